@@ -1,0 +1,53 @@
+//! Measuring in turns: noise hits all contenders alike, and the ratio of medians survives it.
+
+use std::time::{Duration, Instant};
+
+/// How much to measure.
+pub struct Plan {
+    /// A tenth of everything.
+    pub quick: bool,
+}
+
+/// Something to measure.
+pub struct Contender<'a> {
+    name: String,
+    work: Box<dyn FnMut() + 'a>,
+}
+
+impl<'a> Contender<'a> {
+    pub fn new(name: &str, work: impl FnMut() + 'a) -> Contender<'a> {
+        Contender { name: name.to_owned(), work: Box::new(work) }
+    }
+}
+
+/// What a contender needed.
+pub struct Times {
+    pub name: String,
+    pub min: Duration,
+    pub median: Duration,
+    pub p99: Duration,
+}
+
+/// Runs all contenders in turns, `rounds` times each.
+pub fn compare<'a>(plan: &Plan, rounds: usize, contenders: impl IntoIterator<Item = Contender<'a>>) -> Vec<Times> {
+    let rounds = if plan.quick { (rounds / 10).max(3) } else { rounds };
+    let mut contenders: Vec<_> = contenders.into_iter().map(|c| (c, Vec::with_capacity(rounds))).collect();
+    // The first time pays for page faults and caches that no later one does.
+    contenders.iter_mut().for_each(|(contender, _)| (contender.work)());
+    for _ in 0..rounds {
+        for (contender, samples) in &mut contenders {
+            let begin = Instant::now();
+            (contender.work)();
+            samples.push(begin.elapsed());
+        }
+    }
+    contenders.into_iter().map(|(contender, samples)| Times::of(contender.name, samples)).collect()
+}
+
+impl Times {
+    fn of(name: String, mut samples: Vec<Duration>) -> Times {
+        samples.sort_unstable();
+        let at = |share: f64| samples[((samples.len() - 1) as f64 * share) as usize];
+        Times { name, min: at(0.0), median: at(0.5), p99: at(0.99) }
+    }
+}

@@ -1,0 +1,90 @@
+//! The report: a table for people, or one JSON object.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::measure::Times;
+
+/// What the first contender promises.
+pub enum Goal {
+    /// Its median is at least `by` times shorter than that of contender `than`.
+    Faster { by: f64, than: usize },
+}
+
+pub struct Report {
+    json: bool,
+    rows: Vec<Value>,
+    missed: usize,
+}
+
+impl Report {
+    pub fn new(json: bool) -> Report {
+        Report { json, rows: Vec::new(), missed: 0 }
+    }
+
+    /// A comparison; ratios are of medians, to the first contender.
+    pub fn add(&mut self, work: &str, times: &[Times], goal: Option<Goal>) {
+        self.say(&format!("\n{work}"));
+        let first = times[0].median.as_secs_f64();
+        for times in times {
+            let ratio = times.median.as_secs_f64() / first;
+            let [min, median, p99] = [times.min, times.median, times.p99].map(micros);
+            self.say(&format!("  {:<34} median {median:>10} min {min:>10} p99 {p99:>10}  {ratio:>8.2} x", times.name));
+            self.rows.push(json!({
+                "work": work, "contender": times.name, "median_us": us(times.median), "min_us": us(times.min),
+                "p99_us": us(times.p99), "ratio": ratio,
+            }));
+        }
+        if let Some(Goal::Faster { by, than }) = goal {
+            let ratio = times[than].median.as_secs_f64() / first;
+            self.goal(ratio >= by, &format!("at least {by} x faster than {}: {ratio:.1} x", times[than].name));
+        }
+    }
+
+    /// A measurement of memory.
+    pub fn memory(&mut self, work: &str, bytes: u64, time: Duration, goal: u64) {
+        self.say(&format!("\n{work}\n  {bytes} bytes and {} to make, each", micros(time)));
+        self.rows.push(json!({ "work": work, "bytes_each": bytes, "make_us": us(time) }));
+        self.goal(bytes < goal, &format!("under {goal} bytes each"));
+    }
+
+    pub fn left_out(&mut self, what: &str, why: &str) {
+        self.say(&format!("\nleft out: {what}: {why}"));
+        self.rows.push(json!({ "left_out": what, "why": why }));
+    }
+
+    pub fn finish(self) {
+        if self.json {
+            println!("{}", json!({ "rows": self.rows, "goals_missed": self.missed }));
+        } else {
+            println!(
+                "\n{}",
+                if self.missed == 0 { "all goals met".into() } else { format!("{} goals missed", self.missed) }
+            );
+        }
+    }
+
+    fn goal(&mut self, met: bool, what: &str) {
+        self.missed += usize::from(!met);
+        self.say(&format!("  goal {}: {what}", if met { "met" } else { "MISSED" }));
+    }
+
+    fn say(&self, line: &str) {
+        if !self.json {
+            println!("{line}");
+        }
+    }
+}
+
+fn us(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e6
+}
+
+fn micros(time: Duration) -> String {
+    match us(time) {
+        us if us < 1e3 => format!("{us:.1} µs"),
+        us if us < 1e6 => format!("{:.2} ms", us / 1e3),
+        us => format!("{:.2} s", us / 1e6),
+    }
+}

@@ -1,0 +1,128 @@
+//! Builds the guest for wasm32-wasip2, compiles it to native code, and tells the library what there is.
+//!
+//! Guest and build tool have a target directory of their own, `guest` beside the profiles: they are optimised
+//! whatever the host's profile is, and a debug and a release build of the host share them.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::{env, fs};
+
+const TARGET: &str = "wasm32-wasip2";
+
+/// The guest's components, in the order in which a program's name is looked up.
+const COMPONENTS: [&str; 3] = ["sh", "lean", "coreutils"];
+
+/// Whatever decides what the guest becomes.
+const INPUTS: [&str; 8] = [
+    "build.rs",
+    "guest",
+    "precompile",
+    "wit",
+    "src/runtime/tunables.rs",
+    "Cargo.toml",
+    "Cargo.lock",
+    "rust-toolchain.toml",
+];
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+fn main() {
+    for input in INPUTS {
+        println!("cargo::rerun-if-changed={input}");
+    }
+    if let Err(error) = build() {
+        println!("cargo::error={error}");
+    }
+}
+
+fn build() -> Result<()> {
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    // OUT_DIR is <target>/<profile>/build/<package>/out.
+    let shared = out.ancestors().nth(4).ok_or("OUT_DIR is not below a target directory")?.join("guest");
+    add_target()?;
+
+    let crates: Vec<String> = COMPONENTS.iter().map(|name| format!("isopod-{name}")).collect();
+    let mut guest = cargo(&shared)?;
+    guest.args(["--profile", "guest", "--target", TARGET]);
+    for name in &crates {
+        guest.args(["-p", name]);
+    }
+    run(&mut guest, "building the guest")?;
+    let host = env::var("HOST")?;
+    let tool = ["--profile", "tool", "-p", "isopod-precompile", "--target", &host];
+    run(cargo(&shared)?.args(tool), "building the precompiler")?;
+
+    let images = shared.join("images");
+    let mut precompile = Command::new(shared.join(host).join("tool/isopod-precompile"));
+    precompile.arg(env::var("TARGET")?).arg(&images);
+    for name in &crates {
+        precompile.arg(shared.join(TARGET).join("guest").join(format!("{name}.wasm")));
+    }
+    let digests = run(&mut precompile, "precompiling the guest")?;
+    fs::write(out.join("images.rs"), describe(&digests, &images)?)?;
+    Ok(())
+}
+
+/// A cargo that builds for itself, not with what this build was told about flags, wrappers and directories.
+fn cargo(shared: &Path) -> Result<Command> {
+    let mut cargo = Command::new(env::var("CARGO")?);
+    for (name, _) in env::vars_os() {
+        let text = name.to_string_lossy();
+        let ours = ["CARGO_BUILD_", "CARGO_PROFILE_", "CARGO_ENCODED_", "RUSTC_WORKSPACE_"];
+        if text == "CARGO_TARGET_DIR"
+            || text.ends_with("RUSTFLAGS")
+            || ours.iter().any(|prefix| text.starts_with(prefix))
+        {
+            cargo.env_remove(&name);
+        }
+    }
+    cargo.args(["build", "--locked", "--target-dir"]).arg(shared);
+    Ok(cargo)
+}
+
+/// Adds the guest's target if it is not there.
+fn add_target() -> Result<()> {
+    let rustc = env::var("RUSTC")?;
+    let output = Command::new(rustc).args(["--print", "target-libdir", "--target", TARGET]).output()?;
+    if Path::new(String::from_utf8(output.stdout)?.trim()).exists() {
+        return Ok(());
+    }
+    match Command::new("rustup").args(["target", "add", TARGET]).stdout(Stdio::null()).status() {
+        Ok(status) if status.success() => Ok(()),
+        _ => Err(format!("the guest needs Rust's {TARGET} target: run `rustup target add {TARGET}`").into()),
+    }
+}
+
+/// Runs a command and returns what it printed.
+fn run(command: &mut Command, what: &str) -> Result<String> {
+    let output = command.stderr(Stdio::inherit()).output().map_err(|e| format!("{what}: {e}"))?;
+    if !output.status.success() {
+        return Err(format!("{what} failed: see above").into());
+    }
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+/// Writes the list of images as Rust: the lines of the precompiler and the programs of each component.
+fn describe(digests: &str, images: &Path) -> Result<String> {
+    let mut source = String::from("static IMAGES: &[Image] = &[\n");
+    for (line, name) in digests.lines().zip(COMPONENTS) {
+        let [_, plain, plain_sum, fuel, fuel_sum] = line.split(' ').collect::<Vec<_>>()[..] else {
+            return Err(format!("the precompiler said {line:?}").into());
+        };
+        let programs = fs::read_to_string(format!("guest/{name}/programs.txt"))?;
+        let programs: Vec<&str> = programs.lines().collect();
+        writeln!(source, "    Image {{ name: {name:?}, programs: &{programs:?},")?;
+        for (field, digest, sum) in [("plain", plain, plain_sum), ("fuel", fuel, fuel_sum)] {
+            let file = images.join(format!("{digest}.cwasm"));
+            // An image that someone removed is made again.
+            println!("cargo::rerun-if-changed={}", file.display());
+            let bytes = format!("&Aligned(*include_bytes!({file:?})).0");
+            writeln!(source, "        {field}: Code {{ digest: {digest:?}, sum: {sum:?}, bytes: {bytes} }},")?;
+        }
+        source.push_str("    },\n");
+    }
+    source.push_str("];\n");
+    Ok(source)
+}

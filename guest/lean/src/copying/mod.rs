@@ -1,0 +1,351 @@
+//! Copying files and trees, for `cp` and for `mv` across mounts.
+
+mod attributes;
+mod content;
+
+use std::collections::HashMap;
+
+use isopod_sys::files::{self, Attributes, Kind};
+use isopod_sys::{Errno, fs, process, text};
+
+use crate::output::Out;
+use crate::path::join;
+use crate::program::Call;
+use crate::quote::shell;
+
+/// How to copy.
+#[derive(Clone)]
+pub(crate) struct Rules {
+    /// Directories too.
+    pub(crate) recursive: bool,
+    /// Which links are followed.
+    pub(crate) follow: Follow,
+    /// What of a file is kept besides its content.
+    pub(crate) keep: Keep,
+    /// What stands for the content.
+    pub(crate) how: How,
+    /// What happens to a file that is there.
+    pub(crate) replace: Replace,
+    /// A file that can't be written is removed first.
+    pub(crate) force: bool,
+    /// A file that is there is always removed first.
+    pub(crate) remove_first: bool,
+    /// Mounts below the source are left out.
+    pub(crate) one_file_system: bool,
+    /// Each copy is reported.
+    pub(crate) verbose: bool,
+}
+
+/// Which symbolic links are followed.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Follow {
+    /// None: links are copied as links.
+    Never,
+    /// Those that the user named.
+    Named,
+    /// All.
+    Always,
+}
+
+/// What of a file is kept.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Keep {
+    /// All permission bits, whatever the umask.
+    pub(crate) mode: bool,
+    /// No permission bits: what the umask leaves.
+    pub(crate) no_mode: bool,
+    /// Owner and group, as far as they can be set.
+    pub(crate) owner: bool,
+    /// Times.
+    pub(crate) times: bool,
+    /// Which names are the same file.
+    pub(crate) links: bool,
+}
+
+/// What stands for the content.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum How {
+    /// A copy of it.
+    Data,
+    /// Nothing: only attributes are copied.
+    Nothing,
+    /// A second name of the same file.
+    HardLink,
+    /// A symbolic link to it.
+    Symlink,
+}
+
+/// What happens to a file that is there.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Replace {
+    /// It is replaced.
+    Always,
+    /// It stays.
+    Never,
+    /// It is replaced if the user says so.
+    Ask,
+    /// It is replaced if it is older.
+    IfOlder,
+}
+
+/// One run of copying.
+pub(crate) struct Copier<'a> {
+    call: &'a Call,
+    rules: Rules,
+    umask: u32,
+    /// Where files with several names went, by device and inode.
+    copied: HashMap<(u64, u64), String>,
+    /// What this run created, so that a second source does not replace the first.
+    created: HashMap<String, ()>,
+    /// Reports of `-v`, in the order of the copies.
+    pub(crate) out: Out,
+    /// Whether all went well so far.
+    pub(crate) complete: bool,
+}
+
+impl<'a> Copier<'a> {
+    /// A run for a program.
+    pub(crate) fn new(call: &'a Call, rules: Rules) -> Copier<'a> {
+        // The kernel tells the umask only when it is set.
+        let umask = process::umask(0o022);
+        process::umask(umask);
+        Copier { call, rules, umask, copied: HashMap::new(), created: HashMap::new(), out: Out::new(), complete: true }
+    }
+
+    /// Copies what the user named to where it shall be.
+    pub(crate) fn copy_named(&mut self, source: &str, dest: &str) -> bool {
+        let before = std::mem::replace(&mut self.complete, true);
+        match self.examine(source, true) {
+            Ok(found) => self.copy(source, &found, dest, Some(found.device)),
+            Err(errno) => self.fail(&format!("cannot stat {}: {}", shell(source), text(errno))),
+        }
+        let succeeded = self.complete;
+        self.complete &= before;
+        succeeded
+    }
+
+    fn examine(&self, path: &str, named: bool) -> Result<Attributes, Errno> {
+        let follow = match self.rules.follow {
+            Follow::Never => false,
+            Follow::Named => named,
+            Follow::Always => true,
+        };
+        files::stat(path, follow)
+    }
+
+    fn copy(&mut self, source: &str, found: &Attributes, dest: &str, device: Option<u64>) {
+        let is_directory = found.kind == Kind::Directory;
+        if is_directory && !self.rules.recursive {
+            return self.fail(&format!("-r not specified; omitting directory {}", shell(source)));
+        }
+        let there = files::stat(dest, false).ok();
+        if let Some(there) = &there {
+            let target = files::stat(dest, true).ok();
+            if is_same(found, target.as_ref().unwrap_or(there)) && !self.may_be_same(source, found, dest, there) {
+                return self.fail(&format!("{} and {} are the same file", shell(source), shell(dest)));
+            }
+            let leads_to_directory = target.as_ref().is_some_and(|target| target.kind == Kind::Directory);
+            match (is_directory, leads_to_directory) {
+                (true, false) => {
+                    let (dest, source) = (shell(dest), shell(source));
+                    return self.fail(&format!("cannot overwrite non-directory {dest} with directory {source}"));
+                }
+                (false, true) if there.kind == Kind::Directory || found.kind != Kind::Symlink => {
+                    return self.fail(&format!("cannot overwrite directory {} with non-directory", shell(dest)));
+                }
+                _ => {}
+            }
+            if !is_directory {
+                if self.created.contains_key(dest) {
+                    let (dest, source) = (shell(dest), shell(source));
+                    return self.fail(&format!("will not overwrite just-created {dest} with {source}"));
+                }
+                if !self.replaces(found, target.as_ref().unwrap_or(there), dest) {
+                    return;
+                }
+            }
+        }
+        if self.rules.keep.links
+            && found.links > 1
+            && !is_directory
+            && let Some(first) = self.copied.get(&(found.device, found.inode)).cloned()
+        {
+            return self.link_again(&first, source, dest, there.is_some());
+        }
+        if !is_directory {
+            self.copied.insert((found.device, found.inode), dest.to_owned());
+            self.created.insert(dest.to_owned(), ());
+        }
+        if is_directory {
+            self.copy_directory(source, found, dest, there.as_ref(), device);
+        } else {
+            self.copy_file(source, found, dest, there.as_ref());
+        }
+    }
+
+    /// Whether copying a file onto itself has a meaning: the link that leads to it is replaced, not the file.
+    fn may_be_same(&self, source: &str, found: &Attributes, dest: &str, there: &Attributes) -> bool {
+        let (how, is_link) = (self.rules.how, there.kind == Kind::Symlink);
+        match how {
+            How::HardLink => true,
+            How::Symlink => self.rules.force && source != dest,
+            _ if self.rules.remove_first && is_link => true,
+            // A link copied as a link replaces another link to the same file.
+            _ => found.kind == Kind::Symlink && is_link && !is_same(found, there),
+        }
+    }
+
+    fn replaces(&mut self, found: &Attributes, there: &Attributes, dest: &str) -> bool {
+        match self.rules.replace {
+            Replace::Always => true,
+            Replace::Never => false,
+            Replace::IfOlder => there.modified < found.modified,
+            Replace::Ask => {
+                // What was reported so far belongs before the question.
+                self.out.flush();
+                crate::prompt::ask(&format!("{}: overwrite {}? ", self.call.name, shell(dest)))
+            }
+        }
+    }
+
+    fn copy_directory(
+        &mut self,
+        source: &str,
+        found: &Attributes,
+        dest: &str,
+        there: Option<&Attributes>,
+        device: Option<u64>,
+    ) {
+        if there.is_none() {
+            if let Err(errno) = fs::create_dir(dest) {
+                return self.fail(&format!("cannot create directory {}: {}", shell(dest), text(errno)));
+            }
+            self.report(source, dest);
+            // It must be possible to fill it; the bits that it shall have come when it is full.
+            if let Err(errno) = files::chmod(dest, 0o700, true) {
+                self.fail(&format!("setting permissions for {}: {}", shell(dest), text(errno)));
+            }
+        }
+        if is_within(dest, found) {
+            let (source, dest) = (shell(source), shell(dest));
+            return self.fail(&format!("cannot copy a directory, {source}, into itself, {dest}"));
+        }
+        match files::read_dir(source) {
+            Err(errno) => self.fail(&format!("cannot access {}: {}", shell(source), text(errno))),
+            Ok(names) => {
+                for name in names {
+                    let (from, to) = (join(source, &name), join(dest, &name));
+                    match self.examine(&from, false) {
+                        Ok(below) if self.rules.one_file_system && device.is_some_and(|d| d != below.device) => {}
+                        Ok(below) => self.copy(&from, &below, &to, device),
+                        Err(errno) => self.fail(&format!("cannot stat {}: {}", shell(&from), text(errno))),
+                    }
+                }
+            }
+        }
+        self.dress(found, dest, there.is_none());
+    }
+
+    fn copy_file(&mut self, source: &str, found: &Attributes, dest: &str, there: Option<&Attributes>) {
+        let makes_link = found.kind == Kind::Symlink || matches!(self.rules.how, How::HardLink | How::Symlink);
+        let in_the_way = there.is_some()
+            && (self.rules.remove_first
+                || found.kind == Kind::Symlink
+                || makes_link && (self.rules.force || self.rules.replace == Replace::Ask));
+        if in_the_way {
+            if let Err(errno) = fs::remove_file(dest) {
+                return self.fail(&format!("cannot remove {}: {}", shell(dest), text(errno)));
+            }
+            if self.rules.verbose {
+                self.out.push(format!("removed {}\n", shell(dest)).as_bytes());
+            }
+        }
+        let is_new = there.is_none() || in_the_way;
+        let result = match self.rules.how {
+            How::HardLink => self.make_hard_link(source, dest),
+            How::Symlink => self.make_symlink(source, dest),
+            _ if found.kind == Kind::Symlink => self.copy_link(source, dest),
+            _ => self.copy_content(source, found, dest, there.filter(|_| !in_the_way)),
+        };
+        match result {
+            Ok(()) => {
+                self.report(source, dest);
+                if !matches!(self.rules.how, How::HardLink | How::Symlink) {
+                    self.dress(found, dest, is_new);
+                }
+            }
+            Err(message) => self.fail(&message),
+        }
+    }
+
+    fn link_again(&mut self, first: &str, source: &str, dest: &str, there: bool) {
+        if there && let Err(errno) = fs::remove_file(dest) {
+            return self.fail(&format!("cannot remove {}: {}", shell(dest), text(errno)));
+        }
+        match fs::hard_link(first, dest) {
+            Ok(()) => self.report(source, dest),
+            Err(errno) => {
+                let (first, dest) = (shell(first), shell(dest));
+                self.fail(&format!("cannot create hard link {dest} to {first}: {}", text(errno)));
+            }
+        }
+    }
+
+    fn make_hard_link(&self, source: &str, dest: &str) -> Result<(), String> {
+        let same = files::stat(source, false).ok().zip(files::stat(dest, false).ok());
+        if same.is_some_and(|(source, dest)| is_same(&source, &dest)) {
+            return Ok(());
+        }
+        let (from, to) = (shell(source), shell(dest));
+        fs::hard_link(source, dest).map_err(|e| format!("cannot create hard link {to} to {from}: {}", text(e)))
+    }
+
+    fn make_symlink(&self, source: &str, dest: &str) -> Result<(), String> {
+        let beside = !dest.trim_start_matches("./").contains('/');
+        if !source.starts_with('/') && !beside {
+            return Err(format!("{}: can make relative symbolic links only in current directory", shell(dest)));
+        }
+        let (from, to) = (shell(source), shell(dest));
+        fs::symlink(source, dest).map_err(|e| format!("cannot create symbolic link {to} to {from}: {}", text(e)))
+    }
+
+    fn copy_link(&self, source: &str, dest: &str) -> Result<(), String> {
+        let target =
+            fs::read_link(source).map_err(|e| format!("cannot read symbolic link {}: {}", shell(source), text(e)))?;
+        fs::symlink(&target, dest).map_err(|e| format!("cannot create symbolic link {}: {}", shell(dest), text(e)))
+    }
+
+    fn report(&mut self, source: &str, dest: &str) {
+        if self.rules.verbose {
+            self.out.push(format!("{} -> {}\n", shell(source), shell(dest)).as_bytes());
+        }
+    }
+
+    fn fail(&mut self, message: &str) {
+        self.call.complain(message);
+        self.complete = false;
+    }
+}
+
+/// Whether two are the same file.
+pub(crate) fn is_same(a: &Attributes, b: &Attributes) -> bool {
+    (a.device, a.inode) == (b.device, b.inode)
+}
+
+/// Whether a path lies in a directory, found by going up: no string tells where links lead.
+pub(crate) fn is_within(path: &str, directory: &Attributes) -> bool {
+    let mut up = path.to_owned();
+    // As deep as a path can be.
+    for _ in 0..4096 {
+        let Ok(here) = files::stat(&up, true) else { return false };
+        if is_same(&here, directory) {
+            return true;
+        }
+        up = join(&up, "..");
+        match files::stat(&up, true) {
+            Ok(parent) if !is_same(&parent, &here) => {}
+            _ => return false,
+        }
+    }
+    false
+}

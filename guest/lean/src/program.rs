@@ -1,0 +1,165 @@
+//! What a program is, and how one is started by its name in /bin.
+
+use crate::options::{self, Found, Opt};
+use crate::output::{Out, complain};
+use crate::programs::PROGRAMS;
+
+/// A program of this component.
+pub(crate) struct Program {
+    /// The name it is called by.
+    pub(crate) name: &'static str,
+    /// What follows its name in the usage line; one line a form.
+    pub(crate) operands: &'static [&'static str],
+    /// One or two sentences for `--help`.
+    pub(crate) about: &'static str,
+    /// How its arguments are read.
+    pub(crate) syntax: Syntax,
+    /// Its options besides `--help` and `--version`.
+    pub(crate) options: &'static [Opt],
+    /// The exit code of a usage error.
+    pub(crate) failure: u8,
+    /// What it does.
+    pub(crate) run: fn(&Call) -> u8,
+}
+
+/// How arguments are read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Syntax {
+    /// Options and operands in any order, as most GNU programs have it.
+    Mixed,
+    /// Options end at the first operand: what follows belongs to another command.
+    OptionsFirst,
+    /// Every argument is an operand; only a sole `--help` or `--version` is answered.
+    Plain,
+    /// Every argument is an operand and the program reads them itself, `--help` included.
+    Own,
+}
+
+/// One run of a program: its arguments, read.
+pub(crate) struct Call {
+    /// The name for messages: as it was called, directory and all, like GNU's.
+    pub(crate) name: String,
+    /// The program.
+    pub(crate) program: &'static Program,
+    /// The options, in their order.
+    pub(crate) options: Vec<Found>,
+    /// The other arguments.
+    pub(crate) operands: Vec<String>,
+}
+
+/// Runs the program of this name and returns its exit code. The kernel says which one runs: `args[0]` is what the caller
+/// likes it to be, and is only for messages.
+pub(crate) fn start(program: &str, mut args: Vec<String>) -> u8 {
+    if args.is_empty() {
+        complain("isopod-lean", "called without a name");
+        return 127;
+    }
+    let name = args.remove(0);
+    let Ok(index) = PROGRAMS.binary_search_by(|entry| entry.name.cmp(program)) else {
+        complain("isopod-lean", &format!("{program}: no such program"));
+        return 127;
+    };
+    let program = PROGRAMS[index];
+    let mut call = Call { name, program, options: Vec::new(), operands: args };
+    match (program.syntax, call.operands.as_slice()) {
+        (Syntax::Plain, [only]) if only == "--help" => return call.help(),
+        (Syntax::Plain, [only]) if only == "--version" => return call.version(),
+        (Syntax::Plain | Syntax::Own, _) => {}
+        (syntax, _) => {
+            if let Err(code) = call.read_options(syntax == Syntax::Mixed) {
+                return code;
+            }
+        }
+    }
+    (program.run)(&call)
+}
+
+impl Call {
+    /// Takes the options out of the operands. An error is the exit code, and all has been said.
+    pub(crate) fn read_options(&mut self, mixed: bool) -> Result<(), u8> {
+        match options::parse(self.program.options, std::mem::take(&mut self.operands), mixed) {
+            Ok((options, operands)) => (self.options, self.operands) = (options, operands),
+            Err(message) => return Err(self.misused(&message)),
+        }
+        match self.options.last().map(|last| last.option) {
+            Some("help") => Err(self.help()),
+            Some("version") => Err(self.version()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Says what is wrong on standard error.
+    pub(crate) fn complain(&self, message: &str) {
+        complain(&self.name, message);
+    }
+
+    /// A usage error: says what is wrong and where to look, and returns the exit code for it.
+    pub(crate) fn misused(&self, message: &str) -> u8 {
+        self.complain(message);
+        self.hint()
+    }
+
+    /// The hint of a usage error on its own, and the exit code for it.
+    pub(crate) fn hint(&self) -> u8 {
+        let hint = format!("Try '{} --help' for more information.\n", self.name);
+        // There is no place left to report that standard error is gone.
+        let _ = isopod_sys::write_all(2, hint.as_bytes());
+        self.program.failure
+    }
+
+    /// A usage error if there are operands beyond `most`.
+    pub(crate) fn at_most(&self, most: usize) -> Result<(), u8> {
+        match self.operands.get(most) {
+            Some(extra) => Err(self.misused(&format!("extra operand {}", crate::quote::plain(extra)))),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether an option is given.
+    pub(crate) fn has(&self, option: &str) -> bool {
+        self.options.iter().any(|found| found.option == option)
+    }
+
+    /// The value of an option, the last one given.
+    pub(crate) fn value(&self, option: &str) -> Option<&str> {
+        self.options.iter().rev().find(|found| found.option == option)?.value.as_deref()
+    }
+
+    /// Answers `--help`.
+    pub(crate) fn help(&self) -> u8 {
+        let mut text = String::new();
+        for (index, form) in self.program.operands.iter().enumerate() {
+            let lead = if index == 0 { "Usage: " } else { "  or:  " };
+            text.push_str(&format!("{lead}{} {form}\n", self.name));
+        }
+        text.push_str(&format!("{}\n\n", self.program.about));
+        for option in self.program.options.iter().chain(options::COMMON) {
+            option.describe(&mut text);
+        }
+        self.print(&text)
+    }
+
+    /// Answers `--version`.
+    pub(crate) fn version(&self) -> u8 {
+        self.print(&format!("{} (Isopod) {}\n", self.program.name, env!("CARGO_PKG_VERSION")))
+    }
+
+    /// Writes a text that is the whole output of this run and returns the exit code.
+    pub(crate) fn print(&self, text: &str) -> u8 {
+        let mut out = Out::new();
+        out.push(text.as_bytes());
+        self.finish(out, 0)
+    }
+
+    /// Writes out what is left and returns `code`, or the failure's if output was lost.
+    pub(crate) fn finish(&self, out: Out, code: u8) -> u8 {
+        match out.finish() {
+            Ok(()) => code,
+            Err(errno) => {
+                self.complain(&format!("write error: {}", isopod_sys::text(errno)));
+                // `env` and `timeout` use 125 for themselves, `printenv` 2; a lost output is no different.
+                if self.program.failure == 0 { 1 } else { self.program.failure }
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! A file in a listing.
+
+use std::cell::OnceCell;
+
+use isopod_sys::files::{self, Attributes, Kind};
+
+use crate::human::disk_usage;
+
+/// A file, the name it is shown by and what is known of it.
+pub(super) struct Entry {
+    pub(super) name: String,
+    pub(super) path: String,
+    pub(super) attributes: Attributes,
+    /// What a link leads to, looked up when it is needed.
+    target: OnceCell<Option<Attributes>>,
+}
+
+impl Entry {
+    pub(super) fn new(name: String, path: String, attributes: Attributes) -> Entry {
+        Entry { name, path, attributes, target: OnceCell::new() }
+    }
+
+    /// What a link leads to.
+    pub(super) fn target(&self) -> Option<&Attributes> {
+        self.target.get_or_init(|| files::stat(&self.path, true).ok()).as_ref()
+    }
+
+    /// Whether it is a directory or a link to one.
+    pub(super) fn leads_to_directory(&self) -> bool {
+        match self.attributes.kind {
+            Kind::Directory => true,
+            Kind::Symlink => self.target().is_some_and(|target| target.kind == Kind::Directory),
+            _ => false,
+        }
+    }
+
+    /// Blocks of 512 bytes.
+    pub(super) fn blocks(&self) -> u64 {
+        disk_usage(&self.attributes) / 512
+    }
+}

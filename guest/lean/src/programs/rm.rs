@@ -1,0 +1,177 @@
+//! `rm`: files and directories, gone.
+
+use isopod_sys::files::{self, Kind};
+use isopod_sys::{Errno, fs, text};
+
+use crate::copying::is_same;
+use crate::options::{Found, Opt};
+use crate::output::Out;
+use crate::path::last_part;
+use crate::program::{Call, Program, Syntax};
+use crate::prompt::ask;
+use crate::quote::{plain, shell};
+use crate::removal::{Fate, Question, remove_tree};
+
+/// `rm`.
+pub(crate) const PROGRAM: Program = Program {
+    name: "rm",
+    operands: &["[OPTION]... [FILE]..."],
+    about: "Remove (unlink) the FILE(s).",
+    syntax: Syntax::Mixed,
+    options: &[
+        Opt::flag('f', "force", "ignore nonexistent files and arguments, never prompt"),
+        Opt::letter('i', "i", "prompt before every removal"),
+        Opt::letter('I', "I", "prompt once before removing more than three files, or when removing recursively"),
+        Opt::long("interactive", "prompt according to WHEN: never, once (-I), or always (-i)").may_take("WHEN"),
+        Opt::long("one-file-system", "when removing recursively, skip directories of other file systems"),
+        Opt::long("no-preserve-root", "do not treat '/' specially"),
+        Opt::long("preserve-root", "do not remove '/' (default)"),
+        Opt::flag('r', "recursive", "remove directories and their contents recursively"),
+        Opt::letter('R', "recursive", "same as -r"),
+        Opt::flag('d', "dir", "remove empty directories"),
+        Opt::flag('v', "verbose", "explain what is being done"),
+    ],
+    failure: 1,
+    run: |call| run(call).unwrap_or_else(|code| code),
+};
+
+/// When the user is asked.
+#[derive(Clone, Copy, PartialEq)]
+enum Asks {
+    Never,
+    Once,
+    Always,
+}
+
+fn run(call: &Call) -> Result<u8, u8> {
+    let (asks, force) = asks(call)?;
+    if call.operands.is_empty() {
+        return if force { Ok(0) } else { Err(call.misused("missing operand")) };
+    }
+    let recursive = call.has("recursive");
+    let count = call.operands.len();
+    if asks == Asks::Once && (recursive || count > 3) {
+        let (plural, how) = (if count == 1 { "" } else { "s" }, if recursive { " recursively" } else { "" });
+        if !ask(&format!("{}: remove {count} argument{plural}{how}? ", call.name)) {
+            return Ok(0);
+        }
+    }
+    let mut run = Run { call, asks, force, verbose: call.has("verbose"), out: Out::new(), code: 0 };
+    for path in &call.operands {
+        run.remove(path, recursive);
+    }
+    let code = run.code;
+    Ok(call.finish(run.out, code))
+}
+
+/// The last option that says so decides when to ask; `-f` also makes missing files no error.
+fn asks(call: &Call) -> Result<(Asks, bool), u8> {
+    let (mut asks, mut force) = (Asks::Never, false);
+    for Found { option, value } in &call.options {
+        (asks, force) = match (*option, value.as_deref()) {
+            ("force", _) => (Asks::Never, true),
+            ("i", _) | ("interactive", None | Some("always" | "yes")) => (Asks::Always, false),
+            ("I", _) | ("interactive", Some("once")) => (Asks::Once, false),
+            ("interactive", Some("never" | "no" | "none")) => (Asks::Never, force),
+            ("interactive", Some(wrong)) => {
+                return Err(call.misused(&format!("invalid argument {} for '--interactive'", plain(wrong))));
+            }
+            _ => continue,
+        };
+    }
+    Ok((asks, force))
+}
+
+struct Run<'a> {
+    call: &'a Call,
+    asks: Asks,
+    force: bool,
+    verbose: bool,
+    out: Out,
+    code: u8,
+}
+
+impl Run<'_> {
+    fn remove(&mut self, path: &str, recursive: bool) {
+        let found = match files::stat(path, false) {
+            Ok(found) => found,
+            Err(Errno::NoEntry | Errno::NotDirectory) if self.force => return,
+            Err(errno) => return self.fail(&format!("cannot remove {}: {}", shell(path), text(errno))),
+        };
+        if found.kind != Kind::Directory || recursive {
+            if recursive && found.kind == Kind::Directory && self.is_protected(path) {
+                return;
+            }
+            let device = self.call.has("one-file-system").then_some(found.device);
+            remove_tree(path, device, &mut |fate| self.witness(fate));
+        } else if self.call.has("dir") {
+            if self.witness(Fate::Asked(Question::Remove(Kind::Directory), path)) {
+                match fs::remove_dir(path) {
+                    Ok(()) => self.witness(Fate::Removed(Kind::Directory, path)),
+                    Err(errno) => self.witness(Fate::Failed(path, errno)),
+                };
+            }
+        } else {
+            self.fail(&format!("cannot remove {}: Is a directory", shell(path)));
+        }
+    }
+
+    fn is_protected(&mut self, path: &str) -> bool {
+        if matches!(last_part(path), "." | "..") {
+            self.fail(&format!("refusing to remove '.' or '..' directory: skipping {}", shell(path)));
+            return true;
+        }
+        let root = files::stat("/", true).ok().zip(files::stat(path, false).ok());
+        let is_root = root.is_some_and(|(root, path)| is_same(&root, &path));
+        if is_root && !self.call.has("no-preserve-root") {
+            let same = if path == "/" { "'/'".to_owned() } else { format!("{} (same as '/')", shell(path)) };
+            self.fail(&format!("it is dangerous to operate recursively on {same}"));
+            self.call.complain("use --no-preserve-root to override this failsafe");
+        }
+        is_root && !self.call.has("no-preserve-root")
+    }
+
+    /// Answers the questions of a removal and reports its steps.
+    fn witness(&mut self, fate: Fate) -> bool {
+        match fate {
+            Fate::Asked(..) if self.asks != Asks::Always => true,
+            Fate::Asked(question, path) => {
+                self.out.flush();
+                let what = match question {
+                    Question::Enter => "descend into directory",
+                    Question::Remove(Kind::Directory) => "remove directory",
+                    Question::Remove(Kind::Symlink) => "remove symbolic link",
+                    Question::Remove(Kind::Device) => "remove character special file",
+                    Question::Remove(Kind::Pipe) => "remove fifo",
+                    Question::Remove(Kind::File) if files::stat(path, false).is_ok_and(|f| f.size == 0) => {
+                        "remove regular empty file"
+                    }
+                    Question::Remove(Kind::File) => "remove regular file",
+                };
+                ask(&format!("{}: {what} {}? ", self.call.name, shell(path)))
+            }
+            Fate::Removed(kind, path) => {
+                if self.verbose {
+                    let what = if kind == Kind::Directory { "removed directory" } else { "removed" };
+                    self.out.push(format!("{what} {}\n", shell(path)).as_bytes());
+                }
+                true
+            }
+            Fate::Failed(path, Errno::CrossDevice) => {
+                self.fail(&format!("skipping {}, since it's on a different device", shell(path)));
+                false
+            }
+            // Somebody else was faster.
+            Fate::Failed(_, Errno::NoEntry) if self.force => false,
+            Fate::Failed(path, errno) => {
+                self.fail(&format!("cannot remove {}: {}", shell(path), text(errno)));
+                false
+            }
+        }
+    }
+
+    fn fail(&mut self, message: &str) {
+        self.call.complain(message);
+        self.code = 1;
+    }
+}

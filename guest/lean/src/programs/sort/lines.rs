@@ -1,0 +1,95 @@
+//! Lines in memory.
+
+use std::cmp::Ordering;
+
+use super::options::Settings;
+
+/// Lines one after the other, each with its end.
+pub(super) struct Batch {
+    bytes: Vec<u8>,
+    count: usize,
+    end: u8,
+}
+
+/// Where a line is, and the part of its key that decides most comparisons.
+#[derive(Clone, Copy)]
+pub(super) struct Line {
+    start: u32,
+    length: u32,
+    hint: u64,
+}
+
+impl Batch {
+    pub(super) fn new(end: u8) -> Batch {
+        Batch { bytes: Vec::new(), count: 0, end }
+    }
+
+    /// Adds what was read.
+    pub(super) fn add(&mut self, piece: &[u8]) {
+        self.count += piece.iter().filter(|byte| **byte == self.end).count();
+        self.bytes.extend_from_slice(piece);
+    }
+
+    /// The last line of a file has an end, though the file may not say so.
+    pub(super) fn end_line(&mut self) {
+        if self.bytes.last().is_some_and(|last| *last != self.end) {
+            self.bytes.push(self.end);
+            self.count += 1;
+        }
+    }
+
+    /// Bytes of memory that sorting it takes: the lines, their index, and what a stable sort needs beside it.
+    pub(super) fn size(&self) -> usize {
+        self.bytes.len() + self.count * (size_of::<Line>() + size_of::<Line>() / 2)
+    }
+
+    /// Takes away what follows the last end: a line that is not complete.
+    pub(super) fn split_last(&mut self) -> Batch {
+        let keep = self.bytes.iter().rposition(|byte| *byte == self.end).map_or(0, |at| at + 1);
+        Batch { bytes: self.bytes.split_off(keep), count: 0, end: self.end }
+    }
+
+    /// The lines in order.
+    pub(super) fn sorted(&self, settings: &Settings) -> Vec<Line> {
+        // One more for a last line without an end; a vector that grows would need three times the memory.
+        let mut lines = Vec::with_capacity(self.count + 1);
+        let mut start = 0;
+        while start < self.bytes.len() {
+            let rest = &self.bytes[start..];
+            let length = rest.iter().position(|byte| *byte == self.end).unwrap_or(rest.len());
+            let hint = settings.hint(&rest[..length]);
+            lines.push(Line { start: start as u32, length: length as u32, hint });
+            start += length + 1;
+        }
+        let order = |a: &Line, b: &Line| {
+            let by_hint = if settings.hint_reversed() { b.hint.cmp(&a.hint) } else { a.hint.cmp(&b.hint) };
+            by_hint.then_with(|| settings.compare(self.line(a), self.line(b)))
+        };
+        // Only lines that are the same to the last byte compare equal then, and nobody can tell those apart.
+        if settings.is_total() {
+            lines.sort_unstable_by(order);
+        } else {
+            lines.sort_by(order);
+        }
+        lines
+    }
+
+    /// The bytes of sorted lines; with `-u`, of the first of equal ones.
+    pub(super) fn kept<'a>(&'a self, lines: &'a [Line], settings: &'a Settings) -> impl Iterator<Item = &'a [u8]> {
+        let mut last: Option<&[u8]> = None;
+        lines.iter().map(|line| self.line(line)).filter(move |line| {
+            if !settings.unique {
+                return true;
+            }
+            let is_new = last.is_none_or(|last| settings.compare_keys(last, line) != Ordering::Equal);
+            if is_new {
+                last = Some(line);
+            }
+            is_new
+        })
+    }
+
+    fn line(&self, line: &Line) -> &[u8] {
+        &self.bytes[line.start as usize..(line.start + line.length) as usize]
+    }
+}

@@ -1,0 +1,95 @@
+//! Sorted pieces in temporary files, for what does not fit in memory.
+
+use isopod_sys::files::OpenFlags;
+use isopod_sys::{Errno, Fd, fs, process, text};
+
+use super::{Batch, Failure, Settings, Sink, merge};
+use crate::input::Input;
+use crate::path::join;
+use crate::quote;
+
+/// As many pieces are merged into one when there are that many: fewer than a process may have open files.
+const MOST_PIECES: usize = 64;
+
+/// Sorted pieces, in the order of what they hold.
+pub(super) struct Pieces<'a> {
+    settings: &'a Settings,
+    paths: Vec<String>,
+    made: usize,
+}
+
+impl<'a> Pieces<'a> {
+    pub(super) fn new(settings: &'a Settings) -> Pieces<'a> {
+        Pieces { settings, paths: Vec::new(), made: 0 }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.paths.is_empty()
+    }
+
+    /// Sorts a batch and writes it out.
+    pub(super) fn add(&mut self, batch: Batch) -> Result<(), Failure> {
+        if self.paths.len() >= MOST_PIECES {
+            let sources = self.sources()?;
+            let mut sink = self.create()?;
+            merge::run(self.settings, sources, &mut sink)?;
+            let merged = sink.path.clone();
+            self.remove();
+            self.paths.push(merged);
+        }
+        let mut sink = self.create()?;
+        self.paths.push(sink.path.clone());
+        let lines = batch.sorted(self.settings);
+        for line in batch.kept(&lines, self.settings) {
+            sink.line(line);
+        }
+        sink.finish()
+    }
+
+    /// Merges all pieces to where the lines go.
+    pub(super) fn merge(mut self) -> Result<(), Failure> {
+        let sources = self.sources()?;
+        let result = merge::run(self.settings, sources, &mut Sink::open(self.settings)?);
+        self.remove();
+        result
+    }
+
+    fn sources(&self) -> Result<Vec<merge::Source>, Failure> {
+        let open = |path: &String| {
+            Input::open(path)
+                .map(|input| merge::Source::file(input, self.settings.end))
+                .map_err(|errno| format!("open failed: {}: {}", quote::name(path), text(errno)))
+        };
+        self.paths.iter().map(open).collect()
+    }
+
+    fn create(&mut self) -> Result<Sink, Failure> {
+        loop {
+            // The number of the process is its own in the sandbox; a name that is taken all the same is passed over.
+            let path = join(&self.settings.directory, &format!("sort{}.{}", process::id(), self.made));
+            self.made += 1;
+            let how = OpenFlags::WRITE | OpenFlags::CREATE | OpenFlags::EXCLUSIVE;
+            match Fd::open(&path, how, 0o600) {
+                Ok(file) => return Ok(Sink::to(Some(file), &path, self.settings.end)),
+                Err(Errno::Exist) => {}
+                Err(errno) => {
+                    let directory = quote::shell(&self.settings.directory);
+                    return Err(format!("cannot create temporary file in {directory}: {}", text(errno)));
+                }
+            }
+        }
+    }
+
+    fn remove(&mut self) {
+        for path in self.paths.drain(..) {
+            // Nothing is wrong with the answer if one stays.
+            let _ = fs::remove_file(&path);
+        }
+    }
+}
+
+impl Drop for Pieces<'_> {
+    fn drop(&mut self) {
+        self.remove();
+    }
+}

@@ -1,0 +1,30 @@
+//! `yes`: a line, for ever.
+
+use isopod_sys::{text, write_all};
+
+use crate::output::PIECE;
+use crate::program::{Call, Program, Syntax};
+
+/// `yes`.
+pub(crate) const PROGRAM: Program = Program {
+    name: "yes",
+    operands: &["[STRING]...", "OPTION"],
+    about: "Repeatedly output a line with all specified STRINGs, or 'y'.",
+    syntax: Syntax::OptionsFirst,
+    options: &[],
+    failure: 1,
+    run,
+};
+
+fn run(call: &Call) -> u8 {
+    let mut line = if call.operands.is_empty() { "y".to_owned() } else { call.operands.join(" ") };
+    line.push('\n');
+    // Whole lines up to a piece: one write then moves thousands of them.
+    let piece = line.repeat((PIECE / line.len()).max(1));
+    loop {
+        if let Err(errno) = write_all(1, piece.as_bytes()) {
+            call.complain(&format!("standard output: {}", text(errno)));
+            return 1;
+        }
+    }
+}

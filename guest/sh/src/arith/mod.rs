@@ -1,0 +1,139 @@
+//! Arithmetic: 64-bit integers, the operators of C, and `**`.
+//!
+//! An expression is compiled to a flat sequence of operations on a stack, so that a sum of ten thousand terms
+//! nests no deeper than a sum of two. `parse` compiles, `eval` runs.
+
+mod eval;
+mod number;
+mod parse;
+#[cfg(test)]
+mod tests;
+
+use std::rc::Rc;
+
+use crate::syntax::tree::{Arith, Operation, Parameter, Part};
+
+pub use eval::integer;
+pub use number::parse_number;
+pub use parse::compile;
+
+/// A compiled expression whose expansions, if any, are plain parameters.
+#[derive(Debug)]
+pub struct Parsed {
+    pub(crate) code: Code,
+    /// The parameters that stand for the placeholders; each must prove to be a number when it is run.
+    pub(crate) dollars: Vec<Parameter>,
+}
+
+/// A compiled expression.
+#[derive(Debug, Default)]
+pub struct Code {
+    pub(crate) operations: Vec<Op>,
+    /// The source, for messages.
+    pub(crate) text: String,
+}
+
+/// One step.
+#[derive(Debug)]
+pub(crate) enum Op {
+    Number(i64),
+    /// The value of a placeholder.
+    Dollar(usize),
+    Load(Target),
+    Unary(Unary),
+    Binary(Binary, /* where the right operand starts in the text */ u32),
+    /// Assigns the top of the stack, combined with the old value if an operator is given.
+    Store(Target, Option<Binary>, u32),
+    /// `++` and `--`: the change, and whether the old value is the result.
+    Step(Target, i64, bool),
+    /// If the top is zero leave 0 and jump, else drop it.
+    And(usize),
+    /// If the top is not zero leave 1 and jump, else drop it.
+    Or(usize),
+    /// Make the top 0 or 1.
+    Truth,
+    /// Drop the top and jump if it was zero.
+    JumpIfZero(usize),
+    Jump(usize),
+    Drop,
+}
+
+/// A variable or an element of one.
+#[derive(Debug, Clone)]
+pub(crate) struct Target {
+    pub(crate) name: Rc<str>,
+    pub(crate) index: Option<Rc<Subscript>>,
+}
+
+/// A subscript: an expression, or, in an associative array, its text.
+#[derive(Debug)]
+pub(crate) struct Subscript {
+    pub(crate) text: String,
+    pub(crate) code: Result<Code, Error>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unary {
+    Minus,
+    Not,
+    Complement,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Binary {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+    Power,
+    ShiftLeft,
+    ShiftRight,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    Equal,
+    NotEqual,
+    BitAnd,
+    BitXor,
+    BitOr,
+}
+
+/// What is wrong with an expression, and the text from there on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error {
+    /// The message.
+    pub message: &'static str,
+    /// The offending text.
+    pub token: String,
+}
+
+/// Marks a placeholder in the text given to `compile`; the next character is its number plus 32.
+pub(crate) const PLACEHOLDER: char = '\u{1}';
+
+impl Parsed {
+    /// Compiles an expression ahead of its expansion. `None` if how it parses may depend on the expansion.
+    pub fn new(arith: &Arith) -> Option<Rc<Parsed>> {
+        let mut text = String::new();
+        let mut dollars = Vec::new();
+        for part in &arith.text.parts {
+            match part {
+                Part::Bare(piece) | Part::Glob(piece) => text.push_str(piece),
+                Part::Parameter(parameter) if is_plain(parameter) && dollars.len() < 64 => {
+                    text.push(PLACEHOLDER);
+                    text.push(char::from(32 + dollars.len() as u8));
+                    dollars.push((**parameter).clone());
+                }
+                _ => return None,
+            }
+        }
+        let code = compile(&text).ok()?;
+        Some(Rc::new(Parsed { code, dollars }))
+    }
+}
+
+/// Whether expanding the parameter changes nothing, so that it may be done first and given up.
+fn is_plain(parameter: &Parameter) -> bool {
+    parameter.operation == Operation::Value && parameter.index.is_none() && !parameter.indirect
+}

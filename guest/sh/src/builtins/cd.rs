@@ -1,0 +1,161 @@
+//! `cd`, `pwd`
+
+use isopod_sys::{files, process};
+
+use super::options;
+use crate::state::options::{SetOption, Shopt};
+use crate::state::variable::{Attributes, Value};
+use crate::state::{Shell, Stop};
+use crate::text;
+
+pub(super) fn cd(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
+    let given = match options::read(shell, arguments, "LPe@") {
+        Ok(given) => given,
+        Err(status) => return Ok(status),
+    };
+    let mut physical = shell.options.has(SetOption::PHYSICAL);
+    for (letter, _) in &given.options {
+        match letter {
+            b'L' => physical = false,
+            b'P' => physical = true,
+            _ => {}
+        }
+    }
+    let operands = &arguments[given.rest..];
+    let mut shown = false;
+    let target = match operands {
+        [] => match shell.text_of("HOME") {
+            Some(home) => home,
+            None => {
+                shell.complain_as("cd", "HOME not set");
+                return Ok(1);
+            }
+        },
+        [dash] if dash == "-" => match shell.text_of("OLDPWD") {
+            Some(old) => {
+                shown = true;
+                old
+            }
+            None => {
+                shell.complain_as("cd", "OLDPWD not set");
+                return Ok(1);
+            }
+        },
+        [target] => target.clone(),
+        _ => {
+            shell.complain_as("cd", "too many arguments");
+            return Ok(1);
+        }
+    };
+    if target.is_empty() {
+        return Ok(0);
+    }
+    let candidates = candidates(shell, &target);
+    for (candidate, from_path) in candidates {
+        if change(shell, &candidate, physical)? {
+            if shown || from_path {
+                let directory = shell.text_of("PWD").unwrap_or_default();
+                shell.print(&directory);
+                shell.print("\n");
+            }
+            return Ok(0);
+        }
+    }
+    if shell.options.shopt(Shopt::CDABLE_VARS)
+        && let Some(value) = shell.text_of(&target)
+        && change(shell, &value, physical)?
+    {
+        shell.print(&value);
+        shell.print("\n");
+        return Ok(0);
+    }
+    let why = match files::stat(&target, true) {
+        Ok(found) if found.kind != files::Kind::Directory => "Not a directory",
+        Ok(_) => "Permission denied",
+        Err(errno) => isopod_sys::text(errno),
+    };
+    shell.complain_as("cd", &format!("{target}: {why}"));
+    Ok(1)
+}
+
+/// Where to go: through CDPATH unless the target says where it is.
+fn candidates(shell: &Shell, target: &str) -> Vec<(String, bool)> {
+    let own = vec![(target.to_owned(), false)];
+    let anchored = target.starts_with('/') || target.split('/').next().is_some_and(|f| f == "." || f == "..");
+    let Some(path) = shell.text_of("CDPATH").filter(|p| !anchored && !p.is_empty()) else { return own };
+    path.split(':')
+        .map(|directory| match directory {
+            "" | "." => (target.to_owned(), false),
+            _ => (format!("{}/{target}", directory.trim_end_matches('/')), true),
+        })
+        .chain(own)
+        .collect()
+}
+
+/// Goes to a directory; PWD gets the path as it was written, unless links are to be resolved.
+pub(super) fn change(shell: &mut Shell, target: &str, physical: bool) -> Result<bool, Stop> {
+    let old = shell.text_of("PWD").unwrap_or_else(process::cwd);
+    let logical = normalized(&old, target);
+    if let Some(place) = shell.places.last_mut()
+        && place.0.is_none()
+    {
+        place.0 = Some(process::cwd());
+    }
+    let Some(outward) = text::outward(if physical { target } else { &logical }) else { return Ok(false) };
+    // `x/..` must be there even if only its parent is meant.
+    let mut went = process::chdir(&outward);
+    if went.is_err() && !physical {
+        went = process::chdir(&text::outward(target).unwrap_or_default());
+    }
+    let Ok(real) = went else { return Ok(false) };
+    let new = if physical { real } else { logical };
+    set_directory(shell, "OLDPWD", old)?;
+    set_directory(shell, "PWD", new)?;
+    Ok(true)
+}
+
+fn set_directory(shell: &mut Shell, name: &str, value: String) -> Result<(), Stop> {
+    let exported = shell.variables.get(name).is_none_or(|v| v.is(Attributes::EXPORT));
+    shell.assign(name, value)?;
+    if exported && shell.variables.get(name).is_some_and(|v| matches!(v.value, Value::Scalar(_))) {
+        shell.variables.slot(name).attributes.insert(Attributes::EXPORT);
+    }
+    Ok(())
+}
+
+/// A path from a directory, with `.` and `..` taken away by name.
+fn normalized(from: &str, target: &str) -> String {
+    let whole = match target.starts_with('/') {
+        true => target.to_owned(),
+        false => format!("{from}/{target}"),
+    };
+    let mut parts: Vec<&str> = Vec::new();
+    for part in whole.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
+}
+
+pub(super) fn pwd(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
+    let given = match options::read(shell, arguments, "LP") {
+        Ok(given) => given,
+        Err(status) => return Ok(status),
+    };
+    let mut physical = shell.options.has(SetOption::PHYSICAL);
+    for (letter, _) in &given.options {
+        physical = *letter == b'P';
+    }
+    let directory = match shell.text_of("PWD") {
+        Some(directory) if !physical && directory.starts_with('/') => directory,
+        _ => process::cwd(),
+    };
+    shell.print(&directory);
+    shell.print("\n");
+    Ok(0)
+}

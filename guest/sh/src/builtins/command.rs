@@ -1,0 +1,33 @@
+//! `command`
+
+use super::options;
+use super::typing;
+use crate::state::{Shell, Stop};
+
+/// What `command` is asked to do.
+pub enum CommandRequest {
+    /// It was a question, and is answered.
+    Done(u8),
+    /// The command that starts at this argument is to be run.
+    Run(usize),
+}
+
+/// Reads the arguments of `command`.
+pub fn command(shell: &mut Shell, arguments: &[String]) -> Result<CommandRequest, Stop> {
+    let given = match options::read(shell, arguments, "pvV") {
+        Ok(given) => given,
+        Err(status) => return Ok(CommandRequest::Done(status)),
+    };
+    let rest = &arguments[given.rest..];
+    if rest.is_empty() {
+        return Ok(CommandRequest::Done(0));
+    }
+    if given.has(b'v') || given.has(b'V') {
+        let mut found = false;
+        for name in rest {
+            found |= typing::describe(shell, name, given.has(b'V'), "command");
+        }
+        return Ok(CommandRequest::Done(u8::from(!found)));
+    }
+    Ok(CommandRequest::Run(given.rest))
+}

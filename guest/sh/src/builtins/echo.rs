@@ -1,0 +1,43 @@
+//! `echo`
+
+use crate::escape;
+use crate::state::options::Shopt;
+use crate::state::{Shell, Stop};
+
+pub(super) fn echo(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
+    let mut newline = true;
+    let mut escapes = shell.options.shopt(Shopt::XPG_ECHO);
+    let mut first = 1;
+    while let Some(argument) = arguments.get(first) {
+        let Some(letters) = argument.strip_prefix('-') else { break };
+        // Anything but these letters makes it text.
+        if letters.is_empty() || !letters.bytes().all(|b| matches!(b, b'n' | b'e' | b'E')) {
+            break;
+        }
+        for letter in letters.bytes() {
+            match letter {
+                b'n' => newline = false,
+                letter => escapes = letter == b'e',
+            }
+        }
+        first += 1;
+    }
+    for (i, argument) in arguments[first..].iter().enumerate() {
+        if i > 0 {
+            shell.out.push(b' ');
+        }
+        if !escapes {
+            shell.print(argument);
+            continue;
+        }
+        let (text, stopped) = escape::echo(argument);
+        shell.print(&text);
+        if stopped {
+            return Ok(0);
+        }
+    }
+    if newline {
+        shell.out.push(b'\n');
+    }
+    Ok(0)
+}

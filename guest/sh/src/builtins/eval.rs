@@ -1,0 +1,80 @@
+//! `eval`, `source`
+
+use isopod_sys::Errno;
+use isopod_sys::files::{self, Kind, OpenFlags};
+
+use crate::exec::Script;
+use crate::state::options::{SetOption, Shopt};
+use crate::state::{Shell, Stop};
+use crate::text;
+
+/// The text to run, if there is any.
+pub fn eval(shell: &mut Shell, arguments: &[String]) -> Result<Option<Script>, Stop> {
+    let first = if arguments.get(1).is_some_and(|a| a == "--") { 2 } else { 1 };
+    let text = arguments[first..].join(" ");
+    if text.trim().is_empty() {
+        shell.status = 0;
+        return Ok(None);
+    }
+    Ok(Some(Script::eval(text, shell.line)))
+}
+
+/// The file to run. One that cannot be read has been reported.
+pub fn source(shell: &mut Shell, arguments: &[String]) -> Result<Option<Script>, Stop> {
+    let first = if arguments.get(1).is_some_and(|a| a == "--") { 2 } else { 1 };
+    let Some(name) = arguments.get(first) else {
+        shell.complain_as(&arguments[0], "filename argument required");
+        shell.status = 2;
+        return Ok(None);
+    };
+    let path = match name.contains('/') || !shell.options.shopt(Shopt::SOURCEPATH) {
+        true => name.clone(),
+        false => in_path(shell, name),
+    };
+    match shell.read_script(&path) {
+        Ok(text) => {
+            let own = (arguments.len() > first + 1).then(|| arguments[first + 1..].to_vec());
+            Ok(Some(Script::sourced(text, &path, own)))
+        }
+        Err(errno) => {
+            let message = format!("{name}: {}", isopod_sys::text(errno));
+            match errno {
+                Errno::IsDirectory => shell.complain_as(&arguments[0], &format!("{name}: is a directory")),
+                _ => shell.complain(&message),
+            }
+            shell.status = 1;
+            if shell.options.has(SetOption::POSIX) {
+                return Err(Stop::Exit);
+            }
+            Ok(None)
+        }
+    }
+}
+
+/// Where PATH has a file of this name; it need not be executable. The working directory comes last.
+fn in_path(shell: &Shell, name: &str) -> String {
+    let path = shell.text_of("PATH").unwrap_or_default();
+    path.split(':')
+        .filter(|d| !d.is_empty())
+        .map(|directory| format!("{directory}/{name}"))
+        .find(|candidate| files::stat(candidate, true).is_ok_and(|a| a.kind == Kind::File))
+        .unwrap_or_else(|| name.to_owned())
+}
+
+impl Shell {
+    /// Reads a file of commands.
+    pub fn read_script(&mut self, path: &str) -> Result<String, Errno> {
+        let file = self.open_file(path, OpenFlags::READ)?;
+        let mut bytes = Vec::new();
+        loop {
+            let piece = file.read(65536, None)?;
+            if piece.is_empty() {
+                break;
+            }
+            bytes.extend_from_slice(&piece);
+        }
+        // NULs have no meaning in a script.
+        bytes.retain(|b| *b != 0);
+        Ok(text::from_bytes(bytes))
+    }
+}

@@ -1,0 +1,84 @@
+//! `export`, `readonly`
+
+use super::declare::{Request, declare_argument};
+use super::listing;
+use crate::exec::Arguments;
+use crate::state::variable::Attributes;
+use crate::state::{Shell, Stop};
+
+pub(super) fn export(shell: &mut Shell, arguments: &Arguments) -> Result<u8, Stop> {
+    mark(shell, arguments, "export", Attributes::EXPORT)
+}
+
+pub(super) fn readonly(shell: &mut Shell, arguments: &Arguments) -> Result<u8, Stop> {
+    mark(shell, arguments, "readonly", Attributes::READONLY)
+}
+
+fn mark(shell: &mut Shell, arguments: &Arguments, builtin: &'static str, attribute: Attributes) -> Result<u8, Stop> {
+    let (mut print, mut functions, mut remove) = (false, false, false);
+    let mut first = 1;
+    let mut request = Request { builtin, ..Request::default() };
+    while let Some(argument) = arguments.list.get(first) {
+        if argument == "--" {
+            first += 1;
+            break;
+        }
+        if !argument.starts_with('-') || argument.len() < 2 {
+            break;
+        }
+        for letter in argument[1..].chars() {
+            match (letter, builtin) {
+                ('p', _) => print = true,
+                ('f', _) => functions = true,
+                ('n', "export") => remove = true,
+                ('a', "readonly") => request.indexed = true,
+                ('A', "readonly") => request.associative = true,
+                (letter, _) => {
+                    shell.complain_as(builtin, &format!("-{letter}: invalid option"));
+                    return Ok(2);
+                }
+            }
+        }
+        first += 1;
+    }
+    if arguments.list.len() == first || print {
+        print_all(shell, attribute, functions);
+        return Ok(0);
+    }
+    match remove {
+        true => request.clear = attribute,
+        false => request.set = attribute,
+    }
+    let mut status = 0;
+    for at in first..arguments.list.len() {
+        if functions {
+            let name = &arguments.list[at];
+            match shell.functions.get(name.as_str()) {
+                Some(definition) if attribute == Attributes::EXPORT => definition.exported.set(!remove),
+                Some(definition) => definition.readonly.set(true),
+                None => {
+                    let message = format!("{name}: not a function");
+                    shell.complain_as(builtin, &message);
+                    status = 1;
+                }
+            }
+            continue;
+        }
+        status |= declare_argument(shell, arguments, at, &request)?;
+    }
+    Ok(status)
+}
+
+fn print_all(shell: &mut Shell, attribute: Attributes, functions: bool) {
+    if functions {
+        return;
+    }
+    for name in shell.names_with("") {
+        let Some(variable) = shell.variable(&name) else { continue };
+        if variable.is(attribute) {
+            let line = listing::declaration(&name, &variable) + "\n";
+            drop(variable);
+            shell.print(&line);
+        }
+    }
+}

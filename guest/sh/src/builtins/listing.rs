@@ -1,0 +1,92 @@
+//! Variables and functions written as commands: `declare -p`, `set`, `export -p`
+
+use crate::quote;
+use crate::state::Shell;
+use crate::state::variable::{Attributes, Value, Variable};
+
+/// The value of an array as an assignment has it: `([0]="a" [1]="b")`.
+pub fn array_text(variable: &Variable) -> String {
+    let items: Vec<String> = match &variable.value {
+        Value::Indexed(elements) => elements.iter().map(|(i, v)| format!("[{i}]={}", quote::double(v))).collect(),
+        Value::Associative(elements) => {
+            let shown = elements.sorted().into_iter().map(|(k, v)| format!("[{}]={} ", key(k), quote::double(v)));
+            return format!("({})", shown.collect::<String>());
+        }
+        _ => Vec::new(),
+    };
+    format!("({})", items.join(" "))
+}
+
+/// A key of an associative array, quoted if it must be.
+fn key(text: &str) -> String {
+    let plain = !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "_-./:+,%=".contains(c));
+    if plain { text.to_owned() } else { quote::double(text) }
+}
+
+/// The letters after `declare -`, `-` alone if there are none.
+pub(super) fn flags(variable: &Variable) -> String {
+    let mut letters = String::new();
+    match variable.value {
+        Value::Indexed(_) => letters.push('a'),
+        Value::Associative(_) => letters.push('A'),
+        _ => {}
+    }
+    for (attribute, letter) in [
+        (Attributes::INTEGER, 'i'),
+        (Attributes::NAMEREF, 'n'),
+        (Attributes::READONLY, 'r'),
+        (Attributes::TRACE, 't'),
+        (Attributes::EXPORT, 'x'),
+        (Attributes::CAPITAL, 'c'),
+        (Attributes::LOWER, 'l'),
+        (Attributes::UPPER, 'u'),
+    ] {
+        if variable.is(attribute) {
+            letters.push(letter);
+        }
+    }
+    if letters.is_empty() { "-".to_owned() } else { letters }
+}
+
+/// The line of `declare -p`.
+pub(super) fn declaration(name: &str, variable: &Variable) -> String {
+    let flags = flags(variable);
+    match &variable.value {
+        Value::Unset => format!("declare -{flags} {name}"),
+        Value::Scalar(text) => format!("declare -{flags} {name}={}", quote::double(text)),
+        _ => format!("declare -{flags} {name}={}", array_text(variable)),
+    }
+}
+
+impl Shell {
+    /// The lines of `set`: all variables as assignments.
+    pub(super) fn print_assignments(&mut self) {
+        let mut lines = Vec::new();
+        let names: Vec<String> = self.names_with("");
+        for name in names {
+            let Some(variable) = self.variable(&name) else { continue };
+            match &variable.value {
+                Value::Unset => {}
+                Value::Scalar(text) if text.is_empty() => lines.push(format!("{name}=\n")),
+                Value::Scalar(text) => lines.push(format!("{name}={}\n", quote::if_needed(text))),
+                _ => lines.push(format!("{name}={}\n", array_text(&variable))),
+            }
+        }
+        for line in lines {
+            self.print(&line);
+        }
+    }
+
+    /// Prints functions, by name; only the names if `names`.
+    pub(super) fn print_functions(&mut self, names: bool) {
+        let mut all: Vec<_> = self.functions.iter().map(|(name, d)| (name.clone(), d.clone())).collect();
+        all.sort_by(|a, b| a.0.cmp(&b.0));
+        for (name, definition) in all {
+            let text = match names {
+                true => format!("declare -f {name}\n"),
+                false => crate::syntax::function_text(&definition.function) + "\n",
+            };
+            self.print(&text);
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! `read`
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use isopod_sys::{Errno, process};
+
+use super::options;
+use crate::expand::Ifs;
+use crate::state::files::File;
+use crate::state::variable::{Attributes, Value};
+use crate::state::{Shell, Stop, nanoseconds};
+use crate::syntax::is_name;
+use crate::text;
+
+/// How much is read at once from a file that can be put back.
+const CHUNK: u32 = 512;
+
+/// What `read` is asked for.
+struct Request {
+    delimiter: u8,
+    raw: bool,
+    /// `-n`: at most so many characters; `-N`: exactly so many.
+    limit: Option<usize>,
+    exact: bool,
+    timeout: Option<u64>,
+}
+
+pub(super) fn read(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
+    let given = match options::read(shell, arguments, "rsea:d:n:N:p:t:u:i:E") {
+        Ok(given) => given,
+        Err(status) => return Ok(status),
+    };
+    let mut request = Request { delimiter: b'\n', raw: given.has(b'r'), limit: None, exact: false, timeout: None };
+    if let Some(delimiter) = given.value(b'd') {
+        request.delimiter = text::to_bytes(delimiter).first().copied().unwrap_or(0);
+    }
+    for letter in [b'n', b'N'] {
+        if let Some(count) = given.value(letter) {
+            let Ok(count) = count.parse::<usize>() else {
+                shell.complain_as("read", &format!("{count}: invalid number"));
+                return Ok(1);
+            };
+            request.limit = Some(count);
+            request.exact = letter == b'N';
+        }
+    }
+    if let Some(seconds) = given.value(b't') {
+        match seconds.parse::<f64>() {
+            Ok(seconds) if seconds >= 0.0 && seconds.is_finite() => request.timeout = Some((seconds * 1e9) as u64),
+            _ => {
+                shell.complain_as("read", &format!("{seconds}: invalid timeout specification"));
+                return Ok(1);
+            }
+        }
+    }
+    let number = match given.value(b'u').map(str::parse::<u32>) {
+        None => 0,
+        Some(Ok(number)) => number,
+        Some(Err(_)) => {
+            shell.complain_as("read", "invalid file descriptor specification");
+            return Ok(1);
+        }
+    };
+    let names = &arguments[given.rest..];
+    for name in names.iter().map(String::as_str).chain(given.value(b'a')) {
+        let base = name.split('[').next().unwrap_or_default();
+        if !is_name(base) {
+            shell.complain_as("read", &format!("`{name}': not a valid identifier"));
+            return Ok(1);
+        }
+    }
+    if number > 2 {
+        shell.files.look_for_inherited();
+    }
+    let Some(file) = shell.files.get(number).cloned() else {
+        shell.complain_as("read", &format!("{number}: invalid file descriptor: Bad file descriptor"));
+        return Ok(1);
+    };
+    if request.timeout == Some(0) {
+        return Ok(poll(&file));
+    }
+    let (line, outcome) = read_line(shell, &file, &request);
+    assign(shell, line, &request, given.value(b'a'), names)?;
+    Ok(match outcome {
+        Outcome::Complete => 0,
+        Outcome::End => 1,
+        Outcome::TimedOut => 142,
+        Outcome::Interrupted(signal) => 128u8.wrapping_add(signal),
+        Outcome::Failed(errno) => {
+            shell.complain_as("read", &format!("read error: {number}: {}", isopod_sys::text(errno)));
+            1
+        }
+    })
+}
+
+/// `read -t 0`: whether there is something to read.
+fn poll(file: &Rc<File>) -> u8 {
+    // Only a file can be asked without taking anything; of others it is not known.
+    if !file.is_seekable() {
+        return 1;
+    }
+    match file.read(1, Some(0)) {
+        Ok(bytes) if !bytes.is_empty() => {
+            file.unread(bytes.len());
+            0
+        }
+        Ok(_) => 0,
+        Err(_) => 1,
+    }
+}
+
+enum Outcome {
+    Complete,
+    End,
+    TimedOut,
+    Interrupted(u8),
+    Failed(Errno),
+}
+
+/// A byte, and whether a backslash took its meaning.
+type Marked = (u8, bool);
+
+fn read_line(shell: &mut Shell, file: &Rc<File>, request: &Request) -> (Vec<Marked>, Outcome) {
+    let mut line: Vec<Marked> = Vec::new();
+    if request.limit == Some(0) {
+        return (line, Outcome::Complete);
+    }
+    let deadline = request.timeout.map(|t| nanoseconds() + t as i64);
+    let seekable = file.is_seekable();
+    let mut escaped = false;
+    let mut characters = 0;
+    loop {
+        let timeout = deadline.map(|d| (d - nanoseconds()).max(0) as u64);
+        // A pipe's bytes cannot be put back: what comes after the line is for someone else.
+        let bytes = match file.read(if seekable { CHUNK } else { 1 }, timeout) {
+            Ok(bytes) if bytes.is_empty() => return (line, Outcome::End),
+            Ok(bytes) => bytes,
+            Err(Errno::TimedOut) => return (line, Outcome::TimedOut),
+            Err(Errno::Interrupted) => {
+                shell.caught.extend(process::pending());
+                match shell.caught.first() {
+                    Some(signal) => return (line, Outcome::Interrupted(*signal)),
+                    None => continue,
+                }
+            }
+            Err(errno) => return (line, Outcome::Failed(errno)),
+        };
+        for (i, byte) in bytes.iter().copied().enumerate() {
+            let rest = bytes.len() - i - 1;
+            if escaped {
+                escaped = false;
+                // An escaped newline joins lines.
+                if byte != b'\n' {
+                    line.push((byte, true));
+                    characters += 1;
+                }
+            } else if byte == b'\\' && !request.raw {
+                escaped = true;
+                continue;
+            } else if byte == request.delimiter && !request.exact {
+                file.unread(rest);
+                return (line, Outcome::Complete);
+            } else {
+                // NULs cannot be kept, except to end a line.
+                if byte != 0 {
+                    line.push((byte, false));
+                }
+                // Continuation bytes belong to the character before.
+                characters += usize::from(byte & 0xc0 != 0x80);
+            }
+            if request.limit.is_some_and(|limit| characters >= limit) && is_whole(&line) {
+                file.unread(rest);
+                return (line, Outcome::Complete);
+            }
+        }
+    }
+}
+
+/// Whether the last character is not cut off.
+fn is_whole(line: &[Marked]) -> bool {
+    let tail: Vec<u8> = line.iter().rev().take(4).map(|(b, _)| *b).collect();
+    let continuing = tail.iter().take_while(|b| **b & 0xc0 == 0x80).count();
+    match tail.get(continuing) {
+        Some(lead) if *lead >= 0xf0 => continuing >= 3,
+        Some(lead) if *lead >= 0xe0 => continuing >= 2,
+        Some(lead) if *lead >= 0xc0 => continuing >= 1,
+        _ => true,
+    }
+}
+
+fn assign(
+    shell: &mut Shell,
+    line: Vec<Marked>,
+    request: &Request,
+    array: Option<&str>,
+    names: &[String],
+) -> Result<(), Stop> {
+    if names.is_empty() && array.is_none() {
+        let whole = line.into_iter().map(|(byte, _)| byte).collect();
+        return shell.assign("REPLY", text::from_bytes(whole));
+    }
+    let ifs = Ifs::of(shell);
+    if let Some(name) = array {
+        let fields = Fields { rest: &line, ifs: &ifs }.all();
+        let elements: BTreeMap<i64, String> = fields.into_iter().enumerate().map(|(i, f)| (i as i64, f)).collect();
+        let target = shell.resolve(name).map_or_else(|| name.to_owned(), |(target, _)| target);
+        if shell.variables.get(&target).is_some_and(|v| v.is(Attributes::READONLY)) {
+            return Err(shell.refuse(&format!("{target}: readonly variable")));
+        }
+        shell.variables.slot(&target).value = Value::Indexed(elements);
+        return Ok(());
+    }
+    if request.exact {
+        // `-N` does not split.
+        let whole = line.into_iter().map(|(byte, _)| byte).collect();
+        shell.assign(&names[0], text::from_bytes(whole))?;
+        for name in &names[1..] {
+            shell.assign(name, String::new())?;
+        }
+        return Ok(());
+    }
+    let mut fields = Fields { rest: &line, ifs: &ifs };
+    fields.skip_blanks();
+    for (i, name) in names.iter().enumerate() {
+        let value = match i + 1 == names.len() {
+            true => fields.remainder(),
+            false => fields.next_field().unwrap_or_default(),
+        };
+        set(shell, name, value)?;
+    }
+    Ok(())
+}
+
+fn set(shell: &mut Shell, name: &str, value: String) -> Result<(), Stop> {
+    match name.split_once('[') {
+        Some((array, rest)) => {
+            let key = shell.key_of(array, rest.trim_end_matches(']'))?;
+            shell.assign_element(array, Some(key), value, false)
+        }
+        None => shell.assign(name, value),
+    }
+}
+
+/// Splits a line at the separators that were not escaped.
+struct Fields<'a> {
+    rest: &'a [Marked],
+    ifs: &'a Ifs,
+}
+
+impl Fields<'_> {
+    fn is_blank(&self, (byte, escaped): Marked) -> bool {
+        !escaped && self.ifs.has_blank(byte)
+    }
+
+    fn is_separator(&self, (byte, escaped): Marked) -> bool {
+        !escaped && self.ifs.has_other(byte)
+    }
+
+    fn skip_blanks(&mut self) {
+        while self.rest.first().is_some_and(|m| self.is_blank(*m)) {
+            self.rest = &self.rest[1..];
+        }
+    }
+
+    /// The next field, its separator consumed. `None` at the end.
+    fn next_field(&mut self) -> Option<String> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let length =
+            self.rest.iter().position(|m| self.is_blank(*m) || self.is_separator(*m)).unwrap_or(self.rest.len());
+        let field = self.rest[..length].iter().map(|(b, _)| *b).collect();
+        self.rest = &self.rest[length..];
+        self.skip_blanks();
+        if self.rest.first().is_some_and(|m| self.is_separator(*m)) {
+            self.rest = &self.rest[1..];
+            self.skip_blanks();
+        }
+        Some(text::from_bytes(field))
+    }
+
+    /// What is left for the last name: one field if there is only one, else all of it, without the blanks at
+    /// its end.
+    fn remainder(&mut self) -> String {
+        let all = self.rest;
+        let first = self.next_field().unwrap_or_default();
+        if self.rest.is_empty() {
+            return first;
+        }
+        let mut end = all.len();
+        while end > 0 && self.is_blank(all[end - 1]) {
+            end -= 1;
+        }
+        text::from_bytes(all[..end].iter().map(|(b, _)| *b).collect())
+    }
+
+    fn all(mut self) -> Vec<String> {
+        self.skip_blanks();
+        let mut fields = Vec::new();
+        while let Some(field) = self.next_field() {
+            fields.push(field);
+        }
+        fields
+    }
+}

@@ -1,0 +1,98 @@
+//! `set`
+
+use std::rc::Rc;
+
+use crate::state::options::SetOption;
+use crate::state::{Shell, Stop};
+
+pub(super) fn set(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
+    if arguments.len() == 1 {
+        shell.print_assignments();
+        return Ok(0);
+    }
+    let mut at = 1;
+    while let Some(argument) = arguments.get(at) {
+        if argument == "--" {
+            shell.positional = Rc::new(arguments[at + 1..].to_vec());
+            return Ok(0);
+        }
+        if argument == "-" {
+            shell.options.switch(SetOption::XTRACE, false);
+            shell.options.switch(SetOption::VERBOSE, false);
+            at += 1;
+            if arguments.len() > at {
+                shell.positional = Rc::new(arguments[at..].to_vec());
+            }
+            return Ok(0);
+        }
+        let on = argument.starts_with('-');
+        if !(on || argument.starts_with('+')) || argument.len() == 1 {
+            break;
+        }
+        at += 1;
+        for letter in argument[1..].bytes() {
+            if letter == b'o' {
+                match arguments.get(at) {
+                    Some(name) => {
+                        at += 1;
+                        if let Err(status) = switch_named(shell, name, on) {
+                            return Ok(status);
+                        }
+                    }
+                    None => list(shell, on),
+                }
+                continue;
+            }
+            match SetOption::lettered(letter) {
+                Some(option) => {
+                    if let Err(status) = shell.switch_option("set", option, on) {
+                        return Ok(status);
+                    }
+                }
+                None => {
+                    let sign = if on { '-' } else { '+' };
+                    shell.complain_as("set", &format!("{sign}{}: invalid option", char::from(letter)));
+                    return Ok(2);
+                }
+            }
+        }
+    }
+    if arguments.len() > at {
+        shell.positional = Rc::new(arguments[at..].to_vec());
+    }
+    Ok(0)
+}
+
+fn switch_named(shell: &mut Shell, name: &str, on: bool) -> Result<(), u8> {
+    match SetOption::named(name) {
+        Some(option) => shell.switch_option("set", option, on),
+        None => {
+            shell.complain_as("set", &format!("{name}: invalid option name"));
+            Err(2)
+        }
+    }
+}
+
+/// `set -o` shows, `set +o` writes commands.
+fn list(shell: &mut Shell, readable: bool) {
+    for option in SetOption::all() {
+        let on = shell.options.has(option);
+        let line = match readable {
+            true => format!("{:15}\t{}\n", option.name(), if on { "on" } else { "off" }),
+            false => format!("set {}o {}\n", if on { '-' } else { '+' }, option.name()),
+        };
+        shell.print(&line);
+    }
+}
+
+impl Shell {
+    /// Switches an option, or says that it is not supported.
+    pub fn switch_option(&mut self, builtin: &str, option: SetOption, on: bool) -> Result<(), u8> {
+        if !option.works() && on {
+            self.complain_as(builtin, &format!("{}: option is not supported here", option.name()));
+            return Err(1);
+        }
+        self.options.switch(option, on);
+        Ok(())
+    }
+}

@@ -1,0 +1,74 @@
+//! `trap`
+
+use isopod_sys::process;
+
+use super::options;
+use crate::quote;
+use crate::state::traps::{DEBUG, ERR, EXIT, RETURN, signal_name, signal_number};
+use crate::state::{Shell, Stop};
+
+pub(super) fn trap(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
+    // `trap -` is an action, not an option.
+    let given = match arguments.get(1).map(String::as_str) {
+        Some("-") => options::Given { options: Vec::new(), rest: 1 },
+        _ => match options::read(shell, arguments, "lp") {
+            Ok(given) => given,
+            Err(status) => return Ok(status),
+        },
+    };
+    if given.has(b'l') {
+        super::kill::list(shell, &[]);
+        return Ok(0);
+    }
+    let rest = &arguments[given.rest..];
+    if given.has(b'p') || rest.is_empty() {
+        return Ok(show(shell, rest));
+    }
+    // One argument alone, or a number first: the signals are reset.
+    let resets = rest[0] == "-" || rest.len() == 1 || rest[0].bytes().all(|b| b.is_ascii_digit());
+    let (action, signals) = match rest[0].as_str() {
+        "-" => (None, &rest[1..]),
+        _ if resets => (None, rest),
+        action => (Some(action), &rest[1..]),
+    };
+    let mut status = 0;
+    for name in signals {
+        let Some(signal) = signal_number(name) else {
+            shell.complain_as("trap", &format!("{name}: invalid signal specification"));
+            status = 1;
+            continue;
+        };
+        set(shell, signal, action);
+    }
+    Ok(status)
+}
+
+fn set(shell: &mut Shell, signal: u8, action: Option<&str>) {
+    if !matches!(signal, EXIT | ERR | DEBUG | RETURN) {
+        let disposition = match action {
+            None => process::Disposition::Default,
+            Some("") => process::Disposition::Ignore,
+            Some(_) => process::Disposition::Catch,
+        };
+        // KILL and STOP cannot be caught: bash says nothing either.
+        let _ = process::on_signal(signal, disposition);
+    }
+    shell.traps.set(signal, action.map(Into::into));
+}
+
+fn show(shell: &mut Shell, names: &[String]) -> u8 {
+    let wanted: Vec<u8> = names.iter().filter_map(|n| signal_number(n)).collect();
+    let lines: Vec<String> = shell
+        .traps
+        .iter()
+        .filter(|(signal, _)| names.is_empty() || wanted.contains(signal))
+        .map(|(signal, action)| {
+            let prefix = if (1..32).contains(&signal) { "SIG" } else { "" };
+            format!("trap -- {} {prefix}{}\n", quote::single(action), signal_name(signal).unwrap_or_default())
+        })
+        .collect();
+    for line in lines {
+        shell.print(&line);
+    }
+    u8::from(wanted.len() != names.len())
+}

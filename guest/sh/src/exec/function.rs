@@ -1,0 +1,128 @@
+//! Function calls.
+
+use std::rc::Rc;
+
+use super::redirect::Undo;
+use super::{Code, Control};
+use crate::state::traps::{DEBUG, ERR, RETURN};
+use crate::state::variables::ScopeKind;
+use crate::state::{Call, Definition, Shell, Stop};
+
+/// Calls in each other. bash has no limit and dies of it at about as many; an endless recursion should end
+/// with a message before memory does.
+const DEPTH_LIMIT: usize = 50_000;
+
+/// A call that is about to be made.
+pub(super) struct Entry {
+    pub(super) definition: Rc<Definition>,
+    pub(super) arguments: Vec<String>,
+    pub(super) undo: Undo,
+    /// Whether assignments before the command have opened a scope.
+    pub(super) temporary: bool,
+}
+
+/// What a function's end puts back.
+pub struct Return {
+    code: Rc<Code>,
+    at: usize,
+    positional: Rc<Vec<String>>,
+    source: Rc<str>,
+    line: u32,
+    undo: Undo,
+    temporary: bool,
+    guards: u32,
+    /// Traps that a function does not inherit.
+    traps: Vec<(u8, Rc<str>)>,
+    getopts: (i64, usize),
+}
+
+impl Shell {
+    /// Begins a call and returns the function's code.
+    pub(super) fn enter_function(&mut self, entry: Entry, code: &Rc<Code>, at: usize) -> Result<Rc<Code>, Stop> {
+        let name: Rc<str> = entry.definition.function.name.as_str().into();
+        let limit = self.function_limit();
+        if self.calls.len() >= limit {
+            if entry.temporary {
+                self.variables.leave();
+            }
+            self.restore_files(entry.undo);
+            self.complain(&format!("{name}: maximum function nesting level exceeded ({limit})"));
+            self.status = 1;
+            return Err(Stop::Discard);
+        }
+        self.variables.enter(ScopeKind::Function);
+        let definition = entry.definition;
+        let back = Return {
+            code: code.clone(),
+            at,
+            positional: std::mem::replace(&mut self.positional, Rc::new(entry.arguments)),
+            source: std::mem::replace(&mut self.source, definition.source.clone()),
+            line: self.line,
+            undo: entry.undo,
+            temporary: entry.temporary,
+            guards: self.guards,
+            traps: self.hide_traps(),
+            getopts: self.getopts,
+        };
+        self.calls.push(Call { name, line: self.line, source: definition.source.clone() });
+        self.controls.push(Control::Call(Box::new(back)));
+        let code = definition.code.get_or_init(|| Code::of_command(&definition.function.body));
+        Ok(code.clone())
+    }
+
+    fn function_limit(&self) -> usize {
+        let own = self.variables.get("FUNCNEST").and_then(|v| v.text()).and_then(|t| t.parse::<usize>().ok());
+        own.filter(|n| *n > 0).map_or(DEPTH_LIMIT, |n| n.min(DEPTH_LIMIT))
+    }
+
+    /// ERR, DEBUG and RETURN traps are not a function's business unless the options say so.
+    fn hide_traps(&mut self) -> Vec<(u8, Rc<str>)> {
+        use crate::state::options::SetOption;
+        let mut hidden = Vec::new();
+        for (signal, option) in
+            [(ERR, SetOption::ERRTRACE), (DEBUG, SetOption::FUNCTRACE), (RETURN, SetOption::FUNCTRACE)]
+        {
+            if !self.options.has(option)
+                && let Some(action) = self.traps.get(signal).cloned()
+            {
+                self.traps.set(signal, None);
+                hidden.push((signal, action));
+            }
+        }
+        hidden
+    }
+
+    /// Ends a call: where its caller goes on.
+    pub(super) fn leave_function(&mut self, back: Return) -> Result<(Rc<Code>, usize), Stop> {
+        let trapped = self.run_return_trap();
+        let place = (back.code.clone(), back.at);
+        self.abandon_function(back);
+        trapped?;
+        self.finish_command()?;
+        Ok(place)
+    }
+
+    /// Puts back what a call changed, without going on at its caller.
+    pub(super) fn abandon_function(&mut self, back: Return) {
+        self.variables.leave();
+        if back.temporary {
+            self.variables.leave();
+        }
+        self.calls.pop();
+        self.positional = back.positional;
+        self.source = back.source;
+        self.line = back.line;
+        self.guards = back.guards;
+        self.getopts = back.getopts;
+        self.restore_files(back.undo);
+        for (signal, action) in back.traps {
+            // One that the function set for itself stays.
+            if self.traps.get(signal).is_none() {
+                self.traps.set(signal, Some(action));
+            }
+        }
+        if !self.process_files.is_empty() {
+            self.close_process_files();
+        }
+    }
+}

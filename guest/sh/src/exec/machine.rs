@@ -1,0 +1,376 @@
+//! The machine that runs code.
+
+use std::rc::Rc;
+
+use super::simple::Next;
+use super::{Code, Control, Loop, Op};
+use crate::state::{Definition, Shell, Stop, nanoseconds};
+use crate::syntax::tree::{Case, Function};
+
+impl Shell {
+    /// Runs code to its end, or until something stops it that its commands did not start.
+    pub fn run(&mut self, code: Rc<Code>) -> Result<(), Stop> {
+        let outer = std::mem::replace(&mut self.floor, self.controls.len());
+        let result = self.run_from_floor(code);
+        self.floor = outer;
+        result
+    }
+
+    fn run_from_floor(&mut self, mut code: Rc<Code>) -> Result<(), Stop> {
+        let mut at = 0;
+        loop {
+            let step = match code.ops.get(at) {
+                Some(op) => {
+                    at += 1;
+                    self.step(op, &mut at)
+                }
+                None => match self.return_to_caller() {
+                    Ok(Some((caller, position))) => {
+                        code = caller;
+                        at = position;
+                        continue;
+                    }
+                    Ok(None) => return Ok(()),
+                    Err(stop) => Err(stop),
+                },
+            };
+            let stop = match step {
+                Ok(Next::Go) => continue,
+                Ok(Next::Call(entry)) => match self.enter_function(*entry, &code, at) {
+                    Ok(callee) => {
+                        code = callee;
+                        at = 0;
+                        continue;
+                    }
+                    Err(stop) => stop,
+                },
+                Ok(Next::Script(script)) => {
+                    self.enter_script(*script, code, at);
+                    // Its commands are fetched when empty code has been run.
+                    code = Rc::default();
+                    at = 0;
+                    continue;
+                }
+                Err(stop) => stop,
+            };
+            match self.unwind(stop)? {
+                Resume::At(position) => at = position,
+                Resume::In(caller, position) => {
+                    code = caller;
+                    at = position;
+                }
+            }
+        }
+    }
+
+    fn step(&mut self, op: &Op, at: &mut usize) -> Result<Next, Stop> {
+        match op {
+            Op::Simple(simple) => return self.simple(simple),
+            Op::Pipeline(pipeline) => {
+                self.pipeline(pipeline)?;
+                self.check_failure()?;
+            }
+            Op::Background(chain) => {
+                self.background(chain)?;
+                self.status = 0;
+            }
+            Op::Subshell(list, redirects, line) => {
+                self.line = *line;
+                self.subshell(list, redirects)?;
+                self.finish_command()?;
+            }
+            Op::Arith(arith, line) => {
+                self.line = *line;
+                self.trace_arith(arith)?;
+                let status = match self.arith(arith) {
+                    Ok(value) => u8::from(value == 0),
+                    // A wrong expression fails the command, no more.
+                    Err(Stop::Discard) => 1,
+                    Err(stop) => return Err(stop),
+                };
+                self.status = status;
+                self.finish_command()?;
+            }
+            Op::Condition(condition, line) => {
+                self.line = *line;
+                self.status = self.condition_status(condition)?;
+                self.finish_command()?;
+            }
+            Op::Define(function) => self.define(function),
+            Op::Coproc(coproc, line) => {
+                self.line = *line;
+                self.coprocess(coproc)?;
+            }
+            Op::Redirect(redirects, end, line) => {
+                self.line = *line;
+                match self.redirect(redirects)? {
+                    Some(undo) => self.controls.push(Control::Redirect(undo)),
+                    None => {
+                        self.status = 1;
+                        *at = *end;
+                        self.finish_command()?;
+                    }
+                }
+            }
+            Op::EndRedirect | Op::EndCase => {
+                if let Some(control) = self.controls.pop() {
+                    self.undo(control);
+                }
+            }
+            Op::Jump(target) => *at = *target,
+            Op::JumpIfOk(target) if self.status == 0 => *at = *target,
+            Op::JumpIfFailed(target) if self.status != 0 => *at = *target,
+            Op::JumpIfOk(_) | Op::JumpIfFailed(_) => {}
+            Op::Guard => self.guards += 1,
+            Op::Unguard => self.guards -= 1,
+            Op::Negate => self.status = u8::from(self.status == 0),
+            Op::Succeed => self.status = 0,
+            Op::Loop { next, end } => self.begin_loop(*next, *end, Vec::new()),
+            Op::For { node, next, end } => {
+                self.line = node.line;
+                let items = match &node.words {
+                    Some(words) => self.expand_words(words)?,
+                    None => self.positional.to_vec(),
+                };
+                self.begin_loop(*next, *end, items);
+            }
+            Op::ForNext(node, end) => {
+                let item = match self.controls.last_mut() {
+                    Some(Control::Loop(running)) => running.items.next(),
+                    _ => None,
+                };
+                match item {
+                    Some(item) => {
+                        self.line = node.line;
+                        self.trace_for(node)?;
+                        self.assign(&node.name, item)?;
+                    }
+                    None => *at = *end,
+                }
+            }
+            Op::ForInitial(node, end) => {
+                if let Some(initial) = &node.initial {
+                    self.line = node.line;
+                    self.for_expression(initial, at, *end)?;
+                }
+            }
+            Op::ForTest(node, end) => {
+                if let Some(condition) = &node.condition {
+                    self.line = node.line;
+                    if self.for_expression(condition, at, *end)? == 0 {
+                        *at = *end;
+                    }
+                }
+            }
+            Op::ForStep(node) => {
+                if let Some(step) = &node.step {
+                    self.line = node.line;
+                    self.arith(step)?;
+                }
+            }
+            Op::Again(start) => {
+                let status = self.status;
+                if let Some(Control::Loop(running)) = self.controls.last_mut() {
+                    running.status = status;
+                }
+                *at = *start;
+                self.between_commands()?;
+            }
+            Op::EndLoop => {
+                if let Some(Control::Loop(ended)) = self.controls.pop() {
+                    self.status = ended.status;
+                }
+            }
+            Op::Case { node, bodies, end } => {
+                self.line = node.line;
+                self.trace_case(node)?;
+                let word = self.expand_string(&node.word)?;
+                self.controls.push(Control::Case(word));
+                *at = self.matching_arm(node, bodies, *end, 0)?;
+            }
+            Op::CaseFrom { node, bodies, end, arm } => {
+                let status = self.status;
+                *at = self.matching_arm(node, bodies, *end, *arm)?;
+                // Nothing more matched: the body that did run counts.
+                if *at == *end {
+                    self.status = status;
+                }
+            }
+            Op::Time => self.controls.push(Control::Time(nanoseconds())),
+            Op::EndTime(format) => {
+                if let Some(Control::Time(start)) = self.controls.pop() {
+                    self.report_time(start, *format);
+                }
+            }
+        }
+        Ok(Next::Go)
+    }
+
+    fn begin_loop(&mut self, next: usize, end: usize, items: Vec<String>) {
+        let running = Loop { next, end, status: 0, guards: self.guards, items: items.into_iter() };
+        self.controls.push(Control::Loop(running));
+    }
+
+    /// An expression of `for ((…))`: a wrong one ends the loop with status 1.
+    fn for_expression(
+        &mut self,
+        arith: &crate::syntax::tree::Arith,
+        at: &mut usize,
+        end: usize,
+    ) -> Result<i64, Stop> {
+        self.trace_arith(arith)?;
+        match self.arith(arith) {
+            Err(Stop::Discard) => {
+                self.status = 1;
+                if let Some(Control::Loop(running)) = self.controls.last_mut() {
+                    running.status = 1;
+                }
+                *at = end;
+                Ok(1)
+            }
+            other => other,
+        }
+    }
+
+    /// Where the first branch from `first` on that matches the word has its body; the end if none does.
+    fn matching_arm(&mut self, node: &Case, bodies: &[usize], end: usize, first: usize) -> Result<usize, Stop> {
+        let word = match self.controls.last() {
+            Some(Control::Case(word)) => word.clone(),
+            _ => String::new(),
+        };
+        for (arm, body) in node.arms.iter().zip(bodies).skip(first) {
+            for pattern in &arm.patterns {
+                let matches = match pattern.literal() {
+                    Some(text) if !self.options.shopt(crate::state::options::Shopt::NOCASEMATCH) => word == text,
+                    _ => {
+                        let text = self.expand_pattern(pattern)?;
+                        self.pattern(&text).matches(&word)
+                    }
+                };
+                if matches {
+                    return Ok(*body);
+                }
+            }
+        }
+        self.status = 0;
+        Ok(end)
+    }
+
+    fn define(&mut self, function: &Rc<Function>) {
+        let readonly = self.functions.get(function.name.as_str()).is_some_and(|d| d.readonly.get());
+        if readonly {
+            let message = format!("{}: readonly function", function.name);
+            self.complain(&message);
+            self.status = 1;
+            return;
+        }
+        let definition = Definition::new(function.clone(), self.source.clone());
+        Rc::make_mut(&mut self.functions).insert(function.name.as_str().into(), definition);
+        self.generation += 1;
+        self.status = 0;
+    }
+
+    /// Notes the status of a command that is a pipeline by itself, and acts on failure.
+    pub(super) fn finish_command(&mut self) -> Result<(), Stop> {
+        self.statuses.clear();
+        self.statuses.push(self.status);
+        self.check_failure()
+    }
+
+    /// Ends a command early: undoes what encloses it, up to where it stops.
+    fn unwind(&mut self, mut stop: Stop) -> Result<Resume, Stop> {
+        // The EXIT trap sees the variables and files of the place where the shell ends.
+        while stop != Stop::Exit && self.controls.len() > self.floor {
+            let Some(control) = self.controls.pop() else { break };
+            match (control, &mut stop) {
+                (Control::Loop(mut running), Stop::Break(levels) | Stop::Continue(levels)) => {
+                    *levels -= 1;
+                    self.guards = running.guards;
+                    if *levels > 0 {
+                        continue;
+                    }
+                    let to = match stop {
+                        Stop::Break(_) => {
+                            running.status = self.status;
+                            running.end
+                        }
+                        _ => running.next,
+                    };
+                    self.controls.push(Control::Loop(running));
+                    return Ok(Resume::At(to));
+                }
+                (Control::Call(back), Stop::Return) => match self.leave_function(*back) {
+                    Ok((code, at)) => return Ok(Resume::In(code, at)),
+                    Err(next) => stop = next,
+                },
+                (Control::Script(script), Stop::Return) if script.is_file() => {
+                    let (code, at) = self.leave_script(*script);
+                    match self.finish_command() {
+                        Ok(()) => return Ok(Resume::In(code, at)),
+                        Err(next) => stop = next,
+                    }
+                }
+                (control, _) => self.undo(control),
+            }
+        }
+        Err(stop)
+    }
+
+    /// Undoes everything down to a height of the stack, after an exit from a subshell in place.
+    pub(super) fn unwind_to(&mut self, height: usize) {
+        while self.controls.len() > height {
+            if let Some(control) = self.controls.pop() {
+                self.undo(control);
+            }
+        }
+    }
+
+    /// Undoes what a control stands for, without going on there.
+    fn undo(&mut self, control: Control) {
+        match control {
+            Control::Loop(running) => self.guards = running.guards,
+            Control::Redirect(undo) => self.restore_files(undo),
+            Control::Call(back) => self.abandon_function(*back),
+            Control::Script(script) => {
+                self.leave_script(*script);
+            }
+            Control::Case(_) | Control::Time(_) => {}
+        }
+    }
+
+    /// At the end of code: who called it, and where that goes on.
+    fn return_to_caller(&mut self) -> Result<Option<(Rc<Code>, usize)>, Stop> {
+        loop {
+            if self.controls.len() == self.floor {
+                return Ok(None);
+            }
+            match self.controls.last_mut() {
+                Some(Control::Script(_)) => {
+                    if let Some(code) = self.next_of_script()? {
+                        return Ok(Some((code, 0)));
+                    }
+                    if let Some(Control::Script(script)) = self.controls.pop() {
+                        let back = self.leave_script(*script);
+                        self.finish_command()?;
+                        return Ok(Some(back));
+                    }
+                }
+                Some(Control::Call(_)) => {
+                    if let Some(Control::Call(back)) = self.controls.pop() {
+                        return self.leave_function(*back).map(Some);
+                    }
+                }
+                // Code is compiled so that it ends what it begins.
+                _ => {
+                    self.controls.pop();
+                }
+            }
+        }
+    }
+}
+
+/// Where execution goes on after something was left early.
+enum Resume {
+    At(usize),
+    In(Rc<Code>, usize),
+}

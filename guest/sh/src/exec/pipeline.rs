@@ -1,0 +1,350 @@
+//! Pipelines: every stage a process, all at once.
+
+use std::rc::Rc;
+
+use isopod_sys::{Errno, Fd, process};
+
+use super::capture::Plumbing;
+use super::subshell::Work;
+use crate::builtins;
+use crate::state::files::File;
+use crate::state::options::{SetOption, Shopt};
+use crate::state::{Shell, Stop};
+use crate::syntax::tree::{
+    Chain, Command, Kind, Name, Operation, Parameter, Part, Pipeline, Simple, Word,
+};
+
+/// The broken-pipe signal.
+const SIGPIPE: u8 = 13;
+
+impl Shell {
+    /// Runs a pipeline of two stages or more.
+    pub(super) fn pipeline(&mut self, pipeline: &Pipeline) -> Result<(), Stop> {
+        let plumbing = match self.plumbing() {
+            Ok(plumbing) => plumbing,
+            Err(errno) => {
+                self.status = self.report_spawn("pipe", errno)?;
+                return Ok(());
+            }
+        };
+        let input = self.files.get(0).cloned();
+        let stages = self.start_stages(pipeline, &plumbing, true)?;
+        let mut statuses = Vec::with_capacity(stages.len());
+        // What runs in this shell runs after all others have started, and before they are waited for.
+        let mut here = Vec::new();
+        for stage in &stages {
+            here.push(match stage {
+                Stage::Output(simple, writer) => Some(self.write_stage(simple, writer.clone())?),
+                Stage::Last(command, reader) => Some(self.last_stage(command, reader.clone())?),
+                Stage::Process(_) | Stage::Failed(_) => None,
+            });
+        }
+        let pids: Vec<_> = stages.iter().map(Stage::outcome).collect();
+        drop(stages);
+        drop(input);
+        plumbing.drain();
+        for (outcome, here) in pids.into_iter().zip(here) {
+            statuses.push(match (here, outcome) {
+                (Some(status), _) => status,
+                (None, Outcome::Process(pid)) => self.wait_for(pid, None)?,
+                (None, Outcome::Status(status)) => status,
+            });
+        }
+        self.status = statuses.last().copied().unwrap_or(0);
+        if self.options.has(SetOption::PIPEFAIL)
+            && let Some(failed) = statuses.iter().rev().find(|s| **s != 0)
+        {
+            self.status = *failed;
+        }
+        self.statuses = statuses;
+        Ok(())
+    }
+
+    /// Starts the stages, each with its pipes. Those that this shell runs itself, if it may, are returned.
+    fn start_stages(&mut self, pipeline: &Pipeline, plumbing: &Plumbing, wait: bool) -> Result<Vec<Stage>, Stop> {
+        let count = pipeline.stages.len();
+        let (input, output) = (self.files.get(0).cloned(), self.files.get(1).cloned());
+        let mut stages = Vec::with_capacity(count);
+        let mut reader: Option<Rc<File>> = None;
+        let mut failed = None;
+        for (i, command) in pipeline.stages.iter().enumerate() {
+            let stdin = if i == 0 { input.clone() } else { reader.take() };
+            let mut stdout = output.clone();
+            if i + 1 < count {
+                match Fd::pipe() {
+                    Ok((next, writer)) => {
+                        reader = Some(File::kernel(next));
+                        stdout = Some(File::kernel(writer));
+                    }
+                    Err(errno) => {
+                        failed = Some(errno);
+                        break;
+                    }
+                }
+            }
+            if wait && i == 0 && let Some(simple) = self.writes_only(command)
+                && let Some(writer) = stdout.clone()
+            {
+                stages.push(Stage::Output(simple, writer));
+                continue;
+            }
+            if wait && i + 1 == count && self.runs_last_here() && let Some(stdin) = stdin.clone() {
+                stages.push(Stage::Last(command.clone(), stdin));
+                continue;
+            }
+            self.files.set(0, stdin);
+            self.files.set(1, stdout);
+            let started = self.start_stage(command, plumbing);
+            self.files.set(0, input.clone());
+            self.files.set(1, output.clone());
+            match started {
+                Ok(stage) => stages.push(stage),
+                Err(Errno::Again) => {
+                    failed = Some(Errno::Again);
+                    break;
+                }
+                Err(_) => stages.push(Stage::Failed(1)),
+            }
+        }
+        if let Some(errno) = failed {
+            drop(reader);
+            let pids: Vec<u32> = stages.iter().filter_map(Stage::pid).collect();
+            drop(stages);
+            for pid in pids {
+                self.wait_for(pid, None)?;
+            }
+            self.status = self.report_spawn("pipe", errno)?;
+            return Err(Stop::Exit);
+        }
+        Ok(stages)
+    }
+
+    /// Starts one stage with the files as they are now.
+    fn start_stage(&mut self, command: &Command, plumbing: &Plumbing) -> Result<Stage, Errno> {
+        match self.start_directly(command, plumbing) {
+            Some(started) => started,
+            None => self.start_shell(&Work::Command(command.clone()), plumbing).map(Stage::Process),
+        }
+    }
+
+    /// Starts a stage that is a program without a shell between. `None` if it is not, or if its expansion
+    /// could change this shell or read what belongs to the stage.
+    fn start_directly(&mut self, command: &Command, plumbing: &Plumbing) -> Option<Result<Stage, Errno>> {
+        let Kind::Simple(simple) = &command.kind else { return None };
+        if !simple.assignments.is_empty() || simple.words.is_empty() || !is_harmless(simple) {
+            return None;
+        }
+        if self.options.has(SetOption::XTRACE) || self.options.has(SetOption::NOUNSET) {
+            return None;
+        }
+        let arguments = self.expand_words(&simple.words).ok()?;
+        let name = arguments.first()?;
+        if self.functions.contains_key(name.as_str()) || builtins::find(name).is_some() {
+            return None;
+        }
+        self.line = simple.line;
+        let undo = match self.redirect(&simple.redirects) {
+            Ok(Some(undo)) => undo,
+            Ok(None) => return Some(Ok(Stage::Failed(1))),
+            Err(_) => return None,
+        };
+        let started = self.start(&arguments, plumbing);
+        let stage = match started {
+            Ok(pid) => Ok(Stage::Process(pid)),
+            Err(Errno::Again) => Err(Errno::Again),
+            Err(errno) => match self.report_spawn(&arguments[0], errno) {
+                Ok(status) => Ok(Stage::Failed(status)),
+                Err(_) => Err(errno),
+            },
+        };
+        self.restore_files(undo);
+        Some(stage)
+    }
+
+    /// A first stage that only prints, and ends: run in place, it saves a process.
+    fn writes_only(&self, command: &Command) -> Option<Rc<Simple>> {
+        let Kind::Simple(simple) = &command.kind else { return None };
+        let name = simple.words.first()?.bare()?;
+        let prints = matches!(name, "echo" | "printf" | ":" | "true" | "false" | "pwd");
+        let plain = simple.assignments.is_empty() && simple.redirects.is_empty() && is_harmless(simple);
+        // `printf -v` sets a variable.
+        let sets = name == "printf" && simple.words.get(1).is_some_and(may_be_option);
+        let quiet = !self.options.has(SetOption::XTRACE) && !self.options.has(SetOption::NOUNSET);
+        let trapped = self.traps.iter().next().is_some();
+        // With the last stage here as well, nobody would read while this one writes.
+        let alone = !self.runs_last_here();
+        (prints && plain && !sets && quiet && !trapped && alone && !self.functions.contains_key(name)).then(|| simple.clone())
+    }
+
+    /// Runs such a stage: its output is collected and written in one go. The shell itself must survive a
+    /// reader that is gone.
+    fn write_stage(&mut self, simple: &Rc<Simple>, writer: Rc<File>) -> Result<u8, Stop> {
+        let output = self.files.get(1).cloned();
+        let buffer = File::capture();
+        self.files.set(1, Some(buffer.clone()));
+        let (status, guards) = (self.status, self.guards);
+        let last = self.last_argument.clone();
+        self.guards += 1;
+        let result = self.simple(simple);
+        self.guards = guards;
+        self.last_argument = last;
+        self.files.set(1, output);
+        result?;
+        let own = std::mem::replace(&mut self.status, status);
+        let File::Capture(bytes) = &*buffer else { return Ok(own) };
+        let bytes = bytes.take();
+        if bytes.is_empty() {
+            return Ok(own);
+        }
+        let before = process::on_signal(SIGPIPE, process::Disposition::Ignore);
+        let written = writer.write(&bytes);
+        if let Ok(before) = before {
+            let _ = process::on_signal(SIGPIPE, before);
+        }
+        Ok(match written {
+            Ok(()) => own,
+            Err(Errno::Pipe) => 128 + SIGPIPE,
+            Err(_) => 1,
+        })
+    }
+
+    /// Whether the last stage runs in this shell: `shopt -s lastpipe`.
+    fn runs_last_here(&self) -> bool {
+        self.options.shopt(Shopt::LASTPIPE)
+    }
+
+    fn last_stage(&mut self, command: &Command, reader: Rc<File>) -> Result<u8, Stop> {
+        let input = self.files.get(0).cloned();
+        self.files.set(0, Some(reader));
+        let result = self.run(super::Code::of_command(command));
+        self.files.set(0, input);
+        result?;
+        Ok(self.status)
+    }
+
+    /// Starts a chain in the background.
+    pub(super) fn background(&mut self, chain: &Rc<Chain>) -> Result<(), Stop> {
+        let input = self.files.get(0).cloned();
+        self.jobs.reap();
+        let result = self.start_background(chain);
+        self.files.set(0, input);
+        let pids = match result? {
+            Ok(pids) => pids,
+            Err(errno) => {
+                self.status = self.report_spawn("&", errno)?;
+                return Ok(());
+            }
+        };
+        self.background = pids.last().copied();
+        self.jobs.add(pids, crate::syntax::chain_text(chain));
+        Ok(())
+    }
+
+    fn start_background(&mut self, chain: &Rc<Chain>) -> Result<Result<Vec<u32>, Errno>, Stop> {
+        // Nobody is there to type: what runs in the background reads nothing, unless it says otherwise.
+        match self.open_file("/dev/null", isopod_sys::files::OpenFlags::READ) {
+            Ok(null) => self.files.set(0, Some(null)),
+            Err(_) => self.files.set(0, None),
+        };
+        let plumbing = Plumbing::default();
+        let pipeline = &chain.first;
+        let single = chain.rest.is_empty() && !pipeline.negated && pipeline.timed.is_none();
+        if single && pipeline.stages.len() > 1 {
+            let stages = self.start_stages(pipeline, &plumbing, false)?;
+            return Ok(Ok(stages.iter().filter_map(Stage::pid).collect()));
+        }
+        if single
+            && let [only] = pipeline.stages.as_slice()
+            && let Some(started) = self.start_directly(only, &plumbing)
+        {
+            match started {
+                Ok(Stage::Process(pid)) => return Ok(Ok(vec![pid])),
+                Err(Errno::Again) => return Ok(Err(Errno::Again)),
+                // The message is out; `$!` needs a process to have failed.
+                _ => return Ok(self.start_shell(&Work::Exit(127), &plumbing).map(|pid| vec![pid])),
+            }
+        }
+        Ok(self.start_shell(&Work::Chain(chain.clone()), &plumbing).map(|pid| vec![pid]))
+    }
+}
+
+/// A stage that has been started, or that this shell runs itself.
+enum Stage {
+    Process(u32),
+    Failed(u8),
+    Output(Rc<Simple>, Rc<File>),
+    Last(Command, Rc<File>),
+}
+
+enum Outcome {
+    Process(u32),
+    Status(u8),
+}
+
+impl Stage {
+    fn pid(&self) -> Option<u32> {
+        match self {
+            Stage::Process(pid) => Some(*pid),
+            _ => None,
+        }
+    }
+
+    fn outcome(&self) -> Outcome {
+        match self {
+            Stage::Process(pid) => Outcome::Process(*pid),
+            Stage::Failed(status) => Outcome::Status(*status),
+            Stage::Output(..) | Stage::Last(..) => Outcome::Status(0),
+        }
+    }
+}
+
+/// Whether expanding a command's words and redirections can do nothing but read this shell's state.
+fn is_harmless(simple: &Simple) -> bool {
+    let redirects = simple.redirects.iter().all(|r| {
+        let document = r.document.as_ref().is_none_or(|d| word_is_harmless(&d.borrow()));
+        document && word_is_harmless(&r.target) && !matches!(r.descriptor, Some(crate::syntax::tree::Descriptor::Variable(_)))
+    });
+    redirects && simple.words.iter().all(word_is_harmless)
+}
+
+fn word_is_harmless(word: &Word) -> bool {
+    word.parts.iter().all(|part| match part {
+        Part::Text(_) | Part::Bare(_) | Part::Glob(_) | Part::Brace(_) => true,
+        Part::Parameter(parameter) => parameter_is_harmless(parameter),
+        _ => false,
+    })
+}
+
+fn parameter_is_harmless(parameter: &Parameter) -> bool {
+    let operation = match &parameter.operation {
+        Operation::Value | Operation::Length | Operation::Keys => true,
+        Operation::Fallback { kind, word, .. } => {
+            use crate::syntax::tree::Fallback;
+            matches!(kind, Fallback::Default | Fallback::Alternative) && word_is_harmless(word)
+        }
+        Operation::Remove { pattern, .. } | Operation::Case { pattern, .. } => word_is_harmless(pattern),
+        Operation::Replace { pattern, with, .. } => word_is_harmless(pattern) && word_is_harmless(with),
+        _ => false,
+    };
+    // A subscript is arithmetic, which may assign; RANDOM and its kin move on when they are read.
+    let name = match &parameter.name {
+        Name::Variable(name) => !matches!(name.as_str(), "BASHPID" | "RANDOM" | "SRANDOM" | "BASH_SUBSHELL"),
+        _ => true,
+    };
+    let index = match &parameter.index {
+        None => true,
+        Some(crate::syntax::tree::Index::Element(arith)) => {
+            arith.text.parts.iter().all(|p| matches!(p, Part::Bare(t) if !t.contains(['=', '+', '-'])))
+        }
+        Some(_) => true,
+    };
+    operation && name && index && !parameter.indirect
+}
+
+/// Whether a word might turn out to be an option.
+fn may_be_option(word: &Word) -> bool {
+    match word.parts.first() {
+        Some(Part::Text(text) | Part::Bare(text)) => text.starts_with('-'),
+        _ => true,
+    }
+}

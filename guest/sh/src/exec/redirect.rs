@@ -1,0 +1,286 @@
+//! Redirections: changes of the map of open files, undone after the command.
+
+use std::rc::Rc;
+
+use isopod_sys::files::{self, OpenFlags};
+use isopod_sys::{Errno, Fd};
+
+use crate::state::files::{File, HIGHEST};
+use crate::state::options::{SetOption, Shopt};
+use crate::state::{Shell, Stop};
+use crate::syntax::tree::{Descriptor, Redirect, RedirectAction};
+use crate::text;
+
+/// A pipe holds this much without anyone reading: a here-document that fits needs no file.
+const PIPE_CAPACITY: usize = 64 * 1024;
+
+/// What redirections changed.
+#[derive(Default)]
+pub struct Undo {
+    /// What the numbers were before, in the order in which they were changed.
+    saved: Vec<(u32, Option<Rc<File>>)>,
+}
+
+impl Undo {
+    /// Lets the redirections stay: `exec`.
+    pub(super) fn keep(&mut self) {
+        self.saved.clear();
+    }
+}
+
+/// Why a redirection failed.
+enum Failure {
+    /// With this message, which is printed; the command fails.
+    Message(String),
+    /// Something stopped the shell.
+    Stop(Stop),
+}
+
+impl From<Stop> for Failure {
+    fn from(stop: Stop) -> Failure {
+        Failure::Stop(stop)
+    }
+}
+
+impl Shell {
+    /// Performs redirections. `None` if one failed, which has been reported and undone.
+    pub(super) fn redirect(&mut self, redirects: &[Redirect]) -> Result<Option<Undo>, Stop> {
+        let mut undo = Undo::default();
+        for redirect in redirects {
+            match self.redirect_one(redirect, &mut undo) {
+                Ok(()) => {}
+                Err(failure) => {
+                    self.restore_files(undo);
+                    return match failure {
+                        Failure::Message(message) => {
+                            self.complain(&message);
+                            Ok(None)
+                        }
+                        Failure::Stop(Stop::Discard) => Ok(None),
+                        Failure::Stop(stop) => Err(stop),
+                    };
+                }
+            }
+        }
+        Ok(Some(undo))
+    }
+
+    /// Puts back what redirections changed.
+    pub(super) fn restore_files(&mut self, undo: Undo) {
+        for (number, file) in undo.saved.into_iter().rev() {
+            self.files.set(number, file);
+        }
+    }
+
+    fn redirect_one(&mut self, redirect: &Redirect, undo: &mut Undo) -> Result<(), Failure> {
+        if let Some(document) = &redirect.document {
+            let text = self.expand_string(&document.borrow())?;
+            let file = self.document(&text)?;
+            return self.install(redirect, 0, file, undo);
+        }
+        if redirect.action == RedirectAction::String {
+            let text = self.expand_string(&redirect.target)? + "\n";
+            let file = self.document(&text)?;
+            return self.install(redirect, 0, file, undo);
+        }
+        let target = self.redirect_target(redirect)?;
+        match redirect.action {
+            RedirectAction::DuplicateRead => return self.duplicate(redirect, &target, 0, undo),
+            RedirectAction::DuplicateWrite => {
+                let numeric = target.trim_end_matches('-').bytes().all(|b| b.is_ascii_digit());
+                let plain = redirect.descriptor.is_none();
+                if numeric || !plain {
+                    return self.duplicate(redirect, &target, 1, undo);
+                }
+                return self.both(&target, false, undo);
+            }
+            RedirectAction::Both => return self.both(&target, false, undo),
+            RedirectAction::AppendBoth => return self.both(&target, true, undo),
+            _ => {}
+        }
+        let default = u32::from(!matches!(redirect.action, RedirectAction::Read | RedirectAction::ReadWrite));
+        let file = self.open_target(&target, redirect.action)?;
+        self.install(redirect, default, file, undo)
+    }
+
+    fn redirect_target(&mut self, redirect: &Redirect) -> Result<String, Failure> {
+        let mut words = Vec::new();
+        self.expand_word(&redirect.target, &mut words)?;
+        match words.pop() {
+            Some(only) if words.is_empty() => Ok(only),
+            _ => Err(Failure::Message(format!(
+                "{}: ambiguous redirect",
+                crate::syntax::word_text(&redirect.target)
+            ))),
+        }
+    }
+
+    /// `&>`
+    fn both(&mut self, target: &str, append: bool, undo: &mut Undo) -> Result<(), Failure> {
+        let action = if append { RedirectAction::Append } else { RedirectAction::Write };
+        let file = self.open_target(target, action)?;
+        self.change(1, Some(file.clone()), undo)?;
+        self.change(2, Some(file), undo)
+    }
+
+    /// `n>&m`, `n>&m-`, `n>&-`
+    fn duplicate(&mut self, redirect: &Redirect, target: &str, default: u32, undo: &mut Undo) -> Result<(), Failure> {
+        if target == "-" {
+            let number = match &redirect.descriptor {
+                Some(Descriptor::Variable(name)) => {
+                    let text = self.text_of(name).unwrap_or_default();
+                    let Ok(number) = text.parse::<u32>() else {
+                        return Err(Failure::Message(format!("{name}: ambiguous redirect")));
+                    };
+                    // What `{name}>` opened is closed for good.
+                    self.files.set(number, None);
+                    return Ok(());
+                }
+                Some(Descriptor::Number(number)) => *number,
+                None => default,
+            };
+            return self.change(number, None, undo);
+        }
+        let (digits, moves) = match target.strip_suffix('-') {
+            Some(digits) => (digits, true),
+            None => (target, false),
+        };
+        let Ok(from) = digits.parse::<u32>() else {
+            return Err(Failure::Message(format!("{target}: ambiguous redirect")));
+        };
+        if from > 2 {
+            self.files.look_for_inherited();
+        }
+        let Some(file) = self.files.get(from).cloned() else {
+            return Err(Failure::Message(format!("{from}: Bad file descriptor")));
+        };
+        self.install(redirect, default, file, undo)?;
+        if moves && redirect.descriptor != Some(Descriptor::Number(from)) {
+            self.change(from, None, undo)?;
+        }
+        Ok(())
+    }
+
+    /// Gives an opened file the number that the redirection wants.
+    fn install(&mut self, redirect: &Redirect, default: u32, file: Rc<File>, undo: &mut Undo) -> Result<(), Failure> {
+        match &redirect.descriptor {
+            None => self.change(default, Some(file), undo),
+            Some(Descriptor::Number(number)) => self.change(*number, Some(file), undo),
+            Some(Descriptor::Variable(name)) => {
+                let number = self.files.free_from(10);
+                self.assign(name, number.to_string())?;
+                match self.options.shopt(Shopt::VARREDIR_CLOSE) {
+                    true => self.change(number, Some(file), undo),
+                    // It outlives its command, unlike all others.
+                    false => {
+                        self.files.set(number, Some(file));
+                        Ok(())
+                    }
+                }
+            }
+        }
+    }
+
+    fn change(&mut self, number: u32, file: Option<Rc<File>>, undo: &mut Undo) -> Result<(), Failure> {
+        if number > HIGHEST {
+            return Err(Failure::Message(format!("{number}: Bad file descriptor")));
+        }
+        if number > 2 {
+            self.files.look_for_inherited();
+        }
+        let old = self.files.set(number, file);
+        undo.saved.push((number, old));
+        Ok(())
+    }
+
+    fn open_target(&mut self, target: &str, action: RedirectAction) -> Result<Rc<File>, Failure> {
+        self.open_for(target, action).map_err(|errno| {
+            Failure::Message(match errno {
+                Errno::Exist if self.options.has(SetOption::NOCLOBBER) => {
+                    format!("{target}: cannot overwrite existing file")
+                }
+                errno => format!("{target}: {}", isopod_sys::text(errno)),
+            })
+        })
+    }
+
+    fn open_for(&mut self, target: &str, action: RedirectAction) -> Result<Rc<File>, Errno> {
+        let how = match action {
+            RedirectAction::Read => OpenFlags::READ,
+            RedirectAction::ReadWrite => OpenFlags::READ | OpenFlags::WRITE | OpenFlags::CREATE,
+            RedirectAction::Append => OpenFlags::WRITE | OpenFlags::CREATE | OpenFlags::APPEND,
+            RedirectAction::Write if self.options.has(SetOption::NOCLOBBER) => {
+                let exclusive = OpenFlags::WRITE | OpenFlags::CREATE | OpenFlags::EXCLUSIVE;
+                return match self.open_file(target, exclusive) {
+                    // Only regular files are protected: /dev/null stays writable.
+                    Err(Errno::Exist)
+                        if files::stat(target, true).is_ok_and(|a| a.kind != files::Kind::File) =>
+                    {
+                        self.open_file(target, OpenFlags::WRITE)
+                    }
+                    other => other,
+                };
+            }
+            _ => OpenFlags::WRITE | OpenFlags::CREATE | OpenFlags::TRUNCATE,
+        };
+        self.open_file(target, how)
+    }
+
+    /// Opens a file. The names of the shell's own descriptors mean what the script knows by these numbers.
+    pub fn open_file(&mut self, path: &str, how: OpenFlags) -> Result<Rc<File>, Errno> {
+        self.files.look_for_inherited();
+        let number = match path {
+            "/dev/stdin" => Some(0),
+            "/dev/stdout" => Some(1),
+            "/dev/stderr" => Some(2),
+            _ => path.strip_prefix("/dev/fd/").and_then(|n| n.parse::<u32>().ok()),
+        };
+        if let Some(number) = number {
+            return self.files.get(number).cloned().ok_or(Errno::NoEntry);
+        }
+        if path.is_empty() {
+            return Err(Errno::NoEntry);
+        }
+        let path = text::outward(path).ok_or(Errno::IllegalSequence)?;
+        File::open(&path, how, 0o666)
+    }
+
+    /// A file with this content, open for reading: a pipe if that holds it, a nameless file if not. Nobody
+    /// reads while the shell writes, so more than a pipe holds would never be written.
+    fn document(&mut self, content: &str) -> Result<Rc<File>, Failure> {
+        let bytes = text::to_bytes(content);
+        self.files.look_for_inherited();
+        let made = match bytes.len() <= PIPE_CAPACITY {
+            true => pipe_with(&bytes),
+            false => file_with(&bytes),
+        };
+        made.map_err(|errno| {
+            Failure::Message(format!("cannot create temp file for here-document: {}", isopod_sys::text(errno)))
+        })
+    }
+}
+
+fn pipe_with(bytes: &[u8]) -> Result<Rc<File>, Errno> {
+    let (reader, writer) = Fd::pipe()?;
+    isopod_sys::write_all(writer.raw(), bytes)?;
+    Ok(File::kernel(reader))
+}
+
+fn file_with(bytes: &[u8]) -> Result<Rc<File>, Errno> {
+    let how = OpenFlags::READ | OpenFlags::WRITE | OpenFlags::CREATE | OpenFlags::EXCLUSIVE;
+    let pid = isopod_sys::process::id();
+    let mut attempt = 0u32;
+    let (fd, path) = loop {
+        let path = format!("/tmp/sh-document-{pid}-{attempt}");
+        match Fd::open(&path, how, 0o600) {
+            Ok(fd) => break (fd, path),
+            Err(Errno::Exist) if attempt < 100 => attempt += 1,
+            Err(errno) => return Err(errno),
+        }
+    };
+    // The kernel's own calls cannot remove a name; the descriptor keeps the content.
+    let _ = std::fs::remove_file(&path);
+    isopod_sys::write_all(fd.raw(), bytes)?;
+    files::seek(fd.raw(), 0, files::Whence::Start)?;
+    Ok(File::kernel(fd))
+}

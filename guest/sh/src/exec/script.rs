@@ -1,0 +1,191 @@
+//! Texts that are run: `eval`, `source`, traps.
+
+use std::rc::Rc;
+
+use super::redirect::Undo;
+use super::{Code, Control, compile};
+use crate::state::options::{SetOption, Shopt};
+use crate::state::{Call, Shell, Stop};
+use crate::syntax::Parser;
+
+/// Texts that run texts, in each other.
+const DEPTH_LIMIT: usize = 10_000;
+
+/// A text that is being run, one command at a time.
+pub struct Script {
+    parser: Parser<'static>,
+    /// `eval` or the file's name, for messages.
+    title: Rc<str>,
+    /// A sourced file: `return` ends it.
+    file: Option<SourcedFile>,
+    code: Rc<Code>,
+    at: usize,
+    pub(super) undo: Undo,
+    pub(super) temporary: bool,
+    /// Whether a command of it has run: an empty text succeeds.
+    ran: bool,
+}
+
+struct SourcedFile {
+    source: Rc<str>,
+    positional: Option<Rc<Vec<String>>>,
+    line: u32,
+}
+
+impl Script {
+    /// The text of `eval`.
+    pub fn eval(text: String, line: u32) -> Script {
+        Script::new(Parser::new(text, line), "eval".into(), None)
+    }
+
+    /// A file that is sourced, with its arguments if it has any.
+    pub fn sourced(text: String, path: &str, arguments: Option<Vec<String>>) -> Script {
+        let file = SourcedFile { source: path.into(), positional: arguments.map(Rc::new), line: 0 };
+        Script::new(Parser::new(text, 1), path.into(), Some(file))
+    }
+
+    fn new(parser: Parser<'static>, title: Rc<str>, file: Option<SourcedFile>) -> Script {
+        let (code, at, undo) = (Rc::default(), 0, Undo::default());
+        Script { parser, title, file, code, at, undo, temporary: false, ran: false }
+    }
+
+    pub(super) fn is_file(&self) -> bool {
+        self.file.is_some()
+    }
+}
+
+impl Shell {
+    /// Begins to run a text; its commands are fetched one by one.
+    pub(super) fn enter_script(&mut self, mut script: Script, code: Rc<Code>, at: usize) {
+        script.code = code;
+        script.at = at;
+        if let Some(file) = &mut script.file {
+            file.line = self.line;
+            self.calls.push(Call { name: "source".into(), line: self.line, source: file.source.clone() });
+            std::mem::swap(&mut self.source, &mut file.source);
+            if let Some(positional) = &mut file.positional {
+                std::mem::swap(&mut self.positional, positional);
+            }
+        }
+        self.controls.push(Control::Script(Box::new(script)));
+    }
+
+    /// The next command of the text on top of the stack.
+    pub(super) fn next_of_script(&mut self) -> Result<Option<Rc<Code>>, Stop> {
+        let too_deep = self.controls.len() > DEPTH_LIMIT
+            && self.controls.iter().filter(|c| matches!(c, Control::Script(_))).count() > DEPTH_LIMIT;
+        if too_deep {
+            return Err(self.refuse(&format!("eval: nested too deep (limit {DEPTH_LIMIT})")));
+        }
+        let Some(Control::Script(mut script)) = self.controls.pop() else { return Ok(None) };
+        self.prepare(&mut script.parser);
+        let parsed = script.parser.next_command();
+        let warnings = std::mem::take(&mut script.parser.unfinished);
+        let title = script.title.clone();
+        let is_file = script.is_file();
+        let ran = std::mem::replace(&mut script.ran, true);
+        self.controls.push(Control::Script(script));
+        self.warn_of_unfinished(&warnings);
+        match parsed {
+            Ok(Some(list)) => Ok(Some(compile(&list))),
+            Ok(None) => {
+                if !ran {
+                    self.status = 0;
+                }
+                Ok(None)
+            }
+            Err(error) => {
+                let prefix = match is_file {
+                    true => title.to_string(),
+                    false => format!("{}: {title}", self.source),
+                };
+                let message = error.message(&prefix);
+                self.write_error(&message);
+                self.status = 2;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Tells a parser what the options say about the language.
+    fn prepare(&self, parser: &mut Parser<'_>) {
+        parser.extglob = self.options.shopt(Shopt::EXTGLOB);
+        parser.braces = self.options.has(SetOption::BRACEEXPAND);
+        parser.aliases = self.options.shopt(Shopt::EXPAND_ALIASES).then(|| self.aliases.clone());
+    }
+
+    /// Says that the end of the text ended a here-document.
+    pub fn warn_of_unfinished(&mut self, warnings: &[(u32, String)]) {
+        for (line, delimiter) in warnings {
+            self.line = *line;
+            self.complain(&format!(
+                "warning: here-document at line {line} delimited by end-of-file (wanted `{delimiter}')"
+            ));
+        }
+    }
+
+    /// Puts back what a text changed: where its caller goes on.
+    pub(super) fn leave_script(&mut self, script: Script) -> (Rc<Code>, usize) {
+        if let Some(file) = script.file {
+            self.calls.pop();
+            self.source = file.source;
+            // `set --` in the file changes the caller's parameters only if the file had none of its own.
+            if let Some(positional) = file.positional {
+                self.positional = positional;
+            }
+            self.line = file.line;
+        }
+        if script.temporary {
+            self.variables.leave();
+        }
+        self.restore_files(script.undo);
+        (script.code, script.at)
+    }
+
+    /// Runs a text on the native stack: traps, and the main program.
+    pub fn run_text(&mut self, text: &str, title: &str) -> Result<(), Stop> {
+        let mut parser = Parser::new(text, self.line.max(1));
+        loop {
+            self.prepare(&mut parser);
+            match parser.next_command() {
+                Ok(Some(list)) => self.run(compile(&list))?,
+                Ok(None) => return Ok(()),
+                Err(error) => {
+                    let prefix = format!("{}: {title}", self.source);
+                    let message = error.message(&prefix);
+                    self.write_error(&message);
+                    self.status = 2;
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// Runs a program to its end: each command as soon as it is read.
+    pub fn run_program(&mut self, parser: &mut Parser<'_>, prefix: &str) {
+        loop {
+            self.prepare(parser);
+            let parsed = parser.next_command();
+            let warnings = std::mem::take(&mut parser.unfinished);
+            self.warn_of_unfinished(&warnings);
+            match parsed {
+                Ok(Some(list)) => {
+                    if self.options.has(SetOption::NOEXEC) {
+                        continue;
+                    }
+                    match self.run(compile(&list)) {
+                        Err(Stop::Exit) => return,
+                        Ok(()) | Err(_) => {}
+                    }
+                }
+                Ok(None) => return,
+                Err(error) => {
+                    let message = error.message(prefix);
+                    self.write_error(&message);
+                    self.status = 2;
+                    return;
+                }
+            }
+        }
+    }
+}

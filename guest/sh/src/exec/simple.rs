@@ -1,0 +1,279 @@
+//! Simple commands.
+
+use std::rc::Rc;
+
+use super::function::Entry;
+use super::redirect::Undo;
+use super::script::Script;
+use crate::builtins::{self, Builtin};
+use crate::state::options::SetOption;
+use crate::state::{Shell, Stop};
+use crate::syntax::tree::{Assigned, Assignment, Part, Simple, Word};
+
+/// What the machine does after a step.
+pub(super) enum Next {
+    /// Goes on.
+    Go,
+    /// Calls a function.
+    Call(Box<Entry>),
+    /// Runs a text.
+    Script(Box<Script>),
+}
+
+/// The arguments of a command, its name first.
+#[derive(Debug, Default)]
+pub struct Arguments {
+    /// The strings.
+    pub list: Vec<String>,
+    /// Array assignments among the arguments of a declaration, by position. The string there is the name.
+    pub arrays: Vec<(usize, Rc<Assignment>)>,
+}
+
+/// What a command name turned out to be.
+enum Found {
+    Function,
+    Builtin(Builtin),
+    Program,
+}
+
+impl Shell {
+    /// Runs a simple command.
+    pub(super) fn simple(&mut self, node: &Rc<Simple>) -> Result<Next, Stop> {
+        self.line = node.line;
+        self.before_command(node)?;
+        self.substituted = None;
+        let arguments = self.expand_arguments(&node.words)?;
+        if arguments.list.is_empty() {
+            return self.assignments_only(node);
+        }
+        self.trace_command(&node.assignments, &arguments)?;
+        let undo = match node.redirects.is_empty() {
+            true => Undo::default(),
+            false => match self.redirect(&node.redirects)? {
+                Some(undo) => undo,
+                None => {
+                    self.status = 1;
+                    return self.done();
+                }
+            },
+        };
+        self.dispatch(node, arguments, undo)
+    }
+
+    fn done(&mut self) -> Result<Next, Stop> {
+        if !self.process_files.is_empty() {
+            self.close_process_files();
+        }
+        self.finish_command()?;
+        Ok(Next::Go)
+    }
+
+    /// Finds out what the command is and starts it. The redirections are in place.
+    fn dispatch(&mut self, node: &Rc<Simple>, mut arguments: Arguments, mut undo: Undo) -> Result<Next, Stop> {
+        let name = arguments.list[0].as_str();
+        let found = match builtins::find(name) {
+            _ if self.functions.contains_key(name) => Found::Function,
+            Some(builtin) => Found::Builtin(builtin),
+            None => Found::Program,
+        };
+        if let Some(last) = arguments.list.last() {
+            self.last_argument.clone_from(last);
+        }
+        match found {
+            Found::Function => {
+                let Some(definition) = self.functions.get(name).cloned() else { return self.done() };
+                let temporary = !node.assignments.is_empty();
+                if temporary && !self.assign_temporarily(&node.assignments)? {
+                    self.restore_files(undo);
+                    return self.done();
+                }
+                arguments.list.remove(0);
+                Ok(Next::Call(Box::new(Entry { definition, arguments: arguments.list, undo, temporary })))
+            }
+            Found::Builtin(builtin) => {
+                let temporary = !node.assignments.is_empty();
+                if temporary && !self.assign_temporarily(&node.assignments)? {
+                    self.restore_files(undo);
+                    return self.done();
+                }
+                let result = self.builtin(builtin, arguments, &mut undo);
+                if let Ok(Next::Script(mut script)) = result {
+                    script.undo = undo;
+                    script.temporary = temporary;
+                    return Ok(Next::Script(script));
+                }
+                if temporary {
+                    self.variables.leave();
+                }
+                self.restore_files(undo);
+                result?;
+                self.done()
+            }
+            Found::Program => {
+                let result = self.program(arguments.list, &node.assignments);
+                self.restore_files(undo);
+                result?;
+                self.done()
+            }
+        }
+    }
+
+    /// Runs a builtin and writes its output.
+    fn builtin(&mut self, builtin: Builtin, arguments: Arguments, undo: &mut Undo) -> Result<Next, Stop> {
+        let status = match builtin {
+            Builtin::Plain(run) => run(self, &arguments.list),
+            Builtin::Declaration(run) => run(self, &arguments),
+            Builtin::Eval => {
+                return match builtins::eval(self, &arguments.list)? {
+                    Some(script) => Ok(Next::Script(Box::new(script))),
+                    None => Ok(Next::Go),
+                };
+            }
+            Builtin::Source => {
+                return match builtins::source(self, &arguments.list)? {
+                    Some(script) => Ok(Next::Script(Box::new(script))),
+                    None => Ok(Next::Go),
+                };
+            }
+            Builtin::Exec => self.exec_builtin(&arguments.list, undo),
+            Builtin::Command => return self.command_builtin(arguments, undo),
+            Builtin::Builtin => return self.builtin_builtin(arguments, undo),
+        };
+        self.settle(&arguments.list, status)
+    }
+
+    /// Writes a builtin's output and notes its status.
+    fn settle(&mut self, arguments: &[String], status: Result<u8, Stop>) -> Result<Next, Stop> {
+        let written = self.flush_output();
+        match status {
+            Ok(status) => self.status = status,
+            // An error in a builtin fails the builtin; only the language's own errors give up the line.
+            Err(stop) => return Err(stop),
+        }
+        if let Err(errno) = written {
+            let message = format!("write error: {}", isopod_sys::text(errno));
+            self.complain_as(&arguments[0], &message);
+            self.status = 1;
+        }
+        Ok(Next::Go)
+    }
+
+    /// Writes what a builtin has put out.
+    pub fn flush_output(&mut self) -> Result<(), isopod_sys::Errno> {
+        if self.out.is_empty() {
+            return Ok(());
+        }
+        let written = match self.files.get(1) {
+            Some(file) => file.write(&self.out),
+            None => Err(isopod_sys::Errno::BadDescriptor),
+        };
+        self.out.clear();
+        written
+    }
+
+    /// `command`: without functions.
+    fn command_builtin(&mut self, mut arguments: Arguments, undo: &mut Undo) -> Result<Next, Stop> {
+        match builtins::command(self, &arguments.list)? {
+            builtins::CommandRequest::Done(status) => self.settle(&arguments.list, Ok(status)),
+            builtins::CommandRequest::Run(first) => {
+                arguments.shift(first);
+                match builtins::find(&arguments.list[0]) {
+                    Some(builtin) => self.builtin(builtin, arguments, undo),
+                    None => {
+                        self.program(arguments.list, &[])?;
+                        Ok(Next::Go)
+                    }
+                }
+            }
+        }
+    }
+
+    /// `builtin`: nothing but builtins.
+    fn builtin_builtin(&mut self, mut arguments: Arguments, undo: &mut Undo) -> Result<Next, Stop> {
+        let first = if arguments.list.get(1).is_some_and(|a| a == "--") { 2 } else { 1 };
+        if arguments.list.len() <= first {
+            self.status = 0;
+            return Ok(Next::Go);
+        }
+        arguments.shift(first);
+        match builtins::find(&arguments.list[0]) {
+            Some(builtin) => self.builtin(builtin, arguments, undo),
+            None => {
+                let message = format!("{}: not a shell builtin", arguments.list[0]);
+                self.complain_as("builtin", &message);
+                self.status = 1;
+                Ok(Next::Go)
+            }
+        }
+    }
+
+    /// `exec`: without a command the redirections stay.
+    fn exec_builtin(&mut self, arguments: &[String], undo: &mut Undo) -> Result<u8, Stop> {
+        match builtins::exec_request(self, arguments)? {
+            builtins::ExecRequest::Files => {
+                undo.keep();
+                Ok(0)
+            }
+            builtins::ExecRequest::Failed(status) => Ok(status),
+            builtins::ExecRequest::Program { arguments, empty } => {
+                self.exec_program(arguments, empty)?;
+                Ok(self.status)
+            }
+        }
+    }
+
+    /// Assignments without a command.
+    fn assignments_only(&mut self, node: &Simple) -> Result<Next, Stop> {
+        // The redirections are done for what they leave behind: `> file` makes a file.
+        if !node.redirects.is_empty() {
+            match self.redirect(&node.redirects)? {
+                Some(undo) => self.restore_files(undo),
+                None => {
+                    self.status = 1;
+                    return self.done();
+                }
+            }
+        }
+        for assignment in &node.assignments {
+            self.assign_node(assignment)?;
+        }
+        self.status = self.substituted.unwrap_or(0);
+        self.last_argument.clear();
+        self.done()
+    }
+
+    /// Expands the words of a command.
+    fn expand_arguments(&mut self, words: &[Word]) -> Result<Arguments, Stop> {
+        let mut arguments = Arguments { list: Vec::with_capacity(words.len()), arrays: Vec::new() };
+        for word in words {
+            match word.parts.as_slice() {
+                [Part::Assignment(assignment)] => {
+                    if let Assigned::Array(_) = assignment.value {
+                        arguments.arrays.push((arguments.list.len(), assignment.clone()));
+                        arguments.list.push(assignment.name.clone());
+                        continue;
+                    }
+                    let text = self.assignment_argument(assignment)?;
+                    arguments.list.push(text);
+                }
+                _ => self.expand_word(word, &mut arguments.list)?,
+            }
+        }
+        Ok(arguments)
+    }
+
+    /// Whether commands are only read.
+    pub fn only_reads(&self) -> bool {
+        self.options.has(SetOption::NOEXEC)
+    }
+}
+
+impl Arguments {
+    /// Drops the first ones.
+    fn shift(&mut self, count: usize) {
+        self.list.drain(..count);
+        for (at, _) in &mut self.arrays {
+            *at -= count;
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Programs.
+
+use isopod_sys::{Errno, files, process};
+
+use super::capture::Plumbing;
+use crate::state::variable::Variable;
+use crate::state::{Shell, Stop};
+use crate::syntax::tree::Assignment;
+use crate::text;
+
+/// Where programs are looked for when PATH is not set, as in bash.
+const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+impl Shell {
+    /// Runs a program and waits for it.
+    pub(super) fn program(&mut self, arguments: Vec<String>, assignments: &[Assignment]) -> Result<(), Stop> {
+        let temporary = !assignments.is_empty();
+        if temporary && !self.assign_temporarily(assignments)? {
+            self.status = 1;
+            return Ok(());
+        }
+        let plumbing = self.plumbing();
+        let started = match plumbing {
+            Ok(plumbing) => self.start(&arguments, &plumbing).map(|pid| (pid, plumbing)),
+            Err(errno) => Err(errno),
+        };
+        if temporary {
+            self.variables.leave();
+        }
+        match started {
+            Ok((pid, plumbing)) => {
+                plumbing.drain();
+                self.status = self.wait_for(pid, Some(&arguments[0]))?;
+            }
+            Err(errno) => self.status = self.report_spawn(&arguments[0], errno)?,
+        }
+        Ok(())
+    }
+
+    /// Starts a program with the shell's files and environment.
+    pub(super) fn start(&mut self, arguments: &[String], plumbing: &Plumbing) -> Result<u32, Errno> {
+        let argv = outward(arguments)?;
+        let mut program = argv[0].clone();
+        // The kernel looks in the PATH that the child gets; one that is not exported is the shell's to search.
+        if !program.contains('/') && self.private_path() {
+            program = self.find_program(&program).ok_or(Errno::NoEntry)?;
+        }
+        let mut command = process::Command {
+            program,
+            argv,
+            env: self.environment(),
+            files: self.child_files(plumbing),
+            payload: Vec::new(),
+        };
+        match spawn(&command) {
+            // No format the kernel knows: a script without a first line, which this shell runs.
+            Err(Errno::NoExec) => {
+                let path = match command.program.contains('/') {
+                    true => command.program.clone(),
+                    false => self.find_program(&command.program).ok_or(Errno::NoEntry)?,
+                };
+                command.argv[0] = path;
+                command.argv.insert(0, "sh".to_owned());
+                command.program = "/bin/sh".to_owned();
+                spawn(&command)
+            }
+            other => other,
+        }
+    }
+
+    /// `exec`: the shell's place is taken by a program. There is nothing to take it with, so the shell gives
+    /// up its files and waits.
+    pub(super) fn exec_program(&mut self, arguments: Vec<String>, empty: bool) -> Result<(), Stop> {
+        let plumbing = match self.plumbing() {
+            Ok(plumbing) => plumbing,
+            Err(errno) => {
+                self.status = self.report_spawn(&arguments[0], errno)?;
+                return Err(Stop::Exit);
+            }
+        };
+        let argv = outward(&arguments).unwrap_or_default();
+        let _ = empty;
+        match self.start(&argv, &plumbing) {
+            Ok(pid) => {
+                let in_place = self.captures > 0;
+                if !in_place {
+                    self.files = Default::default();
+                    self.traps.set(crate::state::traps::EXIT, None);
+                }
+                plumbing.drain();
+                self.status = self.wait_for(pid, None)?;
+                Err(Stop::Exit)
+            }
+            Err(errno) => {
+                let name = format!("exec: {}", arguments[0]);
+                self.status = match errno {
+                    Errno::NoEntry => {
+                        self.complain(&format!("{name}: {}", not_found(&arguments[0])));
+                        127
+                    }
+                    errno => {
+                        self.complain(&format!("{name}: cannot execute: {}", isopod_sys::text(errno)));
+                        126
+                    }
+                };
+                match self.options.shopt(crate::state::options::Shopt::EXECFAIL) {
+                    true => Ok(()),
+                    false => Err(Stop::Exit),
+                }
+            }
+        }
+    }
+
+    /// Says why a program did not start, and what status that is.
+    pub(super) fn report_spawn(&mut self, name: &str, errno: Errno) -> Result<u8, Stop> {
+        match errno {
+            Errno::Again => {
+                self.complain(&format!("fork: {}", isopod_sys::text(errno)));
+                self.status = 254;
+                return Err(Stop::Exit);
+            }
+            Errno::NoEntry => {
+                let message = format!("{name}: {}", not_found(name));
+                self.complain(&message);
+                return Ok(127);
+            }
+            Errno::Access if name.contains('/') && is_directory(name) => {
+                self.complain(&format!("{name}: Is a directory"));
+            }
+            errno => self.complain(&format!("{name}: {}", isopod_sys::text(errno))),
+        }
+        Ok(126)
+    }
+
+    /// The environment of a child.
+    pub(super) fn environment(&self) -> Vec<(String, String)> {
+        let mut env: Vec<(String, String)> = self
+            .variables
+            .exported()
+            .filter_map(|(name, value)| Some((name.to_owned(), text::outward(value)?.into_owned())))
+            .collect();
+        for (name, definition) in self.functions.iter().filter(|(_, d)| d.exported.get()) {
+            let body = crate::syntax::function_text(&definition.function);
+            let body = body.split_once('\n').map_or("", |(_, body)| body);
+            env.push((format!("BASH_FUNC_{name}%%"), format!("() {body}")));
+        }
+        env.sort_unstable();
+        env
+    }
+
+    /// The files of a child: its numbers and the kernel's.
+    pub(super) fn child_files(&self, plumbing: &Plumbing) -> Vec<(u32, u32)> {
+        self.files.for_child().filter_map(|(number, file)| Some((number, plumbing.raw(file)?))).collect()
+    }
+
+    fn private_path(&self) -> bool {
+        let path = self.variables.get("PATH");
+        !path.is_some_and(|v| v.is(crate::state::variable::Attributes::EXPORT))
+    }
+
+    /// Where PATH has a program.
+    pub fn find_program(&self, name: &str) -> Option<String> {
+        let path = self.variables.get("PATH").and_then(Variable::text).unwrap_or(DEFAULT_PATH);
+        find_program(name, path).into_iter().next()
+    }
+}
+
+/// Starts a process.
+pub(super) fn spawn(command: &process::Command) -> Result<u32, Errno> {
+    process::spawn(command)
+}
+
+/// All places where a path of directories has an executable file of this name.
+pub fn find_program(name: &str, path: &str) -> Vec<String> {
+    let found = |candidate: &String| {
+        files::stat(candidate, true).is_ok_and(|a| a.kind == files::Kind::File && a.mode & 0o111 != 0)
+    };
+    path.split(':')
+        .map(|directory| match directory {
+            "" => format!("./{name}"),
+            _ => format!("{}/{name}", directory.trim_end_matches('/')),
+        })
+        .filter(found)
+        .collect()
+}
+
+fn not_found(name: &str) -> &'static str {
+    if name.contains('/') { "No such file or directory" } else { "command not found" }
+}
+
+fn is_directory(path: &str) -> bool {
+    files::stat(path, true).is_ok_and(|a| a.kind == files::Kind::Directory)
+}
+
+fn outward(arguments: &[String]) -> Result<Vec<String>, Errno> {
+    arguments
+        .iter()
+        .map(|a| text::outward(a).map(|a| a.into_owned()).ok_or(Errno::IllegalSequence))
+        .collect()
+}

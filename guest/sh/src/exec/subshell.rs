@@ -1,0 +1,171 @@
+//! Subshells: this program again, with this shell's state and something to do.
+
+use std::rc::Rc;
+
+use isopod_sys::{Errno, Fd, process};
+use serde::{Deserialize, Serialize};
+
+use super::Code;
+use super::capture::Plumbing;
+use super::spawn::spawn;
+use crate::state::files::File;
+use crate::state::variable::{Attributes, Value, Variable};
+use crate::state::{Shell, Stop};
+use crate::syntax::tree::{Chain, Command, Coproc, Direction, Kind, List, Redirect};
+
+/// What a subshell does.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Work {
+    /// A stage of a pipeline, a subshell in parentheses.
+    Command(Command),
+    /// A background job.
+    Chain(Rc<Chain>),
+    /// The inside of a substitution.
+    List(Rc<List>),
+    /// Nothing: it ends with this status.
+    Exit(u8),
+}
+
+impl Work {
+    /// Whether it is a subshell by name, and not only a command that needs a process.
+    pub fn is_subshell(&self) -> bool {
+        match self {
+            Work::Command(command) => matches!(command.kind, Kind::Subshell(_)),
+            Work::List(_) => true,
+            Work::Chain(_) | Work::Exit(_) => false,
+        }
+    }
+
+    /// Its code. The parentheses of a subshell are gone: this is it.
+    pub fn code(&self) -> Rc<Code> {
+        match self {
+            Work::Command(Command { kind: Kind::Subshell(list), redirects, line }) => {
+                let kind = Kind::Group(list.clone());
+                Code::of_command(&Command { kind, redirects: redirects.clone(), line: *line })
+            }
+            Work::Command(command) => Code::of_command(command),
+            Work::Chain(chain) => Code::of_chain(chain),
+            Work::List(list) => super::compile(list),
+            Work::Exit(_) => Rc::default(),
+        }
+    }
+}
+
+impl Shell {
+    /// Starts a subshell with the files as they are now.
+    pub(super) fn start_shell(&mut self, work: &Work, plumbing: &Plumbing) -> Result<u32, Errno> {
+        let files = self.child_files(plumbing);
+        let numbers: Vec<u32> = files.iter().map(|(number, _)| *number).collect();
+        let command = process::Command {
+            program: "/bin/sh".to_owned(),
+            argv: vec![self.name.to_string()],
+            // The state has the variables.
+            env: Vec::new(),
+            files,
+            payload: self.snapshot(work, &numbers),
+        };
+        spawn(&command)
+    }
+
+    /// `( … )`
+    pub(super) fn subshell(&mut self, list: &Rc<List>, redirects: &Rc<[Redirect]>) -> Result<(), Stop> {
+        let command = Command { kind: Kind::Subshell(list.clone()), redirects: redirects.clone(), line: self.line };
+        let started = match self.plumbing() {
+            Ok(plumbing) => self.start_shell(&Work::Command(command), &plumbing).map(|pid| (pid, plumbing)),
+            Err(errno) => Err(errno),
+        };
+        match started {
+            Ok((pid, plumbing)) => {
+                plumbing.drain();
+                self.status = self.wait_for(pid, None)?;
+            }
+            Err(errno) => self.status = self.report_spawn("fork", errno)?,
+        }
+        Ok(())
+    }
+
+    /// `<( … )` and `>( … )`: a path that names the other end.
+    pub fn process_substitution(&mut self, list: &Rc<List>, direction: Direction) -> Result<String, Stop> {
+        self.files.look_for_inherited();
+        let (reader, writer) = match Fd::pipe() {
+            Ok(pipe) => pipe,
+            Err(errno) => return Err(self.refuse(&format!("cannot make pipe for process substitution: {}", isopod_sys::text(errno)))),
+        };
+        let (reader, writer) = (File::kernel(reader), File::kernel(writer));
+        let (own, other, number) = match direction {
+            Direction::Read => (reader, writer, 1),
+            Direction::Write => (writer, reader, 0),
+        };
+        // Other substitutions' ends would stay open in this one's process.
+        let mut hidden = Vec::new();
+        for number in self.process_files.clone() {
+            hidden.push((number, self.files.set(number, None)));
+        }
+        let before = self.files.set(number, Some(other));
+        // Buffers of substitutions in place are not for it: nobody would read the pipe.
+        let started = self.start_shell(&Work::List(list.clone()), &Plumbing::default());
+        self.files.set(number, before);
+        for (number, file) in hidden {
+            self.files.set(number, file);
+        }
+        match started {
+            Ok(pid) => {
+                self.background = Some(pid);
+                self.strays.push(pid);
+            }
+            Err(errno) => {
+                self.status = self.report_spawn("fork", errno)?;
+                return Err(Stop::Discard);
+            }
+        }
+        let number = self.files.free_below(63);
+        self.files.set(number, Some(own));
+        self.process_files.push(number);
+        Ok(format!("/dev/fd/{number}"))
+    }
+
+    /// After the command that they belong to, the ends of process substitutions are closed.
+    pub(super) fn close_process_files(&mut self) {
+        for number in std::mem::take(&mut self.process_files) {
+            self.files.set(number, None);
+        }
+    }
+
+    /// `coproc`
+    pub(super) fn coprocess(&mut self, coproc: &Rc<Coproc>) -> Result<(), Stop> {
+        self.files.look_for_inherited();
+        let pipes = Fd::pipe().and_then(|first| Fd::pipe().map(|second| (first, second)));
+        let ((from_it, its_output), (its_input, to_it)) = match pipes {
+            Ok(pipes) => pipes,
+            Err(errno) => return Err(self.refuse(&format!("coproc: {}", isopod_sys::text(errno)))),
+        };
+        let input = self.files.set(0, Some(File::kernel(its_input)));
+        let output = self.files.set(1, Some(File::kernel(its_output)));
+        let started = self.start_shell(&Work::Command(coproc.body.clone()), &Plumbing::default());
+        self.files.set(0, input);
+        self.files.set(1, output);
+        let pid = match started {
+            Ok(pid) => pid,
+            Err(errno) => {
+                self.status = self.report_spawn("fork", errno)?;
+                return Ok(());
+            }
+        };
+        let mut numbers = Vec::new();
+        for end in [from_it, to_it] {
+            let number = self.files.free_below(63);
+            self.files.set(number, Some(File::kernel(end)));
+            self.files.keep_private(number);
+            numbers.push(number);
+        }
+        let elements = numbers.iter().enumerate().map(|(i, n)| (i as i64, n.to_string())).collect();
+        let array = Variable { value: Value::Indexed(elements), attributes: Attributes::default() };
+        *self.variables.slot(&coproc.name) = array;
+        *self.variables.slot(&format!("{}_PID", coproc.name)) = Variable::scalar(pid.to_string());
+        self.background = Some(pid);
+        self.jobs.add(vec![pid], format!("coproc {}", coproc.name));
+        self.coprocesses.push((coproc.name.clone(), pid));
+        self.status = 0;
+        Ok(())
+    }
+}

@@ -1,0 +1,103 @@
+//! Traps, and what failure does.
+
+use std::rc::Rc;
+
+use crate::state::options::SetOption;
+use crate::state::traps::{DEBUG, ERR, EXIT, RETURN};
+use crate::state::{Shell, Stop};
+use crate::syntax::tree::Simple;
+
+impl Shell {
+    /// What is due before a simple command: caught signals and the DEBUG trap.
+    pub(super) fn before_command(&mut self, node: &Rc<Simple>) -> Result<(), Stop> {
+        if self.traps.is_empty() {
+            return Ok(());
+        }
+        self.between_commands()?;
+        if self.trapping.is_none() {
+            self.command = crate::syntax::simple_text(node);
+            if let Some(action) = self.traps.get(DEBUG).cloned() {
+                self.run_trap(DEBUG, &action)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Deals with signals that were caught.
+    pub(super) fn between_commands(&mut self) -> Result<(), Stop> {
+        if !self.traps.catches_signals() {
+            return Ok(());
+        }
+        self.take_signals();
+        while !self.caught.is_empty() {
+            let signal = self.caught.remove(0);
+            if let Some(action) = self.traps.get(signal).cloned() {
+                self.run_trap(signal, &action)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Acts on the status of a command: the ERR trap and `set -e`, unless it is part of a condition.
+    pub(super) fn check_failure(&mut self) -> Result<(), Stop> {
+        if self.status == 0 || self.guards > 0 {
+            return Ok(());
+        }
+        if let Some(action) = self.traps.get(ERR).cloned()
+            && self.trapping != Some(ERR)
+        {
+            self.run_trap(ERR, &action)?;
+        }
+        match self.options.has(SetOption::ERREXIT) {
+            true => Err(Stop::Exit),
+            false => Ok(()),
+        }
+    }
+
+    pub(super) fn run_return_trap(&mut self) -> Result<(), Stop> {
+        match self.traps.get(RETURN).cloned() {
+            Some(action) => self.run_trap(RETURN, &action),
+            None => Ok(()),
+        }
+    }
+
+    /// Runs what a trap says; `$?` is as it was before.
+    fn run_trap(&mut self, signal: u8, action: &str) -> Result<(), Stop> {
+        if action.is_empty() || self.trapping == Some(signal) {
+            return Ok(());
+        }
+        let (status, line) = (self.status, self.line);
+        let statuses = self.statuses.clone();
+        let last_argument = self.last_argument.clone();
+        let outer = self.trapping.replace(signal);
+        let guards = std::mem::replace(&mut self.guards, u32::from(matches!(signal, ERR | DEBUG)));
+        self.nesting += 1;
+        let result = self.run_text(action, "trap");
+        self.nesting -= 1;
+        self.guards = guards;
+        self.trapping = outer;
+        self.line = line;
+        if result != Err(Stop::Exit) {
+            self.status = status;
+            self.statuses = statuses;
+            self.last_argument = last_argument;
+        }
+        match result {
+            Err(Stop::Discard) | Ok(()) => Ok(()),
+            Err(stop) => Err(stop),
+        }
+    }
+
+    /// At the end of the shell: the EXIT trap, whose own `exit` decides the status.
+    pub fn run_exit_trap(&mut self) {
+        let Some(action) = self.traps.get(EXIT).cloned() else { return };
+        self.traps.set(EXIT, None);
+        let status = self.status;
+        self.guards = 0;
+        // What follows `exit` on its line has been given up; nothing is left to return to.
+        self.floor = self.controls.len();
+        if self.run_trap(EXIT, &action) != Err(Stop::Exit) {
+            self.status = status;
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Waiting for children.
+
+use isopod_sys::{Errno, process};
+
+use crate::state::jobs::exit_status;
+use crate::state::{Shell, Stop};
+
+impl Shell {
+    /// Waits for one child and returns its status. Signals that are caught meanwhile are dealt with after the
+    /// command, as in bash.
+    pub(super) fn wait_for(&mut self, pid: u32, name: Option<&str>) -> Result<u8, Stop> {
+        loop {
+            match process::wait(Some(pid), None) {
+                Ok((_, status)) => {
+                    if let (process::Status::Signalled(signal), Some(name)) = (&status, name) {
+                        self.report_death(pid, *signal, name);
+                    }
+                    return Ok(exit_status(status));
+                }
+                Err(Errno::Interrupted) => self.take_signals(),
+                Err(_) => return Ok(127),
+            }
+        }
+    }
+
+    /// Says that a signal ended a child, unless it is one that people expect.
+    fn report_death(&mut self, pid: u32, signal: u8, name: &str) {
+        let what = match signal {
+            2 | 13 => return,
+            1 => "Hangup",
+            3 => "Quit",
+            4 => "Illegal instruction",
+            6 => "Aborted",
+            8 => "Floating point exception",
+            9 => "Killed",
+            10 => "User defined signal 1",
+            11 => "Segmentation fault",
+            12 => "User defined signal 2",
+            14 => "Alarm clock",
+            15 => "Terminated",
+            _ => "Terminated by a signal",
+        };
+        self.complain(&format!("{pid:5} {what:23} {name}"));
+    }
+
+    /// Takes the caught signals from the kernel, to be dealt with between commands.
+    pub(super) fn take_signals(&mut self) {
+        self.caught.extend(process::pending());
+    }
+}

@@ -1,0 +1,85 @@
+//! Enumerates brace expansions.
+
+use std::borrow::Cow;
+
+use crate::state::{Shell, Stop};
+use crate::syntax::tree::{Brace, Part};
+
+/// Words that one brace expression may make. bash has no limit and runs out of memory instead; an argument
+/// costs some fifty bytes here, and a process has 256 MiB.
+const LIMIT: usize = 2_000_000;
+
+/// The words that a word with braces stands for, as lists of parts.
+pub(super) fn alternatives<'a>(
+    shell: &mut Shell,
+    parts: &'a [Part],
+) -> Result<Vec<Vec<Cow<'a, Part>>>, Stop> {
+    let mut words: Vec<Vec<Cow<'a, Part>>> = vec![Vec::new()];
+    for part in parts {
+        let Part::Brace(brace) = part else {
+            for word in &mut words {
+                word.push(Cow::Borrowed(part));
+            }
+            continue;
+        };
+        let choices = choices(shell, brace)?;
+        if words.len().saturating_mul(choices.len()) > LIMIT {
+            return Err(shell.refuse(&format!("brace expansion: too many words (limit {LIMIT})")));
+        }
+        let mut longer = Vec::with_capacity(words.len() * choices.len());
+        for word in &words {
+            for choice in &choices {
+                longer.push(word.iter().chain(choice).cloned().collect());
+            }
+        }
+        words = longer;
+    }
+    Ok(words)
+}
+
+/// What one brace expression stands for.
+fn choices<'a>(shell: &mut Shell, brace: &'a Brace) -> Result<Vec<Vec<Cow<'a, Part>>>, Stop> {
+    match brace {
+        Brace::List(list) => {
+            let mut all = Vec::new();
+            for parts in list {
+                all.extend(alternatives(shell, parts)?);
+            }
+            Ok(all)
+        }
+        Brace::Numbers { from, to, step, width } => {
+            let numbers = sequence(shell, *from, *to, *step)?;
+            Ok(numbers.map(|n| vec![Cow::Owned(Part::Bare(padded(n, *width)))]).collect())
+        }
+        Brace::Letters { from, to, step } => {
+            let letters = sequence(shell, i64::from(*from), i64::from(*to), *step)?;
+            Ok(letters
+                .map(|n| {
+                    let letter = char::from(n as u8);
+                    // Between `Z` and `a` there are characters that would be special in a word.
+                    vec![Cow::Owned(Part::Text(letter.to_string()))]
+                })
+                .collect())
+        }
+    }
+}
+
+fn sequence(shell: &mut Shell, from: i64, to: i64, step: i64) -> Result<impl Iterator<Item = i64>, Stop> {
+    let step = step.unsigned_abs().max(1);
+    let count = from.abs_diff(to) / step + 1;
+    if count > LIMIT as u64 {
+        return Err(shell.refuse(&format!("brace expansion: too many words (limit {LIMIT})")));
+    }
+    let up = from <= to;
+    Ok((0..count).map(move |i| {
+        let distance = (i * step) as i64;
+        if up { from.wrapping_add(distance) } else { from.wrapping_sub(distance) }
+    }))
+}
+
+fn padded(number: i64, width: usize) -> String {
+    match number < 0 {
+        true => format!("-{:0w$}", number.unsigned_abs(), w = width.saturating_sub(1)),
+        false => format!("{number:0width$}"),
+    }
+}

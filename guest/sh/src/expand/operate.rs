@@ -1,0 +1,266 @@
+//! The operators on values: cutting, replacing, changing case, slicing.
+
+use super::values::Values;
+use crate::pattern::Pattern;
+use crate::state::options::Shopt;
+use crate::state::{Shell, Stop};
+use crate::syntax::tree::{Arith, LetterCase, Name, Operation, Part, Place, Word};
+
+impl Shell {
+    /// Applies an operator to each value.
+    pub(super) fn operate(&mut self, values: Values, operation: &Operation) -> Result<Values, Stop> {
+        let change: Box<dyn Fn(&str) -> String> = match operation {
+            Operation::Remove { suffix, longest, pattern } => {
+                let pattern = self.operand_pattern(pattern)?;
+                let (suffix, longest) = (*suffix, *longest);
+                Box::new(move |text| remove(text, &pattern, suffix, longest))
+            }
+            Operation::Replace { place, pattern, with } => {
+                let text = self.expand_pattern(pattern)?;
+                if text.is_empty() && matches!(place, Place::First | Place::All) {
+                    return Ok(values);
+                }
+                let pattern = Pattern::new(
+                    &text,
+                    self.options.shopt(Shopt::EXTGLOB),
+                    self.options.shopt(Shopt::NOCASEMATCH),
+                );
+                let with = self.replacement(with)?;
+                let place = *place;
+                Box::new(move |text| replace(text, &pattern, &with, place))
+            }
+            Operation::Case { to, all, pattern } => {
+                let pattern = match pattern.parts.is_empty() {
+                    true => None,
+                    false => Some(self.operand_pattern(pattern)?),
+                };
+                let (to, all) = (*to, *all);
+                Box::new(move |text| change_case(text, to, all, pattern.as_ref()))
+            }
+            _ => return Ok(values),
+        };
+        Ok(match values {
+            Values::One(text) => Values::One(text.map(|t| change(&t))),
+            Values::Many { items, joined, end } => {
+                let items = items.into_iter().map(|(i, t)| (i, change(&t))).collect();
+                Values::Many { items, joined, end }
+            }
+        })
+    }
+
+    fn operand_pattern(&mut self, word: &Word) -> Result<Pattern, Stop> {
+        let text = self.expand_pattern(word)?;
+        Ok(Pattern::new(&text, self.options.shopt(Shopt::EXTGLOB), false))
+    }
+
+    /// The replacement text, in pieces between which the match goes: an unquoted `&` stands for it.
+    fn replacement(&mut self, word: &Word) -> Result<Vec<String>, Stop> {
+        if !self.options.shopt(Shopt::PATSUB_REPLACEMENT) {
+            return Ok(vec![self.expand_string(word)?]);
+        }
+        if let Some(text) = word.literal()
+            && (!text.contains('&') || matches!(word.parts[0], Part::Text(_)))
+        {
+            return Ok(vec![text.to_owned()]);
+        }
+        // As a pattern, the word keeps apart what was quoted: such text comes escaped.
+        let mut pieces = vec![String::new()];
+        let first_tilde = matches!(word.parts.first(), Some(Part::Glob(text)) if text.starts_with('~'));
+        let mut words: Vec<Word> = word.parts.iter().cloned().map(Word::of).collect();
+        if first_tilde {
+            words = vec![word.clone()];
+        }
+        for part in words {
+            let quoted = match &part.parts[0] {
+                Part::Text(_) => true,
+                Part::Parameter(parameter) => parameter.quoted,
+                Part::Command(_, quoted) | Part::Arith(_, quoted) => *quoted,
+                _ => false,
+            };
+            let text = self.expand_string(&part)?;
+            if quoted {
+                if let Some(last) = pieces.last_mut() {
+                    last.push_str(&text);
+                }
+                continue;
+            }
+            let mut chars = text.chars().peekable();
+            while let Some(c) = chars.next() {
+                match c {
+                    '&' => pieces.push(String::new()),
+                    '\\' if matches!(chars.peek(), Some('&' | '\\')) => {
+                        if let (Some(last), Some(next)) = (pieces.last_mut(), chars.next()) {
+                            last.push(next);
+                        }
+                    }
+                    c => {
+                        if let Some(last) = pieces.last_mut() {
+                            last.push(c);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(pieces)
+    }
+
+    /// `${x:offset:length}`
+    pub(super) fn slice(
+        &mut self,
+        name: &Name,
+        values: Values,
+        offset: &Arith,
+        length: Option<&Arith>,
+    ) -> Result<Values, Stop> {
+        let offset = self.arith(offset)?;
+        let length = match length {
+            Some(length) => Some(self.arith(length)?),
+            None => None,
+        };
+        match values {
+            Values::One(None) => Ok(Values::One(None)),
+            Values::One(Some(text)) => {
+                let count = super::parameter::count_chars(&text) as i64;
+                let start = if offset < 0 { count + offset } else { offset };
+                if start < 0 || start > count {
+                    return Ok(Values::One(Some(String::new())));
+                }
+                let end = match length {
+                    None => count,
+                    Some(length) if length < 0 => count + length,
+                    Some(length) => start.saturating_add(length).min(count),
+                };
+                if end < start {
+                    let shown = length.unwrap_or(0);
+                    return Err(self.refuse(&format!("{shown}: substring expression < 0")));
+                }
+                Ok(Values::One(Some(substring(&text, start as usize, end as usize))))
+            }
+            Values::Many { mut items, joined, end } => {
+                // `${@:0}` starts with `$0`.
+                if matches!(name, Name::Special(_)) {
+                    if offset == 0 {
+                        items.insert(0, (0, self.name.to_string()));
+                    }
+                }
+                let start = if offset < 0 { end + offset } else { offset };
+                if start < 0 {
+                    return Ok(Values::Many { items: Vec::new(), joined, end });
+                }
+                let limit = match length {
+                    None => usize::MAX,
+                    Some(length) if length < 0 => {
+                        return Err(self.refuse(&format!("{length}: substring expression < 0")));
+                    }
+                    Some(length) => length as usize,
+                };
+                let items = items.into_iter().filter(|(i, _)| *i >= start).take(limit).collect();
+                Ok(Values::Many { items, joined, end })
+            }
+        }
+    }
+}
+
+fn substring(text: &str, start: usize, end: usize) -> String {
+    if text.is_ascii() {
+        return text[start..end].to_owned();
+    }
+    text.chars().skip(start).take(end - start).collect()
+}
+
+fn remove(text: &str, pattern: &Pattern, suffix: bool, longest: bool) -> String {
+    let kept = match suffix {
+        true => pattern.suffix(text, longest).map(|at| &text[..at]),
+        false => pattern.prefix(text, longest).map(|at| &text[at..]),
+    };
+    kept.unwrap_or(text).to_owned()
+}
+
+fn replace(text: &str, pattern: &Pattern, with: &[String], place: Place) -> String {
+    let put = |out: &mut String, matched: &str| {
+        for (i, piece) in with.iter().enumerate() {
+            if i > 0 {
+                out.push_str(matched);
+            }
+            out.push_str(piece);
+        }
+    };
+    let mut out = String::with_capacity(text.len());
+    match place {
+        Place::Start => match pattern.prefix(text, true) {
+            Some(end) => {
+                put(&mut out, &text[..end]);
+                out.push_str(&text[end..]);
+            }
+            None => out.push_str(text),
+        },
+        Place::End => match pattern.suffix(text, true) {
+            Some(start) => {
+                out.push_str(&text[..start]);
+                put(&mut out, &text[start..]);
+            }
+            None => out.push_str(text),
+        },
+        Place::First | Place::All => {
+            if let Some(literal) = pattern.literal() {
+                let mut rest = text;
+                while let Some(at) = rest.find(&literal) {
+                    out.push_str(&rest[..at]);
+                    put(&mut out, &literal);
+                    rest = &rest[at + literal.len()..];
+                    if place == Place::First {
+                        break;
+                    }
+                }
+                out.push_str(rest);
+                return out;
+            }
+            let mut at = 0;
+            while let Some(c) = text[at..].chars().next() {
+                match pattern.longest_at(text, at) {
+                    // An empty match replaces nothing.
+                    Some(end) if end > at => {
+                        put(&mut out, &text[at..end]);
+                        at = end;
+                        if place == Place::First {
+                            break;
+                        }
+                    }
+                    _ => {
+                        out.push(c);
+                        at += c.len_utf8();
+                    }
+                }
+            }
+            out.push_str(&text[at..]);
+        }
+    }
+    out
+}
+
+pub(super) fn change_case(text: &str, to: LetterCase, all: bool, pattern: Option<&Pattern>) -> String {
+    let mut out = String::with_capacity(text.len());
+    for (i, c) in text.chars().enumerate() {
+        let wanted = (all || i == 0) && pattern.is_none_or(|p| p.matches(c.encode_utf8(&mut [0; 4])));
+        if !wanted {
+            out.push(c);
+            continue;
+        }
+        // Only changes that keep one character one, as towupper does.
+        let changed = match to {
+            LetterCase::Upper => single(c.to_uppercase(), c),
+            LetterCase::Lower => single(c.to_lowercase(), c),
+            LetterCase::Toggle if c.is_uppercase() => single(c.to_lowercase(), c),
+            LetterCase::Toggle => single(c.to_uppercase(), c),
+        };
+        out.push(changed);
+    }
+    out
+}
+
+fn single(mut chars: impl Iterator<Item = char>, original: char) -> char {
+    match (chars.next(), chars.next()) {
+        (Some(c), None) => c,
+        _ => original,
+    }
+}

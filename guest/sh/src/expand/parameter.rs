@@ -1,0 +1,305 @@
+//! Parameter expansion.
+
+use super::sink::{Mode, Sink};
+use super::values::Values;
+use crate::state::options::SetOption;
+use crate::state::variable::Attributes;
+use crate::state::{Shell, Stop};
+use crate::syntax::tree::{Arith, Fallback, Index, Name, Operation, Parameter, Word};
+use crate::syntax::{self};
+
+impl Shell {
+    /// Expands a parameter into a sink.
+    pub(super) fn expand_parameter(&mut self, parameter: &Parameter, sink: &mut Sink) -> Result<(), Stop> {
+        // `$x` of a set, plain variable is what scripts do most: nothing is copied but into the sink.
+        if let (Name::Variable(name), None, Operation::Value, false) =
+            (&parameter.name, &parameter.index, &parameter.operation, parameter.indirect)
+            && let Some(variable) = self.variables.get(name)
+            && !variable.is(Attributes::NAMEREF)
+            && let Some(text) = variable.text()
+        {
+            sink.value(text, parameter.quoted);
+            return Ok(());
+        }
+        if parameter.indirect {
+            return self.expand_indirect(parameter, sink);
+        }
+        self.expand_named(&parameter.name, parameter.index.as_ref(), &parameter.operation, parameter.quoted, sink)
+    }
+
+    fn expand_named(
+        &mut self,
+        name: &Name,
+        index: Option<&Index>,
+        operation: &Operation,
+        quoted: bool,
+        sink: &mut Sink,
+    ) -> Result<(), Stop> {
+        match operation {
+            Operation::Bad(text) => return Err(self.refuse(&format!("{text}: bad substitution"))),
+            Operation::Names(prefix) => {
+                let names = self.names_with(prefix);
+                let joined = *name == Name::Special(b'*');
+                sink.values(&names, joined, quoted, &self.joiner());
+                return Ok(());
+            }
+            Operation::Keys => {
+                if let Name::Variable(name) = name {
+                    let keys = self.keys(name);
+                    sink.values(&keys, index == Some(&Index::Joined), quoted, &self.joiner());
+                }
+                return Ok(());
+            }
+            Operation::Length => {
+                let length = self.length(name, index)?;
+                sink.value(&length.to_string(), quoted);
+                return Ok(());
+            }
+            _ => {}
+        }
+        let values = self.values(name, index)?;
+        match operation {
+            Operation::Fallback { kind, colon, word } => {
+                self.fallback(name, index, values, (*kind, *colon, word), quoted, sink)
+            }
+            Operation::Slice { offset, length } => {
+                let values = self.slice(name, values, offset, length.as_ref())?;
+                self.check_bound(name, index, &values)?;
+                self.emit(values, quoted, sink);
+                Ok(())
+            }
+            Operation::Transform(letter) => self.transform(name, index, values, *letter, quoted, sink),
+            _ => {
+                self.check_bound(name, index, &values)?;
+                let values = self.operate(values, operation)?;
+                self.emit(values, quoted, sink);
+                Ok(())
+            }
+        }
+    }
+
+    /// Adds values to a sink.
+    pub(super) fn emit(&mut self, values: Values, quoted: bool, sink: &mut Sink) {
+        match values {
+            Values::One(Some(text)) => sink.value(&text, quoted),
+            // Quoted, even nothing is a field.
+            Values::One(None) => sink.value("", quoted),
+            Values::Many { items, joined, .. } => {
+                let items: Vec<String> = items.into_iter().map(|(_, text)| text).collect();
+                if items.is_empty() && !(quoted && joined) {
+                    return;
+                }
+                sink.values(&items, joined, quoted, &self.joiner());
+            }
+        }
+    }
+
+    /// Under `set -u`, an unset parameter is an error; `$@` and `$*` never are.
+    pub(super) fn check_bound(&mut self, name: &Name, index: Option<&Index>, values: &Values) -> Result<(), Stop> {
+        if !self.options.has(SetOption::NOUNSET) || !matches!(values, Values::One(None)) {
+            return Ok(());
+        }
+        let shown = match (name, index) {
+            (Name::Variable(name), Some(Index::Element(arith))) => {
+                format!("{name}[{}]", syntax::word_text(&arith.text))
+            }
+            (Name::Variable(name), _) => name.clone(),
+            (Name::Positional(number), _) => format!("${number}"),
+            (Name::Special(special), _) => char::from(*special).to_string(),
+        };
+        Err(self.unbound(&shown))
+    }
+
+    fn length(&mut self, name: &Name, index: Option<&Index>) -> Result<usize, Stop> {
+        if let (Name::Variable(name), None) = (name, index)
+            && let Some(variable) = self.variables.get(name)
+            && !variable.is(Attributes::NAMEREF)
+            && let Some(text) = variable.text()
+        {
+            return Ok(count_chars(text));
+        }
+        let values = self.values(name, index)?;
+        self.check_bound(name, index, &values)?;
+        Ok(match values {
+            Values::One(text) => text.map_or(0, |t| count_chars(&t)),
+            Values::Many { items, .. } => items.len(),
+        })
+    }
+
+    /// `-`, `=`, `?` and `+`.
+    fn fallback(
+        &mut self,
+        name: &Name,
+        index: Option<&Index>,
+        values: Values,
+        (kind, colon, word): (Fallback, bool, &Word),
+        quoted: bool,
+        sink: &mut Sink,
+    ) -> Result<(), Stop> {
+        let present = match &values {
+            Values::One(None) => false,
+            Values::One(Some(text)) => !(colon && text.is_empty()),
+            Values::Many { items, joined, .. } => match items.as_slice() {
+                [] => false,
+                [(_, only)] => !(colon && only.is_empty()),
+                // `$*` of empty strings is empty only if nothing joins them.
+                several => {
+                    !colon || several.iter().any(|(_, t)| !t.is_empty()) || !*joined || !self.joiner().is_empty()
+                }
+            },
+        };
+        match (kind, present) {
+            (Fallback::Alternative, false) => {
+                if quoted && matches!(values, Values::One(_)) {
+                    sink.quoted("");
+                }
+                Ok(())
+            }
+            (Fallback::Alternative, true) | (Fallback::Default, false) => self.expand_operand(word, quoted, sink),
+            (Fallback::Assign, false) => {
+                let Name::Variable(variable) = name else {
+                    let shown = match name {
+                        Name::Positional(number) => number.to_string(),
+                        Name::Special(special) => char::from(*special).to_string(),
+                        Name::Variable(name) => name.clone(),
+                    };
+                    return Err(self.refuse(&format!("${shown}: cannot assign in this way")));
+                };
+                let text = self.expand_value(word)?;
+                let key = match index {
+                    Some(Index::Element(arith)) => Some(self.key(variable, arith)?),
+                    _ => None,
+                };
+                self.assign_element(variable, key, text, false)?;
+                let values = self.values(name, index)?;
+                self.emit(values, quoted, sink);
+                Ok(())
+            }
+            (Fallback::Error, false) => {
+                let message = match word.parts.is_empty() {
+                    true if colon => "parameter null or not set".to_owned(),
+                    true => "parameter not set".to_owned(),
+                    false => self.expand_string(word)?,
+                };
+                let shown = match name {
+                    Name::Variable(name) => name.clone(),
+                    Name::Positional(number) => number.to_string(),
+                    Name::Special(special) => char::from(*special).to_string(),
+                };
+                self.complain(&format!("{shown}: {message}"));
+                self.status = self.fatal_status;
+                Err(Stop::Exit)
+            }
+            (_, true) => {
+                self.emit(values, quoted, sink);
+                Ok(())
+            }
+        }
+    }
+
+    /// The word of a fallback: in an unquoted expansion, its unquoted text is split.
+    fn expand_operand(&mut self, word: &Word, quoted: bool, sink: &mut Sink) -> Result<(), Stop> {
+        if quoted && word.parts.is_empty() {
+            sink.quoted("");
+            return Ok(());
+        }
+        let before = std::mem::replace(&mut sink.split_bare, !quoted);
+        let expanded = self.expand_parts(word.parts.iter(), sink);
+        sink.split_bare = before;
+        expanded
+    }
+
+    /// `${!x}`: the parameter that the value of `x` names.
+    fn expand_indirect(&mut self, parameter: &Parameter, sink: &mut Sink) -> Result<(), Stop> {
+        // Of a name reference it is the name it refers to.
+        if let (Name::Variable(name), None) = (&parameter.name, &parameter.index)
+            && self.is_reference(name)
+            && parameter.operation == Operation::Value
+        {
+            let target = self.variables.get(name).and_then(|v| v.text()).unwrap_or_default().to_owned();
+            sink.value(&target, parameter.quoted);
+            return Ok(());
+        }
+        let target = match self.values(&parameter.name, parameter.index.as_ref())? {
+            Values::One(Some(text)) => text,
+            Values::One(None) => {
+                if matches!(parameter.operation, Operation::Fallback { .. }) {
+                    let unset = Name::Positional(u32::MAX);
+                    return self.expand_named(&unset, None, &parameter.operation, parameter.quoted, sink);
+                }
+                let shown = match &parameter.name {
+                    Name::Variable(name) => name.clone(),
+                    Name::Positional(number) => number.to_string(),
+                    Name::Special(special) => char::from(*special).to_string(),
+                };
+                return Err(self.refuse(&format!("{shown}: invalid indirect expansion")));
+            }
+            Values::Many { items, .. } => {
+                items.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(" ")
+            }
+        };
+        let Some((name, index)) = parse_reference(&target) else {
+            return Err(self.refuse(&format!("{target}: invalid variable name")));
+        };
+        self.expand_named(&name, index.as_ref(), &parameter.operation, parameter.quoted, sink)
+    }
+
+    /// Names of variables with this prefix, sorted.
+    pub fn names_with(&self, prefix: &str) -> Vec<String> {
+        let mut names: Vec<String> = self
+            .variables
+            .iter()
+            .filter(|(name, _)| name.starts_with(prefix))
+            .map(|(name, _)| name.to_owned())
+            .chain(self.special_names().filter(|name| name.starts_with(prefix)).map(str::to_owned))
+            .collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    /// Expands a text as if it stood in double quotes: prompts.
+    pub(super) fn expand_quoted_text(&mut self, text: &str) -> Result<String, Stop> {
+        let mut parser = syntax::Parser::new(text, self.line);
+        match parser.quoted_text() {
+            Ok(word) => {
+                let mut sink = Sink::new(Mode::Single, self);
+                self.expand_parts(word.parts.iter(), &mut sink)?;
+                Ok(sink.text)
+            }
+            Err(_) => Ok(text.to_owned()),
+        }
+    }
+}
+
+/// Reads `name`, `name[index]`, a number or a special parameter.
+pub(super) fn parse_reference(text: &str) -> Option<(Name, Option<Index>)> {
+    if syntax::is_name(text) {
+        return Some((Name::Variable(text.to_owned()), None));
+    }
+    if let Ok(number) = text.parse::<u32>() {
+        return Some((Name::Positional(number), None));
+    }
+    if let [special @ (b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!')] = text.as_bytes() {
+        return Some((Name::Special(*special), None));
+    }
+    let (name, rest) = text.split_once('[')?;
+    let subscript = rest.strip_suffix(']')?;
+    if !syntax::is_name(name) {
+        return None;
+    }
+    let index = match subscript {
+        "@" => Index::All,
+        "*" => Index::Joined,
+        _ => Index::Element(Arith { text: syntax::subscript_word(subscript), ..Arith::default() }),
+    };
+    Some((Name::Variable(name.to_owned()), Some(index)))
+}
+
+/// Characters of a text, as `${#x}` counts.
+pub(super) fn count_chars(text: &str) -> usize {
+    match text.is_ascii() {
+        true => text.len(),
+        false => text.chars().count(),
+    }
+}

@@ -1,0 +1,74 @@
+//! Tilde expansion.
+
+use isopod_sys::{Fd, files};
+
+use super::sink::Sink;
+use crate::state::Shell;
+use crate::syntax::name_length;
+
+impl Shell {
+    /// Adds unquoted text with pattern characters or tildes to a sink. A tilde counts at the start of the
+    /// word, and in an assignment after each colon; its name must not run into the word's next part, `ends`
+    /// says.
+    pub(super) fn expand_tildes(&mut self, text: &str, first: bool, ends: bool, sink: &mut Sink) {
+        let mut rest = text;
+        let mut at_start = first;
+        // An argument that looks like an assignment is treated like one.
+        let name = if first && !sink.assignment { name_length(text.as_bytes()) } else { 0 };
+        if name > 0 && text[name..].starts_with("=~") {
+            sink.assignment = true;
+            sink.bare(&text[..=name]);
+            rest = &text[name + 1..];
+        }
+        loop {
+            if at_start && rest.starts_with('~') {
+                let end = rest.find(|c| c == '/' || (c == ':' && sink.assignment));
+                let name = &rest[1..end.unwrap_or(rest.len())];
+                if (end.is_some() || ends)
+                    && let Some(home) = self.home_of(name)
+                {
+                    // `~/x` with HOME=/ is /x.
+                    let home = if rest[1 + name.len()..].starts_with('/') { home.trim_end_matches('/') } else { &home };
+                    sink.quoted(home);
+                    rest = &rest[1 + name.len()..];
+                }
+            }
+            match rest.find(":~") {
+                Some(colon) if sink.assignment => {
+                    sink.glob(&rest[..=colon]);
+                    rest = &rest[colon + 1..];
+                    at_start = true;
+                }
+                _ => break,
+            }
+        }
+        if !rest.is_empty() {
+            sink.glob(rest);
+        }
+    }
+
+    /// What `~name` stands for.
+    pub fn home_of(&self, name: &str) -> Option<String> {
+        match name {
+            "" => self.text_of("HOME").or_else(|| passwd_home("user")),
+            "+" => self.text_of("PWD"),
+            "-" => self.text_of("OLDPWD"),
+            _ => passwd_home(name),
+        }
+    }
+}
+
+fn passwd_home(user: &str) -> Option<String> {
+    let fd = Fd::open("/etc/passwd", files::OpenFlags::READ, 0).ok()?;
+    let mut bytes = Vec::new();
+    loop {
+        let piece = fd.read(65536).ok()?;
+        if piece.is_empty() {
+            break;
+        }
+        bytes.extend(piece);
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    let entry = text.lines().find(|l| l.split(':').next() == Some(user))?;
+    entry.split(':').nth(5).map(str::to_owned)
+}

@@ -1,0 +1,46 @@
+//! Commands that come on standard input.
+
+use std::rc::Rc;
+
+use crate::state::files::File;
+use crate::syntax::MoreText;
+use crate::text;
+
+/// Reads lines, and no more than the parser asks for: what follows may be meant for the commands themselves.
+pub(crate) struct Lines {
+    file: Rc<File>,
+    /// How much is read at once. Only what can be put back is read ahead.
+    chunk: u32,
+}
+
+impl Lines {
+    pub(crate) fn new(file: Rc<File>) -> Lines {
+        let chunk = if file.is_seekable() { 4096 } else { 1 };
+        Lines { file, chunk }
+    }
+}
+
+impl MoreText for Lines {
+    fn more(&mut self, source: &mut String) -> bool {
+        let mut line = Vec::new();
+        loop {
+            let bytes = match self.file.read(self.chunk, None) {
+                Ok(bytes) if !bytes.is_empty() => bytes,
+                // An error ends the program like the end of its text.
+                _ => break,
+            };
+            match bytes.iter().position(|b| *b == b'\n') {
+                Some(end) => {
+                    line.extend_from_slice(&bytes[..=end]);
+                    self.file.unread(bytes.len() - end - 1);
+                    break;
+                }
+                None => line.extend_from_slice(&bytes),
+            }
+        }
+        let read = !line.is_empty();
+        line.retain(|b| *b != 0);
+        source.push_str(&text::from_bytes(line));
+        read
+    }
+}

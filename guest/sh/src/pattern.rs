@@ -1,0 +1,481 @@
+//! Shell patterns: `*`, `?`, `[…]`, and `@(a|b)` with its kin.
+//!
+//! A pattern is given as text in which a backslash takes the meaning from the next character. Matching moves
+//! a set of positions through the pattern, one element after the other: the time is bounded by the product of
+//! both lengths however the stars stand, and "does not match", `!(…)`, is a complement of a set.
+
+use std::str::Chars;
+
+/// A compiled pattern.
+#[derive(Debug, Clone)]
+pub struct Pattern {
+    elements: Vec<Element>,
+    fold: bool,
+    extended: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Element {
+    Char(char),
+    Any,
+    Star,
+    Set(Set),
+    Group(Repeat, Vec<Vec<Element>>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Repeat {
+    Optional,
+    Any,
+    Some,
+    One,
+    Not,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Set {
+    negated: bool,
+    ranges: Vec<(char, char)>,
+    classes: Vec<Class>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Alnum,
+    Alpha,
+    Blank,
+    Cntrl,
+    Digit,
+    Graph,
+    Lower,
+    Print,
+    Punct,
+    Space,
+    Upper,
+    Word,
+    Xdigit,
+}
+
+/// Nested groups; each costs stack, here and when matching.
+const DEPTH_LIMIT: u32 = 50;
+
+impl Pattern {
+    /// Compiles a pattern. `fold` ignores the case of letters.
+    pub fn new(text: &str, extended: bool, fold: bool) -> Pattern {
+        let mut chars = text.chars();
+        let elements = parse(&mut chars, extended, false, 0);
+        let extended = elements.iter().any(|e| matches!(e, Element::Group(..)));
+        Pattern { elements, fold, extended }
+    }
+
+    /// Whether the whole text matches.
+    pub fn matches(&self, text: &str) -> bool {
+        match self.extended {
+            true => self.ends(text, 0).contains(text.len()),
+            false => self.matches_plain(text),
+        }
+    }
+
+    /// Without groups, only the last star ever needs to be taken back.
+    fn matches_plain(&self, text: &str) -> bool {
+        let (mut element, mut at) = (0, 0);
+        let mut retry: Option<(usize, usize)> = None;
+        loop {
+            match self.elements.get(element) {
+                Some(Element::Star) => {
+                    element += 1;
+                    retry = Some((element, at));
+                    continue;
+                }
+                Some(single) => {
+                    if let Some(c) = text[at..].chars().next()
+                        && self.is_one(single, c)
+                    {
+                        element += 1;
+                        at += c.len_utf8();
+                        continue;
+                    }
+                }
+                None if at == text.len() => return true,
+                None => {}
+            }
+            let Some((after, from)) = retry else { return false };
+            let Some(c) = text[from..].chars().next() else { return false };
+            at = from + c.len_utf8();
+            element = after;
+            retry = Some((after, at));
+        }
+    }
+
+    /// The end of the longest or shortest match that starts at the text's start.
+    pub fn prefix(&self, text: &str, longest: bool) -> Option<usize> {
+        self.ends(text, 0).edge(longest)
+    }
+
+    /// The start of the longest or shortest match that ends at the text's end.
+    pub fn suffix(&self, text: &str, longest: bool) -> Option<usize> {
+        let mut starts = text.char_indices().map(|(at, _)| at).chain([text.len()]);
+        match longest {
+            true => starts.find(|at| self.matches(&text[*at..])),
+            false => {
+                let all: Vec<usize> = starts.collect();
+                all.into_iter().rev().find(|at| self.matches(&text[*at..]))
+            }
+        }
+    }
+
+    /// The end of the longest match that starts here.
+    pub fn longest_at(&self, text: &str, start: usize) -> Option<usize> {
+        self.ends(text, start).edge(true)
+    }
+
+    /// The text, if the pattern is one without any special character.
+    pub fn literal(&self) -> Option<String> {
+        if self.fold {
+            return None;
+        }
+        self.elements.iter().map(|e| if let Element::Char(c) = e { Some(*c) } else { None }).collect()
+    }
+
+    fn ends(&self, text: &str, start: usize) -> Positions {
+        self.advance(&self.elements, text, Positions::one(start))
+    }
+
+    fn advance(&self, elements: &[Element], text: &str, mut from: Positions) -> Positions {
+        for element in elements {
+            if from.is_empty() {
+                break;
+            }
+            from = self.step(element, text, &from);
+        }
+        from
+    }
+
+    fn step(&self, element: &Element, text: &str, from: &Positions) -> Positions {
+        let mut to = Positions::default();
+        match element {
+            Element::Star => {
+                if let Some(first) = from.edge(false) {
+                    to.0.extend(text[first..].char_indices().map(|(at, _)| first + at));
+                    to.0.push(text.len());
+                }
+            }
+            Element::Group(repeat, alternatives) => return self.group(*repeat, alternatives, text, from),
+            single => {
+                for at in &from.0 {
+                    if let Some(c) = text[*at..].chars().next()
+                        && self.is_one(single, c)
+                    {
+                        to.0.push(at + c.len_utf8());
+                    }
+                }
+            }
+        }
+        to
+    }
+
+    fn group(&self, repeat: Repeat, alternatives: &[Vec<Element>], text: &str, from: &Positions) -> Positions {
+        let once = |from: &Positions| {
+            let mut to = Positions::default();
+            for alternative in alternatives {
+                to.0.extend(self.advance(alternative, text, from.clone()).0);
+            }
+            to.normal()
+        };
+        match repeat {
+            Repeat::One => once(from),
+            Repeat::Optional => {
+                let mut to = once(from);
+                to.0.extend(&from.0);
+                to.normal()
+            }
+            Repeat::Any | Repeat::Some => {
+                let mut all = if repeat == Repeat::Any { from.clone() } else { Positions::default() };
+                let mut fresh = once(from);
+                while !fresh.is_empty() {
+                    let known = all.clone();
+                    all.0.extend(&fresh.0);
+                    all = all.normal();
+                    fresh.0.retain(|at| !known.contains(*at));
+                    fresh = once(&fresh);
+                    fresh.0.retain(|at| !all.contains(*at));
+                }
+                all
+            }
+            Repeat::Not => {
+                let mut to = Positions::default();
+                for at in &from.0 {
+                    let excluded = once(&Positions::one(*at));
+                    let ends = text[*at..].char_indices().map(|(i, _)| at + i).chain([text.len()]);
+                    to.0.extend(ends.filter(|end| !excluded.contains(*end)));
+                }
+                to.normal()
+            }
+        }
+    }
+
+    fn is_one(&self, element: &Element, c: char) -> bool {
+        match element {
+            Element::Char(expected) => *expected == c || (self.fold && same_letter(*expected, c)),
+            Element::Any => true,
+            Element::Set(set) => set.has(c) || (self.fold && other_case(c).is_some_and(|o| set.has_folded(o))),
+            Element::Star | Element::Group(..) => false,
+        }
+    }
+}
+
+/// A sorted set of byte positions.
+#[derive(Debug, Clone, Default)]
+struct Positions(Vec<usize>);
+
+impl Positions {
+    fn one(at: usize) -> Positions {
+        Positions(vec![at])
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn contains(&self, at: usize) -> bool {
+        self.0.binary_search(&at).is_ok()
+    }
+
+    fn edge(&self, last: bool) -> Option<usize> {
+        if last { self.0.last().copied() } else { self.0.first().copied() }
+    }
+
+    fn normal(mut self) -> Positions {
+        self.0.sort_unstable();
+        self.0.dedup();
+        self
+    }
+}
+
+impl Set {
+    fn has(&self, c: char) -> bool {
+        self.includes(c) != self.negated
+    }
+
+    /// For the other case of a letter: negation must not turn a miss into a hit.
+    fn has_folded(&self, c: char) -> bool {
+        !self.negated && self.includes(c)
+    }
+
+    fn includes(&self, c: char) -> bool {
+        self.ranges.iter().any(|(low, high)| (*low..=*high).contains(&c)) || self.classes.iter().any(|k| k.has(c))
+    }
+}
+
+impl Class {
+    fn named(name: &str) -> Option<Class> {
+        Some(match name {
+            "alnum" => Class::Alnum,
+            "alpha" => Class::Alpha,
+            "blank" => Class::Blank,
+            "cntrl" => Class::Cntrl,
+            "digit" => Class::Digit,
+            "graph" => Class::Graph,
+            "lower" => Class::Lower,
+            "print" => Class::Print,
+            "punct" => Class::Punct,
+            "space" => Class::Space,
+            "upper" => Class::Upper,
+            "word" => Class::Word,
+            "xdigit" => Class::Xdigit,
+            _ => return None,
+        })
+    }
+
+    fn has(self, c: char) -> bool {
+        match self {
+            Class::Alnum => c.is_alphanumeric(),
+            Class::Alpha => c.is_alphabetic(),
+            Class::Blank => matches!(c, ' ' | '\t'),
+            Class::Cntrl => c.is_control(),
+            Class::Digit => c.is_ascii_digit(),
+            Class::Graph => !c.is_control() && !c.is_whitespace(),
+            Class::Lower => c.is_lowercase(),
+            Class::Print => !c.is_control(),
+            Class::Punct => c.is_ascii_punctuation() || (!c.is_ascii() && !c.is_alphanumeric() && !c.is_whitespace()),
+            Class::Space => c.is_whitespace(),
+            Class::Upper => c.is_uppercase(),
+            Class::Word => c.is_alphanumeric() || c == '_',
+            Class::Xdigit => c.is_ascii_hexdigit(),
+        }
+    }
+}
+
+fn same_letter(a: char, b: char) -> bool {
+    a.to_lowercase().eq(b.to_lowercase())
+}
+
+fn other_case(c: char) -> Option<char> {
+    let other = if c.is_lowercase() { c.to_uppercase().next() } else { c.to_lowercase().next() };
+    other.filter(|o| *o != c)
+}
+
+/// Parses elements up to the end, or to the `|` or `)` of a group, which is left there.
+fn parse(chars: &mut Chars<'_>, extended: bool, inside: bool, depth: u32) -> Vec<Element> {
+    let mut elements = Vec::new();
+    while let Some(c) = chars.clone().next() {
+        if inside && matches!(c, '|' | ')') {
+            break;
+        }
+        chars.next();
+        if extended
+            && depth < DEPTH_LIMIT
+            && matches!(c, '?' | '*' | '+' | '@' | '!')
+            && closes(chars.as_str())
+            && let Some(group) = group(chars, c, depth)
+        {
+            elements.push(group);
+            continue;
+        }
+        elements.push(match c {
+            '\\' => Element::Char(chars.next().unwrap_or('\\')),
+            '?' => Element::Any,
+            // Stars in a row are one.
+            '*' if elements.last() == Some(&Element::Star) => continue,
+            '*' => Element::Star,
+            '[' => match set(chars.as_str()) {
+                Some((set, length)) => {
+                    *chars = chars.as_str()[length..].chars();
+                    Element::Set(set)
+                }
+                None => Element::Char('['),
+            },
+            c => Element::Char(c),
+        });
+    }
+    elements
+}
+
+/// Whether the text starts with a parenthesis that closes: looked at first, so that groups that do not are
+/// not tried again and again.
+fn closes(text: &str) -> bool {
+    let mut depth = 0u32;
+    let mut escaped = false;
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'(' => depth += 1,
+            b')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            return byte == b')';
+        }
+    }
+    false
+}
+
+/// `(a|b)` after its operator. `None`, and nothing consumed, if it does not close.
+fn group(chars: &mut Chars<'_>, operator: char, depth: u32) -> Option<Element> {
+    let mut inner = chars.clone();
+    inner.next();
+    let mut alternatives = Vec::new();
+    loop {
+        alternatives.push(parse(&mut inner, true, true, depth + 1));
+        match inner.next()? {
+            '|' => {}
+            _ => break,
+        }
+    }
+    *chars = inner;
+    let repeat = match operator {
+        '?' => Repeat::Optional,
+        '*' => Repeat::Any,
+        '+' => Repeat::Some,
+        '@' => Repeat::One,
+        _ => Repeat::Not,
+    };
+    Some(Element::Group(repeat, alternatives))
+}
+
+/// A bracket expression after its `[`, and its length. `None` if it does not close.
+fn set(text: &str) -> Option<(Set, usize)> {
+    let mut set = Set { negated: false, ranges: Vec::new(), classes: Vec::new() };
+    let mut chars = text.chars();
+    if text.starts_with(['!', '^']) {
+        set.negated = true;
+        chars.next();
+    }
+    let mut first = true;
+    loop {
+        let c = chars.next()?;
+        let low = match c {
+            ']' if !first => return Some((set, text.len() - chars.as_str().len())),
+            '[' => match special(&mut chars, &mut set) {
+                Special::Class => {
+                    first = false;
+                    continue;
+                }
+                Special::Char(c) => c,
+                Special::None => '[',
+            },
+            '\\' => chars.next()?,
+            c => c,
+        };
+        first = false;
+        let mut ahead = chars.clone();
+        let mut high = low;
+        if ahead.next() == Some('-') && !matches!(ahead.clone().next(), None | Some(']')) {
+            high = match ahead.next()? {
+                '\\' => ahead.next()?,
+                '[' => match special(&mut ahead, &mut set) {
+                    Special::Char(c) => c,
+                    _ => '[',
+                },
+                c => c,
+            };
+            chars = ahead;
+        }
+        set.ranges.push((low, high));
+    }
+}
+
+enum Special {
+    None,
+    Class,
+    Char(char),
+}
+
+/// `[:alpha:]`, `[.x.]` or `[=x=]` within brackets, after the inner `[`.
+fn special(chars: &mut Chars<'_>, set: &mut Set) -> Special {
+    let rest = chars.as_str();
+    let Some(kind @ (':' | '.' | '=')) = rest.chars().next() else { return Special::None };
+    let close = [kind, ']'].iter().collect::<String>();
+    let Some(end) = rest[1..].find(&close) else { return Special::None };
+    let name = &rest[1..=end];
+    *chars = rest[end + 3..].chars();
+    match kind {
+        ':' => {
+            // An unknown class matches nothing.
+            set.classes.extend(Class::named(name));
+            Special::Class
+        }
+        _ => name.chars().next().map_or(Special::Class, Special::Char),
+    }
+}
+
+/// Puts a backslash before every character that means something in a pattern.
+pub fn quote(text: &str, out: &mut String) {
+    for c in text.chars() {
+        if matches!(c, '*' | '?' | '[' | ']' | '\\' | '-' | '!' | '^' | '(' | ')' | '|' | '+' | '@' | ':' | '.' | '=') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+}
+
+/// Whether a text, unquoted, could be a pattern.
+pub fn is_pattern(text: &str, extended: bool) -> bool {
+    let bytes = text.as_bytes();
+    bytes.iter().enumerate().any(|(i, b)| match b {
+        b'*' | b'?' | b'[' => true,
+        b'+' | b'@' | b'!' => extended && bytes.get(i + 1) == Some(&b'('),
+        _ => false,
+    })
+}

@@ -1,0 +1,256 @@
+//! Arguments and environment: how the shell begins.
+
+use std::rc::Rc;
+
+use isopod_sys::{Errno, files, process};
+
+use crate::exec::Work;
+use crate::input::Lines;
+use crate::state::files::Files;
+use crate::state::options::{SetOption, Shopt};
+use crate::state::variable::{Attributes, Variable};
+use crate::state::{Definition, Origin, Shell, VERSION};
+use crate::syntax::tree::Kind;
+use crate::syntax::{Parser, is_name};
+use crate::text;
+
+/// Runs the shell and returns its status.
+pub fn main() -> u8 {
+    let payload = process::payload();
+    if !payload.is_empty() {
+        return match Shell::from_snapshot(&payload) {
+            Some((shell, work)) => subshell(shell, &work),
+            None => {
+                let _ = isopod_sys::write_all(2, b"sh: cannot read the state of the parent shell\n");
+                2
+            }
+        };
+    }
+    let mut arguments = std::env::args();
+    let program = arguments.next().unwrap_or_else(|| "sh".to_owned());
+    let mut shell = Shell { files: Files::standard(), fatal_status: 1, ..Shell::default() };
+    shell.name = program.as_str().into();
+    shell.source = shell.name.clone();
+    shell.import_environment(std::env::vars());
+    match Invocation::read(&mut shell, arguments.collect()) {
+        Ok(invocation) => shell.begin(invocation),
+        Err(status) => status,
+    }
+}
+
+/// Runs what a parent shell handed over.
+fn subshell(mut shell: Shell, work: &Work) -> u8 {
+    if let Work::Exit(status) = work {
+        return *status;
+    }
+    // `break` and `return` reach as far as the subshell does.
+    let _ = shell.run(work.code());
+    shell.run_exit_trap();
+    shell.status
+}
+
+/// What the arguments ask for.
+struct Invocation {
+    source: Source,
+    /// `$1` and on.
+    positional: Vec<String>,
+}
+
+enum Source {
+    /// `-c`
+    Text(String),
+    File(String),
+    Input,
+}
+
+impl Invocation {
+    fn read(shell: &mut Shell, arguments: Vec<String>) -> Result<Invocation, u8> {
+        let mut command = false;
+        let mut input = false;
+        let mut rest = arguments.into_iter().map(|a| text::from_bytes(a.into_bytes())).peekable();
+        while let Some(argument) = rest.next_if(|a| a.len() > 1 && a.starts_with(['-', '+'])) {
+            let on = argument.starts_with('-');
+            match argument.as_str() {
+                "--" => break,
+                "--version" => {
+                    let text = format!("GNU bash, version {VERSION} (wasm32-wasi-isopod)\n");
+                    let _ = isopod_sys::write_all(1, text.as_bytes());
+                    return Err(0);
+                }
+                "--help" => {
+                    let text = "Usage: sh [-abefhmnuvxBCEPT] [-o option] [-O option] [-c command | file | -s] [argument ...]\n";
+                    let _ = isopod_sys::write_all(1, text.as_bytes());
+                    return Err(0);
+                }
+                "--posix" => shell.options.switch(SetOption::POSIX, true),
+                // There is no terminal and there are no start-up files: nothing to leave out.
+                "--norc" | "--noprofile" | "--noediting" | "--login" | "-l" => {}
+                long if long.starts_with("--") => return Err(shell.reject(long)),
+                letters => {
+                    for letter in letters[1..].bytes() {
+                        match letter {
+                            b'c' if on => command = true,
+                            b's' if on => input = true,
+                            b'l' => {}
+                            b'i' => return Err(shell.reject("-i")),
+                            b'o' => {
+                                let name = rest.next().unwrap_or_default();
+                                let Some(option) = SetOption::named(&name) else { return Err(shell.reject(&name)) };
+                                shell.switch_option("sh", option, on)?;
+                            }
+                            b'O' => {
+                                let name = rest.next().unwrap_or_default();
+                                let Some(option) = Shopt::named(&name) else { return Err(shell.reject(&name)) };
+                                shell.options.switch_shopt(option, on);
+                            }
+                            _ => match SetOption::lettered(letter) {
+                                Some(option) => shell.switch_option("sh", option, on)?,
+                                None => return Err(shell.reject(&argument)),
+                            },
+                        }
+                    }
+                }
+            }
+        }
+        let source = if command {
+            let Some(text) = rest.next() else {
+                let message = format!("{}: -c: option requires an argument\n", shell.name);
+                shell.write_error(&message);
+                return Err(2);
+            };
+            if let Some(name) = rest.next() {
+                shell.name = name.into();
+                shell.source = shell.name.clone();
+            }
+            Source::Text(text)
+        } else if input {
+            Source::Input
+        } else {
+            rest.next().filter(|f| f != "-").map_or(Source::Input, Source::File)
+        };
+        Ok(Invocation { source, positional: rest.collect() })
+    }
+}
+
+impl Shell {
+    fn reject(&mut self, option: &str) -> u8 {
+        let message = format!("{}: {option}: invalid option\n", self.name);
+        self.write_error(&message);
+        2
+    }
+
+    fn begin(mut self, invocation: Invocation) -> u8 {
+        self.positional = Rc::new(invocation.positional);
+        match invocation.source {
+            Source::Text(text) => {
+                self.origin = Origin::Argument;
+                self.fatal_status = 127;
+                let prefix = format!("{}: -c", self.name);
+                self.run_program(&mut Parser::new(text, 1), &prefix);
+            }
+            Source::File(path) => {
+                self.origin = Origin::Script;
+                let text = match self.load(&path) {
+                    Ok(text) => text,
+                    Err(status) => return status,
+                };
+                self.name = path.as_str().into();
+                self.source = self.name.clone();
+                self.run_program(&mut Parser::new(text, 1), &path);
+            }
+            Source::Input => {
+                self.origin = Origin::Input;
+                let Some(file) = self.files.get(0).cloned() else { return 0 };
+                let prefix = self.name.to_string();
+                self.run_program(&mut Parser::reading(Box::new(Lines::new(file))), &prefix);
+            }
+        }
+        self.run_exit_trap();
+        self.status
+    }
+
+    /// Reads a script. As in bash, one that is not there is looked for in PATH.
+    fn load(&mut self, path: &str) -> Result<String, u8> {
+        let found = match files::stat(path, true) {
+            Err(Errno::NoEntry) if !path.contains('/') => self.find_program(path),
+            _ => None,
+        };
+        let result = self.read_script(found.as_deref().unwrap_or(path));
+        result.map_err(|errno| {
+            let (why, status) = match errno {
+                Errno::NoEntry => ("No such file or directory", 127),
+                Errno::IsDirectory => ("Is a directory", 126),
+                errno => (isopod_sys::text(errno), 126),
+            };
+            let message = format!("{}: {path}: {why}\n", self.name);
+            self.write_error(&message);
+            status
+        })
+    }
+
+    /// Takes over the environment.
+    fn import_environment(&mut self, environment: impl Iterator<Item = (String, String)>) {
+        let mut level = 0i64;
+        let mut directory = None;
+        for (name, value) in environment {
+            if let Some(function) = name.strip_prefix("BASH_FUNC_").and_then(|n| n.strip_suffix("%%")) {
+                self.import_function(function, &value);
+                continue;
+            }
+            let value = text::from_bytes(value.into_bytes());
+            match name.as_str() {
+                "SHLVL" => level = value.parse().unwrap_or(0),
+                "PWD" => directory = Some(value),
+                "SHELLOPTS" | "BASHOPTS" | "_" => {}
+                _ if is_name(&name) => {
+                    let mut variable = Variable::scalar(value);
+                    variable.attributes.insert(Attributes::EXPORT);
+                    self.variables.insert(&name, variable);
+                }
+                // What cannot be a variable is not passed on either.
+                _ => {}
+            }
+        }
+        let mut shlvl = Variable::scalar((level + 1).to_string());
+        shlvl.attributes.insert(Attributes::EXPORT);
+        self.variables.insert("SHLVL", shlvl);
+        let mut pwd = Variable::scalar(start_directory(directory));
+        pwd.attributes.insert(Attributes::EXPORT);
+        self.variables.insert("PWD", pwd);
+    }
+
+    /// A function that `export -f` put into the environment. Only a definition is taken, and run by nobody.
+    fn import_function(&mut self, name: &str, value: &str) {
+        let mut parser = Parser::new(format!("{name} {value}"), 1);
+        let Ok(Some(list)) = parser.next_command() else { return };
+        if !parser.rest().trim().is_empty() {
+            return;
+        }
+        let [item] = list.items.as_slice() else { return };
+        let [stage] = item.chain.first.stages.as_slice() else { return };
+        if let Kind::Function(function) = &stage.kind
+            && item.chain.rest.is_empty()
+            && function.name == name
+        {
+            let definition = Definition::new(function.clone(), "environment".into());
+            definition.exported.set(true);
+            Rc::make_mut(&mut self.functions).insert(name.into(), definition);
+        }
+    }
+}
+
+/// The working directory: by the name the parent had for it, if that is right.
+fn start_directory(given: Option<String>) -> String {
+    let real = process::cwd();
+    match given {
+        Some(given) if given == real => real,
+        Some(given) if given.starts_with('/') => {
+            let same = match (files::stat(&given, true), files::stat(&real, true)) {
+                (Ok(a), Ok(b)) => (a.device, a.inode) == (b.device, b.inode),
+                _ => false,
+            };
+            if same { given } else { real }
+        }
+        _ => real,
+    }
+}

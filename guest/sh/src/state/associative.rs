@@ -1,0 +1,83 @@
+//! Associative arrays, in the order in which bash has them.
+//!
+//! The language promises no order, but scripts print what they loop over and people compare it. bash walks
+//! its hash table: 1,024 buckets of the 32-bit FNV hash, and the newest first within a bucket. Each entry
+//! keeps its bucket and its age, and the walk sorts by them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::hash::NameMap;
+
+/// bash's first table has this many buckets, and four times as many when it holds twice as many entries.
+const BUCKETS: u32 = 1024;
+
+/// A map from strings to strings.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Associative {
+    entries: NameMap<String, (u64, String)>,
+    born: u64,
+}
+
+impl PartialEq for Associative {
+    fn eq(&self, other: &Associative) -> bool {
+        self.sorted().eq(&other.sorted())
+    }
+}
+
+impl Associative {
+    /// The value of a key.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.entries.get(key).map(|(_, value)| value.as_str())
+    }
+
+    /// Sets the value of a key.
+    pub fn insert(&mut self, key: String, value: String) {
+        match self.entries.get_mut(&key) {
+            Some(entry) => entry.1 = value,
+            None => {
+                self.born += 1;
+                self.entries.insert(key, (self.born, value));
+            }
+        }
+    }
+
+    /// The value of a key, to change it.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut String> {
+        self.entries.get_mut(key).map(|(_, value)| value)
+    }
+
+    /// Removes a key.
+    pub fn remove(&mut self, key: &str) {
+        self.entries.remove(key);
+    }
+
+    /// How many keys there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The keys and values in bash's order.
+    pub fn sorted(&self) -> Vec<(&str, &str)> {
+        let mut buckets = BUCKETS;
+        while self.entries.len() as u32 >= buckets * 2 {
+            buckets *= 4;
+        }
+        let mut all: Vec<_> = self
+            .entries
+            .iter()
+            .map(|(key, (born, value))| ((fnv(key) & (buckets - 1), u64::MAX - born), key.as_str(), value.as_str()))
+            .collect();
+        all.sort_unstable_by_key(|(order, _, _)| *order);
+        all.into_iter().map(|(_, key, value)| (key, value)).collect()
+    }
+}
+
+/// The 32-bit FNV-1 hash.
+fn fnv(key: &str) -> u32 {
+    crate::text::to_bytes(key).iter().fold(2_166_136_261, |hash: u32, byte| hash.wrapping_mul(16_777_619) ^ u32::from(*byte))
+}

@@ -1,0 +1,179 @@
+//! Variables that the shell computes when they are read.
+//!
+//! They are not in the map: a shell that never reads `$RANDOM` should not pay for it. A name that is not in
+//! the map is looked for here. Unsetting one puts a plain variable in its place, as in bash.
+
+use std::collections::BTreeMap;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use isopod_sys::process;
+
+use super::variable::{Attributes, Value, Variable};
+use super::{Origin, Shell};
+
+/// What `bash --version` says; programs look at it to know what they may use.
+pub const VERSION: &str = "5.2.15(1)-release";
+
+impl Shell {
+    /// The computed variable of this name.
+    pub(super) fn special(&self, name: &str) -> Option<Variable> {
+        // Only upper case and `_`: nearly all names that are looked up and missing fail here.
+        if !name.starts_with(|c: char| c.is_ascii_uppercase() || c == '_') {
+            return None;
+        }
+        let text = match name {
+            "IFS" => " \t\n".to_owned(),
+            "PS4" => "+ ".to_owned(),
+            "OPTIND" | "OPTERR" => "1".to_owned(),
+            "LINENO" => self.line.to_string(),
+            "RANDOM" => return Some(integer(i64::from(self.next_random()))),
+            "SRANDOM" => {
+                let high = i64::from(self.next_random()) << 17;
+                return Some(integer((high ^ (i64::from(self.next_random()) << 2) ^ nanoseconds()) & 0xffff_ffff));
+            }
+            "SECONDS" => return Some(integer((nanoseconds() - self.started()) / 1_000_000_000)),
+            "EPOCHSECONDS" => return Some(integer(nanoseconds() / 1_000_000_000)),
+            "EPOCHREALTIME" => {
+                let now = nanoseconds() / 1000;
+                format!("{}.{:06}", now / 1_000_000, now % 1_000_000)
+            }
+            "BASHPID" => return Some(integer(i64::from(process::id()))),
+            "PPID" => return Some(read_only(integer(i64::from(process::parent())))),
+            "UID" | "EUID" => return Some(read_only(integer(1000))),
+            "GROUPS" => return Some(array(["1000".to_owned()])),
+            "BASH_SUBSHELL" => self.level.to_string(),
+            "BASH_VERSION" => VERSION.to_owned(),
+            "BASH_VERSINFO" => {
+                let parts = ["5", "2", "15", "1", "release", "wasm32-wasi"];
+                return Some(read_only(array(parts.map(str::to_owned))));
+            }
+            "BASH" => "/bin/bash".to_owned(),
+            "BASH_COMMAND" => self.command.clone(),
+            "BASH_ARGV0" => self.name.to_string(),
+            "HOSTNAME" => "isopod".to_owned(),
+            "HOSTTYPE" => "wasm32".to_owned(),
+            "MACHTYPE" => "wasm32-wasi".to_owned(),
+            "OSTYPE" => "linux-gnu".to_owned(),
+            "TERM" => "dumb".to_owned(),
+            "SHELLOPTS" => self.shell_options(),
+            "BASHOPTS" => self.bash_options(),
+            "PIPESTATUS" => return Some(array(self.statuses.iter().map(u8::to_string))),
+            "DIRSTACK" => {
+                let top = self.variables.get("PWD").and_then(Variable::text).unwrap_or_default().to_owned();
+                return Some(array([top].into_iter().chain(self.directories.iter().cloned())));
+            }
+            "FUNCNAME" if self.calls.is_empty() => return None,
+            "FUNCNAME" => {
+                let mut names: Vec<_> = self.calls.iter().rev().map(|c| c.name.to_string()).collect();
+                // Only scripts have a main program by that name.
+                names.extend((self.origin == Origin::Script).then(|| "main".to_owned()));
+                return Some(array(names));
+            }
+            "BASH_LINENO" => {
+                let mut lines: Vec<_> = self.calls.iter().rev().map(|c| c.line.to_string()).collect();
+                lines.extend((self.origin == Origin::Script).then(|| "0".to_owned()));
+                return Some(array(lines));
+            }
+            "BASH_SOURCE" => {
+                let mut sources: Vec<_> = self.calls.iter().rev().map(|c| c.source.to_string()).collect();
+                sources.extend((self.origin == Origin::Script).then(|| self.name.to_string()));
+                return Some(array(sources));
+            }
+            "_" => self.last_argument.clone(),
+            _ => return None,
+        };
+        Some(Variable::scalar(text))
+    }
+
+    /// Takes an assignment to a computed variable, if the name is one.
+    pub(super) fn assign_special(&mut self, name: &str, value: &str) -> Taken {
+        let number = || value.trim().parse::<i64>().unwrap_or(0);
+        match name {
+            "RANDOM" => {
+                self.random.set(number() as u32 | 0x8000_0000);
+                Taken::Yes
+            }
+            "SECONDS" => {
+                self.epoch.set(nanoseconds() - number() * 1_000_000_000);
+                Taken::Yes
+            }
+            "BASH_ARGV0" => {
+                self.name = value.into();
+                Taken::Yes
+            }
+            "UID" | "EUID" | "PPID" | "BASH_VERSINFO" | "SHELLOPTS" | "BASHOPTS" => Taken::ReadOnly,
+            // bash lets these be assigned, and ignores it.
+            "BASHPID" | "SRANDOM" | "EPOCHSECONDS" | "EPOCHREALTIME" | "FUNCNAME" | "BASH_LINENO" | "BASH_SOURCE"
+            | "LINENO" | "GROUPS" | "BASH_SUBSHELL" | "BASH_COMMAND" | "PIPESTATUS" => Taken::Yes,
+            _ => Taken::No,
+        }
+    }
+
+    /// Names of all computed variables, for listings.
+    pub fn special_names(&self) -> impl Iterator<Item = &'static str> {
+        let names = [
+            "BASH", "BASHOPTS", "BASHPID", "BASH_ARGV0", "BASH_COMMAND", "BASH_LINENO", "BASH_SOURCE",
+            "BASH_SUBSHELL", "BASH_VERSINFO", "BASH_VERSION", "DIRSTACK", "EPOCHREALTIME", "EPOCHSECONDS", "EUID",
+            "FUNCNAME", "GROUPS", "HOSTNAME", "HOSTTYPE", "IFS", "LINENO", "MACHTYPE", "OPTERR", "OPTIND", "OSTYPE",
+            "PIPESTATUS", "PPID", "PS4", "RANDOM", "SECONDS", "SHELLOPTS", "SRANDOM", "TERM", "UID", "_",
+        ];
+        names.into_iter().filter(|name| self.variables.get(name).is_none())
+    }
+
+    /// A number from 0 to 32767. Good enough for shuffling; nothing secret depends on it.
+    fn next_random(&self) -> u32 {
+        let mut state = self.random.get();
+        if state == 0 {
+            state = (nanoseconds() as u32) ^ process::id().wrapping_mul(0x9e37_79b9) | 1;
+        }
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        self.random.set(if state == 0 { 1 } else { state });
+        (state >> 16) & 0x7fff
+    }
+
+    /// When the shell started; the first one who asks starts the clock, which costs a call.
+    fn started(&self) -> i64 {
+        if self.epoch.get() == 0 {
+            self.epoch.set(nanoseconds());
+        }
+        self.epoch.get()
+    }
+
+    fn shell_options(&self) -> String {
+        let on = super::options::SetOption::all().filter(|o| self.options.has(*o));
+        on.map(super::options::SetOption::name).collect::<Vec<_>>().join(":")
+    }
+
+    fn bash_options(&self) -> String {
+        let on = super::options::Shopt::all().filter(|o| self.options.shopt(*o));
+        on.map(super::options::Shopt::name).collect::<Vec<_>>().join(":")
+    }
+}
+
+/// Whether a computed variable took an assignment.
+pub(super) enum Taken {
+    No,
+    Yes,
+    ReadOnly,
+}
+
+/// Nanoseconds since 1970.
+pub fn nanoseconds() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as i64)
+}
+
+fn integer(value: i64) -> Variable {
+    let mut variable = Variable::scalar(value.to_string());
+    variable.attributes.insert(Attributes::INTEGER);
+    variable
+}
+
+fn read_only(mut variable: Variable) -> Variable {
+    variable.attributes.insert(Attributes::READONLY);
+    variable
+}
+
+fn array(items: impl IntoIterator<Item = String>) -> Variable {
+    let elements: BTreeMap<i64, String> = items.into_iter().enumerate().map(|(i, v)| (i as i64, v)).collect();
+    Variable { value: Value::Indexed(elements), attributes: Attributes::default() }
+}

@@ -1,0 +1,97 @@
+//! What a variable holds.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::associative::Associative;
+
+/// A variable: a value and its attributes.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Variable {
+    /// What it holds.
+    pub value: Value,
+    /// What `declare` said of it.
+    pub attributes: Attributes,
+}
+
+/// A variable's value.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub enum Value {
+    /// Declared, and nothing more.
+    #[default]
+    Unset,
+    /// A string.
+    Scalar(String),
+    /// An indexed array, which may have holes.
+    Indexed(BTreeMap<i64, String>),
+    /// An associative array.
+    Associative(Associative),
+}
+
+/// A set of attributes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attributes(pub u16);
+
+impl Attributes {
+    /// `-x`
+    pub const EXPORT: Attributes = Attributes(1);
+    /// `-r`
+    pub const READONLY: Attributes = Attributes(2);
+    /// `-i`
+    pub const INTEGER: Attributes = Attributes(4);
+    /// `-l`
+    pub const LOWER: Attributes = Attributes(8);
+    /// `-u`
+    pub const UPPER: Attributes = Attributes(16);
+    /// `-n`
+    pub const NAMEREF: Attributes = Attributes(32);
+    /// `-t`, which does nothing for variables.
+    pub const TRACE: Attributes = Attributes(64);
+    /// `-c`, which bash does not document: the first letter in upper case.
+    pub const CAPITAL: Attributes = Attributes(128);
+    /// A special variable that was unset, and so has lost its meaning.
+    pub const PLAIN: Attributes = Attributes(256);
+
+    /// Whether all of these are set.
+    pub fn has(self, other: Attributes) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Sets these.
+    pub fn insert(&mut self, other: Attributes) {
+        self.0 |= other.0;
+    }
+
+    /// Clears these.
+    pub fn remove(&mut self, other: Attributes) {
+        self.0 &= !other.0;
+    }
+}
+
+impl Variable {
+    /// A string variable.
+    pub fn scalar(text: impl Into<String>) -> Variable {
+        Variable { value: Value::Scalar(text.into()), attributes: Attributes::default() }
+    }
+
+    /// Whether it has the attribute.
+    pub fn is(&self, attribute: Attributes) -> bool {
+        self.attributes.has(attribute)
+    }
+
+    /// The value that `$x` gives: an array's element 0.
+    pub fn text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Unset => None,
+            Value::Scalar(text) => Some(text),
+            Value::Indexed(elements) => elements.get(&0).map(String::as_str),
+            Value::Associative(elements) => elements.get("0"),
+        }
+    }
+
+    /// Whether it is an array of either kind.
+    pub fn is_array(&self) -> bool {
+        matches!(self.value, Value::Indexed(_) | Value::Associative(_))
+    }
+}

@@ -1,0 +1,220 @@
+//! All variables, and the scopes that hide some of them.
+//!
+//! There is one map with what is visible now. A scope remembers what its own variables hid and puts that back
+//! when it ends: looking up, by far the most frequent thing done, is one probe, however deep the call. A
+//! subshell that runs in place is a scope too: it remembers whatever is changed in it.
+
+use std::rc::Rc;
+
+use super::variable::{Attributes, Variable};
+use crate::hash::NameMap;
+
+/// The variables of a shell.
+#[derive(Debug, Default)]
+pub struct Variables {
+    map: NameMap<Rc<str>, Variable>,
+    scopes: Vec<Scope>,
+    /// How many of the scopes are subshells.
+    subshells: usize,
+}
+
+/// What hides variables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScopeKind {
+    /// A function: what `local` declares.
+    Function,
+    /// The assignments before a command.
+    Temporary,
+    /// A subshell in place: everything that it changes.
+    Subshell,
+}
+
+#[derive(Debug)]
+struct Scope {
+    kind: ScopeKind,
+    /// What was visible before, by name.
+    hidden: Vec<(Rc<str>, Option<Variable>)>,
+}
+
+impl Variables {
+    /// The variable with this name.
+    pub fn get(&self, name: &str) -> Option<&Variable> {
+        self.map.get(name)
+    }
+
+    /// The variable with this name, to change it.
+    pub fn get_mut(&mut self, name: &str) -> Option<&mut Variable> {
+        if self.subshells > 0 {
+            self.remember(name);
+        }
+        self.map.get_mut(name)
+    }
+
+    /// The variable with this name, made if there is none.
+    pub fn slot(&mut self, name: &str) -> &mut Variable {
+        if self.subshells > 0 {
+            self.remember(name);
+        }
+        // Two probes for a name that is there are cheaper than an allocation for one that may not be.
+        if !self.map.contains_key(name) {
+            self.map.insert(name.into(), Variable::default());
+        }
+        match self.map.get_mut(name) {
+            Some(variable) => variable,
+            None => unreachable!("inserted just now"),
+        }
+    }
+
+    /// Removes a variable. One that an enclosing function made local is uncovered again; one of the current
+    /// function stays local and unset, as in bash.
+    pub fn unset(&mut self, name: &str) {
+        if self.subshells > 0 {
+            self.remember(name);
+        }
+        let current = self.scopes.iter().rposition(|s| s.kind == ScopeKind::Function);
+        let owner = self.owner(name);
+        match owner {
+            Some(owner) if self.scopes[owner].kind == ScopeKind::Function && Some(owner) != current => {
+                self.uncover(owner, name);
+            }
+            Some(owner) if self.scopes[owner].kind == ScopeKind::Temporary => self.uncover(owner, name),
+            _ => {
+                self.map.remove(name);
+            }
+        }
+    }
+
+    /// The innermost scope, above any subshell, that has the name.
+    fn owner(&self, name: &str) -> Option<usize> {
+        let floor = self.scopes.iter().rposition(|s| s.kind == ScopeKind::Subshell).map_or(0, |i| i + 1);
+        (floor..self.scopes.len()).rev().find(|i| self.scopes[*i].hides(name))
+    }
+
+    fn uncover(&mut self, scope: usize, name: &str) {
+        let hidden = &mut self.scopes[scope].hidden;
+        if let Some(at) = hidden.iter().rposition(|(n, _)| &**n == name) {
+            let (name, old) = hidden.remove(at);
+            self.restore(name, old);
+        }
+    }
+
+    fn restore(&mut self, name: Rc<str>, old: Option<Variable>) {
+        match old {
+            Some(variable) => self.map.insert(name, variable),
+            None => self.map.remove(&name),
+        };
+    }
+
+    /// Lets the innermost subshell remember what it is about to change.
+    fn remember(&mut self, name: &str) {
+        if self.owner(name).is_some() {
+            return;
+        }
+        let Some(subshell) = self.scopes.iter().rposition(|s| s.kind == ScopeKind::Subshell) else { return };
+        if !self.scopes[subshell].hides(name) {
+            let old = self.map.get(name).cloned();
+            self.scopes[subshell].hidden.push((name.into(), old));
+        }
+    }
+
+    /// Opens a scope.
+    pub fn enter(&mut self, kind: ScopeKind) {
+        self.subshells += usize::from(kind == ScopeKind::Subshell);
+        self.scopes.push(Scope { kind, hidden: Vec::new() });
+    }
+
+    /// Ends the innermost scope and puts back what it hid. Returns the names.
+    pub fn leave(&mut self) -> Vec<Rc<str>> {
+        let Some(scope) = self.scopes.pop() else { return Vec::new() };
+        self.subshells -= usize::from(scope.kind == ScopeKind::Subshell);
+        let mut names = Vec::new();
+        for (name, old) in scope.hidden.into_iter().rev() {
+            names.push(name.clone());
+            self.restore(name, old);
+        }
+        names
+    }
+
+    /// Hides the variable in the innermost scope, so that the name is free there. False if it is hidden
+    /// already.
+    pub fn hide(&mut self, name: &str) -> bool {
+        let Some(at) = self.scopes.iter().rposition(|s| s.kind != ScopeKind::Subshell) else { return false };
+        self.hide_at(at, name)
+    }
+
+    /// Hides the variable in the innermost function. `None` outside functions, false if it is local already.
+    pub fn hide_in_function(&mut self, name: &str) -> Option<bool> {
+        let at = self.scopes.iter().rposition(|s| s.kind == ScopeKind::Function)?;
+        Some(self.hide_at(at, name))
+    }
+
+    fn hide_at(&mut self, at: usize, name: &str) -> bool {
+        if self.scopes[at].hides(name) {
+            return false;
+        }
+        let old = self.map.remove(name);
+        self.scopes[at].hidden.push((name.into(), old));
+        true
+    }
+
+    /// Whether a function, or a subshell in one, is running.
+    pub fn in_function(&self) -> bool {
+        self.scopes.iter().any(|s| s.kind == ScopeKind::Function)
+    }
+
+    /// Whether the innermost function declared the name local.
+    pub fn is_local(&self, name: &str) -> bool {
+        let at = self.scopes.iter().rposition(|s| s.kind == ScopeKind::Function);
+        at.is_some_and(|at| self.scopes[at].hides(name))
+    }
+
+    /// Whether any scope hides a variable of this name.
+    pub fn is_hidden(&self, name: &str) -> bool {
+        self.scopes.iter().any(|s| s.hides(name))
+    }
+
+    /// The names that the innermost function declared local.
+    pub fn locals(&self) -> Vec<Rc<str>> {
+        let at = self.scopes.iter().rposition(|s| s.kind == ScopeKind::Function);
+        at.map(|at| self.scopes[at].hidden.iter().map(|(name, _)| name.clone()).collect()).unwrap_or_default()
+    }
+
+    /// The global variable, even where local ones hide it.
+    pub fn global(&mut self, name: &str) -> &mut Variable {
+        let floor = self.scopes.iter().rposition(|s| s.kind == ScopeKind::Subshell).map_or(0, |i| i + 1);
+        let hiding = (floor..self.scopes.len())
+            .find_map(|i| Some((i, self.scopes[i].hidden.iter().position(|(n, _)| &**n == name)?)));
+        match hiding {
+            Some((scope, at)) => self.scopes[scope].hidden[at].1.get_or_insert_default(),
+            None => self.slot(name),
+        }
+    }
+
+    /// All variables, by name.
+    pub fn sorted(&self) -> Vec<(&str, &Variable)> {
+        let mut all: Vec<_> = self.map.iter().map(|(name, variable)| (&**name, variable)).collect();
+        all.sort_unstable_by_key(|(name, _)| *name);
+        all
+    }
+
+    /// All variables, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Variable)> {
+        self.map.iter().map(|(name, variable)| (&**name, variable))
+    }
+
+    /// The environment of a child.
+    pub fn exported(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.map.iter().filter(|(_, v)| v.is(Attributes::EXPORT)).filter_map(|(name, v)| Some((&**name, v.text()?)))
+    }
+
+    /// Puts a variable in place, whatever was there. For start-up.
+    pub fn insert(&mut self, name: &str, variable: Variable) {
+        self.map.insert(name.into(), variable);
+    }
+}
+
+impl Scope {
+    fn hides(&self, name: &str) -> bool {
+        self.hidden.iter().any(|(n, _)| &**n == name)
+    }
+}

@@ -1,0 +1,83 @@
+//! Here-documents: their text stands after the line that announces them.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::error::SyntaxError;
+use super::lexer::Parser;
+use super::tree::{Part, Word};
+
+/// A here-document whose text has not been read yet.
+pub(super) struct Pending {
+    /// The line that ends it.
+    pub(super) delimiter: String,
+    /// `<<-`: leading tabs are dropped.
+    pub(super) tabs: bool,
+    /// Whether any of the delimiter was quoted, so that the text is taken as it is.
+    pub(super) quoted: bool,
+    /// Where the text goes.
+    pub(super) document: Rc<RefCell<Word>>,
+}
+
+impl Parser<'_> {
+    /// Reads the texts of all here-documents announced so far; the cursor is at the start of a line.
+    pub(super) fn read_heredocs(&mut self) -> Result<(), SyntaxError> {
+        for pending in std::mem::take(&mut self.heredocs) {
+            let first_line = self.line;
+            let text = self.heredoc_text(&pending);
+            *pending.document.borrow_mut() = match pending.quoted {
+                true => Word::of(Part::Text(text)),
+                false => self.heredoc_word(text, first_line)?,
+            };
+        }
+        Ok(())
+    }
+
+    /// At the end of the text: here-documents that never began are empty.
+    pub(super) fn finish_heredocs(&mut self) {
+        for pending in std::mem::take(&mut self.heredocs) {
+            self.unfinished.push((self.line, pending.delimiter.clone()));
+            *pending.document.borrow_mut() = Word::of(Part::Text(String::new()));
+        }
+    }
+
+    fn heredoc_text(&mut self, pending: &Pending) -> String {
+        let started = self.line.saturating_sub(1);
+        let mut text = String::new();
+        // In a document that is expanded, an escaped newline joins lines before they are compared.
+        let mut joined = false;
+        loop {
+            if self.peek() == 0 {
+                self.unfinished.push((started, pending.delimiter.clone()));
+                return text;
+            }
+            let rest = &self.text[self.at..];
+            let (line, length) = match rest.find('\n') {
+                Some(end) => (&rest[..end], end + 1),
+                None => (rest, rest.len()),
+            };
+            let shown = if pending.tabs && !joined { line.trim_start_matches('\t') } else { line };
+            if !joined && shown == pending.delimiter {
+                self.at += length;
+                self.line += 1;
+                return text;
+            }
+            text.push_str(shown);
+            text.push('\n');
+            joined = !pending.quoted && line.bytes().rev().take_while(|b| *b == b'\\').count() % 2 == 1;
+            self.at += length;
+            self.line += 1;
+        }
+    }
+
+    /// Parses the text of an unquoted here-document: as in double quotes, but `"` is nothing special.
+    fn heredoc_word(&mut self, text: String, line: u32) -> Result<Word, SyntaxError> {
+        let mut inner = Parser::new(text, line);
+        inner.depth = self.depth;
+        inner.extglob = self.extglob;
+        inner.functions = self.functions;
+        let mut word = inner.document_word()?;
+        inner.keep_source(&mut word, 0, inner.text.len());
+        Ok(word)
+    }
+}

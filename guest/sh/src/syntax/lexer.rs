@@ -1,0 +1,293 @@
+//! The cursor over the source text: characters, blanks, newlines, operators, keywords.
+
+use std::rc::Rc;
+
+use super::error::{Fault, SyntaxError};
+use super::heredoc::Pending;
+use super::tree::List;
+use crate::hash::NameMap;
+
+/// Nesting of constructs in each other. Each level costs a few kilobytes of stack in the parser, and less
+/// wherever the tree is walked later; a program of this size is not written by people.
+const DEPTH_LIMIT: u32 = 200;
+
+/// Where more source text comes from when it does not come all at once.
+pub trait MoreText {
+    /// Appends the next line and says whether there was one.
+    fn more(&mut self, text: &mut String) -> bool;
+}
+
+/// A parser over one source text.
+pub struct Parser<'a> {
+    pub(super) text: String,
+    pub(super) at: usize,
+    pub(super) line: u32,
+    pub(super) heredocs: Vec<Pending>,
+    pub(super) depth: u32,
+    /// How many function definitions enclose the cursor.
+    pub(super) functions: u32,
+    /// Whether `@(…)` and its kin are patterns in command words.
+    pub extglob: bool,
+    /// Whether `{a,b}` is expanded.
+    pub braces: bool,
+    /// Aliases to expand, if the shell has that switched on.
+    pub aliases: Option<Rc<NameMap<String, String>>>,
+    /// Here-documents that the end of the text ended: their line and delimiter, for the warning.
+    pub unfinished: Vec<(u32, String)>,
+    /// The end of alias text that is not to be taken for that alias again, and the alias.
+    pub(super) expanding: Vec<(usize, String)>,
+    more: Option<Box<dyn MoreText + 'a>>,
+}
+
+impl<'a> Parser<'a> {
+    /// A parser over text that is all there. `line` is the number of its first line.
+    pub fn new(text: impl Into<String>, line: u32) -> Parser<'a> {
+        Parser {
+            text: text.into(),
+            at: 0,
+            line,
+            heredocs: Vec::new(),
+            depth: 0,
+            functions: 0,
+            extglob: false,
+            braces: true,
+            aliases: None,
+            unfinished: Vec::new(),
+            expanding: Vec::new(),
+            more: None,
+        }
+    }
+
+    /// A parser over text that arrives line by line, and is asked for no sooner than it is needed.
+    pub fn reading(more: Box<dyn MoreText + 'a>) -> Parser<'a> {
+        let mut parser = Parser::new(String::new(), 1);
+        parser.more = Some(more);
+        parser
+    }
+
+    /// The next complete command, or `None` at the end of the text.
+    pub fn next_command(&mut self) -> Result<Option<List>, SyntaxError> {
+        // What has been run is not needed again: a script that comes through a pipe may be endless.
+        if self.more.is_some() && self.at > 0 && self.expanding.is_empty() {
+            self.text.drain(..self.at);
+            self.at = 0;
+        }
+        loop {
+            self.blanks();
+            match self.peek() {
+                0 => return Ok(None),
+                b'\n' => self.newline()?,
+                _ => break,
+            }
+        }
+        let list = self.list(false)?;
+        match self.peek() {
+            0 => self.finish_heredocs(),
+            b'\n' => self.newline()?,
+            _ => return Err(self.unexpected()),
+        }
+        Ok(Some(list))
+    }
+
+    /// How much of the text has been consumed, in bytes.
+    pub fn position(&self) -> usize {
+        self.at
+    }
+
+    /// The text that has not been consumed.
+    pub fn rest(&self) -> &str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    /// The line the cursor is on.
+    pub fn line(&self) -> u32 {
+        self.line
+    }
+
+    /// The next byte, 0 at the end.
+    #[inline]
+    pub(super) fn peek(&mut self) -> u8 {
+        match self.text.as_bytes().get(self.at) {
+            Some(byte) => *byte,
+            None => self.refill(),
+        }
+    }
+
+    /// The byte after the next ones, 0 at the end. Never asks for another line.
+    #[inline]
+    pub(super) fn ahead(&self, n: usize) -> u8 {
+        self.text.as_bytes().get(self.at + n).copied().unwrap_or(0)
+    }
+
+    /// Whether the text goes on with this.
+    pub(super) fn starts(&self, s: &str) -> bool {
+        self.text.as_bytes()[self.at.min(self.text.len())..].starts_with(s.as_bytes())
+    }
+
+    /// Consumes this if it comes next.
+    pub(super) fn eat(&mut self, s: &str) -> bool {
+        let found = self.starts(s);
+        if found {
+            self.at += s.len();
+        }
+        found
+    }
+
+    #[cold]
+    fn refill(&mut self) -> u8 {
+        let Some(more) = &mut self.more else { return 0 };
+        if !more.more(&mut self.text) {
+            self.more = None;
+        }
+        self.text.as_bytes().get(self.at).copied().unwrap_or(0)
+    }
+
+    /// Skips blanks, escaped newlines and a comment.
+    pub(super) fn blanks(&mut self) {
+        loop {
+            match self.peek() {
+                b' ' | b'\t' => self.at += 1,
+                b'\\' if self.ahead(1) == b'\n' => {
+                    self.at += 2;
+                    self.line += 1;
+                }
+                b'#' => {
+                    while !matches!(self.text.as_bytes().get(self.at), None | Some(b'\n')) {
+                        self.at += 1;
+                    }
+                    return;
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// Consumes a newline, and the here-documents that wait for it.
+    pub(super) fn newline(&mut self) -> Result<(), SyntaxError> {
+        self.at += 1;
+        self.line += 1;
+        if !self.heredocs.is_empty() {
+            self.read_heredocs()?;
+        }
+        Ok(())
+    }
+
+    /// Skips blanks, comments and newlines.
+    pub(super) fn newlines(&mut self) -> Result<(), SyntaxError> {
+        loop {
+            self.blanks();
+            if self.peek() != b'\n' {
+                return Ok(());
+            }
+            self.newline()?;
+        }
+    }
+
+    /// The keyword that comes next, without consuming it.
+    pub(super) fn keyword(&mut self) -> Option<&'static str> {
+        let first = self.peek();
+        if !matches!(first, b'a'..=b'z' | b'{' | b'}' | b'!' | b'[' | b']') {
+            return None;
+        }
+        let rest = &self.text.as_bytes()[self.at..];
+        let length = rest.iter().position(|b| ends_word(*b)).unwrap_or(rest.len());
+        if length > 8 {
+            return None;
+        }
+        KEYWORDS.iter().find(|k| k.as_bytes() == &rest[..length]).copied()
+    }
+
+    /// Consumes this keyword if it comes next.
+    pub(super) fn eat_keyword(&mut self, keyword: &str) -> bool {
+        let found = self.keyword() == Some(keyword);
+        if found {
+            self.at += keyword.len();
+        }
+        found
+    }
+
+    /// Consumes this keyword or complains about what is there instead.
+    pub(super) fn expect_keyword(&mut self, keyword: &str) -> Result<(), SyntaxError> {
+        match self.eat_keyword(keyword) {
+            true => Ok(()),
+            false => Err(self.unexpected()),
+        }
+    }
+
+    /// Runs a parse one level deeper.
+    pub(super) fn nested<T>(
+        &mut self,
+        parse: impl FnOnce(&mut Self) -> Result<T, SyntaxError>,
+    ) -> Result<T, SyntaxError> {
+        if self.depth >= DEPTH_LIMIT {
+            return Err(self.fault(Fault::Refused(format!("commands nested too deep (limit {DEPTH_LIMIT})"))));
+        }
+        self.depth += 1;
+        let parsed = parse(self);
+        self.depth -= 1;
+        parsed
+    }
+
+    /// An error here.
+    pub(super) fn fault(&self, fault: Fault) -> SyntaxError {
+        SyntaxError { line: self.line, fault }
+    }
+
+    /// The error of something that is never closed.
+    pub(super) fn unmatched(&self, close: char) -> SyntaxError {
+        self.fault(Fault::Unmatched(close))
+    }
+
+    /// The error of whatever token comes next.
+    pub(super) fn unexpected(&mut self) -> SyntaxError {
+        self.blanks();
+        let first = self.peek();
+        if first == 0 {
+            // bash counts the end of the file as a line of its own.
+            return SyntaxError { line: self.line + 1, fault: Fault::EndOfFile };
+        }
+        let rest = &self.text.as_bytes()[self.at..];
+        let token = if first == b'\n' {
+            "newline".to_owned()
+        } else if let Some(operator) = OPERATORS.iter().find(|o| rest.starts_with(o.as_bytes())) {
+            (*operator).to_owned()
+        } else {
+            let length = rest.iter().position(|b| ends_word(*b)).unwrap_or(rest.len());
+            String::from_utf8_lossy(&rest[..length]).into_owned()
+        };
+        let start = self.text[..self.at].rfind('\n').map_or(0, |i| i + 1);
+        let line = self.text[start..].lines().next().unwrap_or_default().to_owned();
+        self.fault(Fault::Unexpected(token, line))
+    }
+}
+
+/// Whether a byte ends an unquoted word.
+#[inline]
+pub(super) fn ends_word(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')' | 0)
+}
+
+/// The length of the name (letters, digits, underscores, no digit first) that the text starts with.
+pub fn name_length(text: &[u8]) -> usize {
+    match text.first() {
+        Some(b'a'..=b'z' | b'A'..=b'Z' | b'_') => {}
+        _ => return 0,
+    }
+    text.iter().position(|b| !(b.is_ascii_alphanumeric() || *b == b'_')).unwrap_or(text.len())
+}
+
+/// Whether the whole text is a name.
+pub fn is_name(text: &str) -> bool {
+    !text.is_empty() && name_length(text.as_bytes()) == text.len()
+}
+
+const KEYWORDS: [&str; 22] = [
+    "if", "then", "elif", "else", "fi", "do", "done", "case", "esac", "while", "until", "for", "in", "function",
+    "select", "time", "coproc", "{", "}", "!", "[[", "]]",
+];
+
+/// Longest first, so that the first that fits is the token.
+const OPERATORS: [&str; 23] = [
+    "&>>", ";;&", "<<<", "<<-", "&&", "||", ";;", ";&", "|&", "&>", ">>", ">|", ">&", "<<", "<>", "<&", ";", "&", "|",
+    "<", ">", "(", ")",
+];

@@ -1,0 +1,33 @@
+//! The parser: source text to syntax tree.
+//!
+//! Recursive descent straight over the text, with no token stream between: what a character means in this
+//! language depends on who asks, so the grammar reads the text itself. One command is parsed at a time, up to
+//! its newline, because a command may change how the next one is read (`shopt -s extglob`, `alias`), and
+//! because bash runs what stands before a syntax error.
+//!
+//! - `tree` has the nodes;
+//! - `lexer` has the cursor: blanks, comments, newlines, operators, keywords;
+//! - `word`, `dollar`, `parameter`, `brace` parse words;
+//! - `command`, `compound`, `condition`, `redirect`, `heredoc` parse commands;
+//! - `print` writes a tree back as text, as `declare -f` shows it.
+
+mod brace;
+mod command;
+mod compound;
+mod condition;
+mod dollar;
+mod error;
+mod heredoc;
+mod lexer;
+mod parameter;
+mod print;
+mod redirect;
+#[cfg(test)]
+mod tests;
+pub mod tree;
+mod word;
+
+pub use error::{Fault, SyntaxError};
+pub use lexer::{MoreText, Parser, is_name, name_length};
+pub use print::{assignment_text, chain_text, condition_text, function_text, list_text, simple_text, word_text};
+pub use word::{elements_of, subscript_word};

@@ -1,0 +1,532 @@
+//! A tree as text, in the form in which `declare -f` shows it.
+//!
+//! Words of functions are shown as they were written. Elsewhere, in job lists and traces, only the parts are
+//! there, and quoting is put back where it is needed.
+
+use super::tree::{
+    Arith, ArmEnd, Assigned, Assignment, Brace, Chain, Command, Comparison, Condition, Connector, Descriptor,
+    Direction, Fallback, Function, Index, Kind, LetterCase, List, Name, Operation, Parameter, Part, Pipeline, Place,
+    Redirect, RedirectAction, Simple, TimeFormat, Word,
+};
+
+/// A function definition.
+pub fn function_text(function: &Function) -> String {
+    let mut printer = Printer::default();
+    printer.function(function);
+    printer.out
+}
+
+/// A list on one line.
+pub fn list_text(list: &List) -> String {
+    let mut printer = Printer { inline: true, ..Printer::default() };
+    printer.list(list);
+    printer.out.trim_end_matches(';').to_owned()
+}
+
+/// A chain on one line.
+pub fn chain_text(chain: &Chain) -> String {
+    let mut printer = Printer { inline: true, ..Printer::default() };
+    printer.chain(chain);
+    printer.out
+}
+
+/// A simple command.
+pub fn simple_text(simple: &Simple) -> String {
+    let mut printer = Printer { inline: true, ..Printer::default() };
+    printer.simple(simple);
+    printer.out
+}
+
+/// A condition, without its brackets.
+pub fn condition_text(condition: &Condition) -> String {
+    match condition {
+        Condition::Word(word) => word_text(word),
+        Condition::Not(inner) => format!("! {}", condition_text(inner)),
+        Condition::Group(inner) => format!("( {} )", condition_text(inner)),
+        Condition::And(terms) => terms.iter().map(condition_text).collect::<Vec<_>>().join(" && "),
+        Condition::Or(terms) => terms.iter().map(condition_text).collect::<Vec<_>>().join(" || "),
+        Condition::Unary(letter, word) => format!("-{} {}", char::from(*letter), word_text(word)),
+        Condition::Binary(comparison, left, right) => {
+            format!("{} {} {}", word_text(left), comparison_text(*comparison), word_text(right))
+        }
+    }
+}
+
+fn comparison_text(comparison: Comparison) -> &'static str {
+    match comparison {
+        Comparison::Match => "==",
+        Comparison::Equal => "=",
+        Comparison::NotMatch => "!=",
+        Comparison::Regex => "=~",
+        Comparison::Before => "<",
+        Comparison::After => ">",
+        Comparison::Eq => "-eq",
+        Comparison::Ne => "-ne",
+        Comparison::Lt => "-lt",
+        Comparison::Le => "-le",
+        Comparison::Gt => "-gt",
+        Comparison::Ge => "-ge",
+        Comparison::Newer => "-nt",
+        Comparison::Older => "-ot",
+        Comparison::SameFile => "-ef",
+    }
+}
+
+/// An assignment.
+pub fn assignment_text(assignment: &Assignment) -> String {
+    let index = assignment.index.as_ref().map(|i| format!("[{}]", arith_text(i))).unwrap_or_default();
+    let operator = if assignment.append { "+=" } else { "=" };
+    let value = match &assignment.value {
+        Assigned::Scalar(word) => word_text(word),
+        Assigned::Array(elements) => {
+            let elements: Vec<String> = elements
+                .iter()
+                .map(|e| match &e.index {
+                    Some(index) => {
+                        let operator = if e.append { "+=" } else { "=" };
+                        format!("[{}]{operator}{}", arith_text(index), word_text(&e.word))
+                    }
+                    None => word_text(&e.word),
+                })
+                .collect();
+            format!("({})", elements.join(" "))
+        }
+    };
+    format!("{}{index}{operator}{value}", assignment.name)
+}
+
+fn arith_text(arith: &Arith) -> String {
+    match &arith.text.source {
+        Some(source) => source.to_string(),
+        None => parts_text(&arith.text.parts, true),
+    }
+}
+
+/// A word.
+pub fn word_text(word: &Word) -> String {
+    match &word.source {
+        Some(source) => source.to_string(),
+        None => parts_text(&word.parts, false),
+    }
+}
+
+fn parts_text(parts: &[Part], quoted: bool) -> String {
+    parts.iter().map(|part| part_text(part, quoted)).collect()
+}
+
+fn part_text(part: &Part, inside: bool) -> String {
+    let wrap = |text: String, quoted: bool| if quoted && !inside { format!("\"{text}\"") } else { text };
+    match part {
+        Part::Text(text) if inside => text.clone(),
+        Part::Text(text) => crate::quote::single(text),
+        Part::Bare(text) | Part::Glob(text) => text.clone(),
+        Part::Parameter(parameter) => wrap(parameter_text(parameter), parameter.quoted),
+        Part::Command(substitution, quoted) => wrap(format!("$({})", list_text(&substitution.list)), *quoted),
+        Part::Arith(arith, quoted) => wrap(format!("$(({}))", arith_text(arith)), *quoted),
+        Part::Process(list, Direction::Read) => format!("<({})", list_text(list)),
+        Part::Process(list, Direction::Write) => format!(">({})", list_text(list)),
+        Part::Brace(brace) => brace_text(brace),
+        Part::Assignment(assignment) => assignment_text(assignment),
+    }
+}
+
+fn brace_text(brace: &Brace) -> String {
+    match brace {
+        Brace::List(list) => {
+            let items: Vec<String> = list.iter().map(|parts| parts_text(parts, false)).collect();
+            format!("{{{}}}", items.join(","))
+        }
+        Brace::Numbers { from, to, step, .. } if *step == 1 => format!("{{{from}..{to}}}"),
+        Brace::Numbers { from, to, step, .. } => format!("{{{from}..{to}..{step}}}"),
+        Brace::Letters { from, to, step } => {
+            format!("{{{}..{}..{step}}}", char::from(*from), char::from(*to))
+        }
+    }
+}
+
+fn parameter_text(parameter: &Parameter) -> String {
+    let name = match &parameter.name {
+        Name::Variable(name) => name.clone(),
+        Name::Positional(number) => number.to_string(),
+        Name::Special(special) => char::from(*special).to_string(),
+    };
+    let index = match &parameter.index {
+        None => String::new(),
+        Some(Index::All) => "[@]".to_owned(),
+        Some(Index::Joined) => "[*]".to_owned(),
+        Some(Index::Element(arith)) => format!("[{}]", arith_text(arith)),
+    };
+    let plain = parameter.index.is_none() && !parameter.indirect && parameter.operation == Operation::Value;
+    if plain && (name.len() == 1 || !name.starts_with(|c: char| c.is_ascii_digit())) {
+        return format!("${name}");
+    }
+    let bang = if parameter.indirect { "!" } else { "" };
+    let operand = |word: &Word| parts_text(&word.parts, parameter.quoted);
+    let inner = match &parameter.operation {
+        Operation::Value => format!("{bang}{name}{index}"),
+        Operation::Length => format!("#{name}{index}"),
+        Operation::Keys => format!("!{name}{index}"),
+        Operation::Names(prefix) => format!("!{prefix}{name}"),
+        Operation::Bad(text) => return text.clone(),
+        Operation::Fallback { kind, colon, word } => {
+            let operator = match kind {
+                Fallback::Default => "-",
+                Fallback::Assign => "=",
+                Fallback::Error => "?",
+                Fallback::Alternative => "+",
+            };
+            format!("{bang}{name}{index}{}{operator}{}", if *colon { ":" } else { "" }, operand(word))
+        }
+        Operation::Remove { suffix, longest, pattern } => {
+            let operator = match (suffix, longest) {
+                (false, false) => "#",
+                (false, true) => "##",
+                (true, false) => "%",
+                (true, true) => "%%",
+            };
+            format!("{bang}{name}{index}{operator}{}", word_text(pattern))
+        }
+        Operation::Replace { place, pattern, with } => {
+            let operator = match place {
+                Place::First => "/",
+                Place::All => "//",
+                Place::Start => "/#",
+                Place::End => "/%",
+            };
+            format!("{bang}{name}{index}{operator}{}/{}", word_text(pattern), word_text(with))
+        }
+        Operation::Case { to, all, pattern } => {
+            let letter = match to {
+                LetterCase::Upper => "^",
+                LetterCase::Lower => ",",
+                LetterCase::Toggle => "~",
+            };
+            format!("{bang}{name}{index}{}{}", letter.repeat(1 + usize::from(*all)), word_text(pattern))
+        }
+        Operation::Slice { offset, length } => {
+            let length = length.as_ref().map(|l| format!(":{}", arith_text(l))).unwrap_or_default();
+            format!("{bang}{name}{index}:{}{length}", arith_text(offset))
+        }
+        Operation::Transform(letter) => format!("{bang}{name}{index}@{}", char::from(*letter)),
+    };
+    format!("${{{inner}}}")
+}
+
+#[derive(Default)]
+struct Printer {
+    out: String,
+    indent: usize,
+    /// Here-documents whose text comes after the line.
+    documents: Vec<String>,
+    inline: bool,
+}
+
+impl Printer {
+    fn put(&mut self, text: &str) {
+        self.out.push_str(text);
+    }
+
+    fn newline(&mut self) {
+        if self.inline {
+            self.put(" ");
+            return;
+        }
+        self.put("\n");
+        let indent = self.indent * 4;
+        self.out.extend(std::iter::repeat_n(' ', indent));
+    }
+
+    fn function(&mut self, function: &Function) {
+        self.put(&function.name);
+        self.put(" () ");
+        self.newline();
+        match &function.body.kind {
+            Kind::Group(list) => self.braces(list),
+            // Any other body is shown in braces.
+            _ => {
+                self.put("{ ");
+                self.indent += 1;
+                self.newline();
+                let plain = Command { redirects: function.body.redirects.clone(), ..function.body.clone() };
+                self.command(&plain);
+                self.indent -= 1;
+                self.newline();
+                self.put("}");
+                return;
+            }
+        }
+        self.redirects(&function.body.redirects);
+    }
+
+    fn braces(&mut self, list: &List) {
+        self.put("{ ");
+        self.indent += 1;
+        self.newline();
+        self.list(list);
+        self.indent -= 1;
+        self.newline();
+        self.put("}");
+    }
+
+    fn list(&mut self, list: &List) {
+        let count = list.items.len();
+        for (i, item) in list.items.iter().enumerate() {
+            self.chain(&item.chain);
+            let last = i + 1 == count;
+            if item.background {
+                self.put(" &");
+                if !last {
+                    self.put(" ");
+                }
+                continue;
+            }
+            if !last {
+                if self.documents.is_empty() {
+                    self.put(";");
+                }
+                self.finish_documents();
+                self.newline();
+            } else {
+                self.finish_documents();
+            }
+        }
+    }
+
+    /// A body whose last command is ended by a semicolon too.
+    fn body(&mut self, list: &List) {
+        self.indent += 1;
+        self.newline();
+        self.list(list);
+        if !self.out.ends_with('\n') && !self.out.ends_with('&') {
+            self.put(";");
+        }
+        self.indent -= 1;
+        self.newline();
+    }
+
+    fn finish_documents(&mut self) {
+        for document in std::mem::take(&mut self.documents) {
+            self.put("\n");
+            self.put(&document);
+        }
+    }
+
+    fn chain(&mut self, chain: &Chain) {
+        self.pipeline(&chain.first);
+        for (connector, pipeline) in &chain.rest {
+            self.put(match connector {
+                Connector::And => " && ",
+                Connector::Or => " || ",
+            });
+            self.pipeline(pipeline);
+        }
+    }
+
+    fn pipeline(&mut self, pipeline: &Pipeline) {
+        match pipeline.timed {
+            Some(TimeFormat::Variable) => self.put("time "),
+            Some(TimeFormat::Posix) => self.put("time -p "),
+            None => {}
+        }
+        if pipeline.negated {
+            self.put("! ");
+        }
+        for (i, stage) in pipeline.stages.iter().enumerate() {
+            if i > 0 {
+                match self.documents.is_empty() {
+                    true => self.put(" | "),
+                    false => {
+                        self.put(" |");
+                        self.finish_documents();
+                        self.put("\n  ");
+                    }
+                }
+            }
+            self.command(stage);
+        }
+    }
+
+    fn command(&mut self, command: &Command) {
+        match &command.kind {
+            Kind::Simple(simple) => return self.simple(simple),
+            Kind::Group(list) => self.braces(list),
+            Kind::Subshell(list) => {
+                self.put("( ");
+                self.list(list);
+                self.put(" )");
+            }
+            Kind::If(arms, otherwise) => self.if_clause(arms, otherwise.as_ref()),
+            Kind::While { until, condition, body } => {
+                self.put(if *until { "until " } else { "while " });
+                self.inlined(condition);
+                self.put("; do");
+                self.body(body);
+                self.put("done");
+            }
+            Kind::For(node) => {
+                self.put(&format!("for {} in ", node.name));
+                match &node.words {
+                    Some(words) => {
+                        let words: Vec<String> = words.iter().map(word_text).collect();
+                        self.put(&words.join(" "));
+                    }
+                    None => self.put("\"$@\""),
+                }
+                self.put(";");
+                self.newline();
+                self.put("do");
+                self.body(&node.body);
+                self.put("done");
+            }
+            Kind::ForArith(node) => {
+                let part = |a: &Option<Arith>, default: &str| match a {
+                    Some(a) => arith_text(a).trim().to_owned(),
+                    None => default.to_owned(),
+                };
+                self.put(&format!(
+                    "for (({}; {}; {}))",
+                    part(&node.initial, "1"),
+                    part(&node.condition, "1"),
+                    part(&node.step, "1")
+                ));
+                self.newline();
+                self.put("do");
+                self.body(&node.body);
+                self.put("done");
+            }
+            Kind::Case(node) => self.case(node),
+            Kind::Arith(arith) => self.put(&format!("(({}))", arith_text(arith))),
+            Kind::Condition(condition) => self.put(&format!("[[ {} ]]", condition_text(condition))),
+            Kind::Function(function) => {
+                self.put("function ");
+                self.function(function);
+            }
+            Kind::Coproc(coproc) => {
+                self.put(&format!("coproc {} ", coproc.name));
+                self.command(&coproc.body);
+            }
+        }
+        self.redirects(&command.redirects);
+    }
+
+    fn inlined(&mut self, list: &List) {
+        let count = list.items.len();
+        for (i, item) in list.items.iter().enumerate() {
+            self.chain(&item.chain);
+            if i + 1 < count {
+                self.put(if item.background { " & " } else { "; " });
+            }
+        }
+    }
+
+    fn if_clause(&mut self, arms: &[(List, List)], otherwise: Option<&List>) {
+        let Some(((condition, body), rest)) = arms.split_first() else { return };
+        self.put("if ");
+        self.inlined(condition);
+        self.put("; then");
+        self.body(body);
+        if !rest.is_empty() {
+            // `elif` is shown as what it stands for.
+            self.put("else");
+            self.indent += 1;
+            self.newline();
+            self.if_clause(rest, otherwise);
+            self.put(";");
+            self.indent -= 1;
+            self.newline();
+        } else if let Some(list) = otherwise {
+            self.put("else");
+            self.body(list);
+        }
+        self.put("fi");
+    }
+
+    fn case(&mut self, node: &super::tree::Case) {
+        self.put(&format!("case {} in ", word_text(&node.word)));
+        self.indent += 1;
+        for arm in &node.arms {
+            self.newline();
+            let patterns: Vec<String> = arm.patterns.iter().map(word_text).collect();
+            self.put(&format!("{})", patterns.join(" | ")));
+            self.indent += 1;
+            match arm.body.items.is_empty() {
+                true => self.put("\n"),
+                false => {
+                    self.newline();
+                    self.list(&arm.body);
+                }
+            }
+            self.indent -= 1;
+            self.newline();
+            self.put(match arm.end {
+                ArmEnd::Break => ";;",
+                ArmEnd::FallThrough => ";&",
+                ArmEnd::Continue => ";;&",
+            });
+        }
+        self.indent -= 1;
+        self.newline();
+        self.put("esac");
+    }
+
+    fn simple(&mut self, simple: &Simple) {
+        let words = simple.assignments.iter().map(assignment_text).chain(simple.words.iter().map(word_text));
+        let text = words.collect::<Vec<_>>().join(" ");
+        let empty = text.is_empty();
+        self.put(&text);
+        for (i, redirect) in simple.redirects.iter().enumerate() {
+            if !(empty && i == 0) {
+                self.put(" ");
+            }
+            self.redirect(redirect);
+        }
+    }
+
+    fn redirects(&mut self, redirects: &[Redirect]) {
+        for redirect in redirects {
+            self.put(" ");
+            self.redirect(redirect);
+        }
+    }
+
+    fn redirect(&mut self, redirect: &Redirect) {
+        let descriptor = match &redirect.descriptor {
+            None => String::new(),
+            Some(Descriptor::Number(number)) => number.to_string(),
+            Some(Descriptor::Variable(name)) => format!("{{{name}}}"),
+        };
+        let target = match redirect.target.parts.as_slice() {
+            [Part::Text(text)] if redirect.document.is_some() => text.clone(),
+            _ => word_text(&redirect.target),
+        };
+        let text = match redirect.action {
+            RedirectAction::Read => format!("< {target}"),
+            RedirectAction::Write => format!("> {target}"),
+            RedirectAction::Clobber => format!(">| {target}"),
+            RedirectAction::Append => format!(">> {target}"),
+            RedirectAction::ReadWrite => format!("<> {target}"),
+            // The default number is shown.
+            RedirectAction::DuplicateRead if descriptor.is_empty() => format!("0<&{target}"),
+            RedirectAction::DuplicateRead => format!("<&{target}"),
+            RedirectAction::DuplicateWrite if descriptor.is_empty() => format!("1>&{target}"),
+            RedirectAction::DuplicateWrite => format!(">&{target}"),
+            RedirectAction::Both => format!("&> {target}"),
+            RedirectAction::AppendBoth => format!("&>> {target}"),
+            RedirectAction::String => format!("<<< {target}"),
+            RedirectAction::Document | RedirectAction::DocumentTabs => {
+                let operator = if redirect.action == RedirectAction::Document { "<<" } else { "<<-" };
+                let delimiter = target.replace(['\'', '"', '\\'], "");
+                if let Some(document) = &redirect.document {
+                    let document = document.borrow();
+                    let body = match &document.source {
+                        Some(source) => source.to_string(),
+                        None => parts_text(&document.parts, true),
+                    };
+                    self.documents.push(format!("{body}{delimiter}\n"));
+                }
+                format!("{operator}{target}")
+            }
+        };
+        self.put(&format!("{descriptor}{text}"));
+    }
+}

@@ -1,0 +1,393 @@
+//! Words and quoting.
+
+use super::error::SyntaxError;
+use super::lexer::{Parser, ends_word};
+use super::tree::{Direction, Part, Word};
+use crate::escape;
+
+/// What ends a word, and what is special in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// An argument: ends at a blank or an operator, has braces.
+    Argument,
+    /// The value of an assignment, the word of a `case`, a redirection's target: no braces.
+    Value,
+    /// The right side of `==` in `[[ … ]]`: extended patterns whatever the options.
+    Pattern,
+    /// The right side of `=~`: parentheses and bars belong to it.
+    Regex,
+    /// The operand of `${x-…}` outside double quotes: ends at `}`.
+    Operand,
+    /// The pattern of `${x/…/…}`: ends at `/` or `}`.
+    OperandPattern,
+    /// An element between the parentheses of an array: as an argument.
+    Element,
+}
+
+/// The parts of a word while it is read.
+#[derive(Default)]
+pub(super) struct Builder {
+    parts: Vec<Part>,
+    bare: String,
+    /// Whether unquoted text had a `{`, so that braces need a look.
+    braces: bool,
+}
+
+impl Builder {
+    /// Appends unquoted text.
+    pub(super) fn bare(&mut self, text: &str) {
+        self.bare.push_str(text);
+    }
+
+    /// Appends quoted text.
+    pub(super) fn quoted(&mut self, text: &str) {
+        self.close();
+        match self.parts.last_mut() {
+            Some(Part::Text(last)) => last.push_str(text),
+            _ => self.parts.push(Part::Text(text.to_owned())),
+        }
+    }
+
+    /// Appends an expansion.
+    pub(super) fn part(&mut self, part: Part) {
+        self.close();
+        self.parts.push(part);
+    }
+
+    fn close(&mut self) {
+        if !self.bare.is_empty() {
+            self.parts.push(Part::Bare(std::mem::take(&mut self.bare)));
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.parts.is_empty() && self.bare.is_empty()
+    }
+
+    /// The word, with braces found if they are wanted, and patterns marked.
+    pub(super) fn word(mut self, braces: bool) -> Word {
+        self.close();
+        let mut parts = self.parts;
+        if braces && self.braces {
+            parts = super::brace::structure(parts);
+        }
+        mark_globs(&mut parts);
+        Word { parts, source: None }
+    }
+}
+
+/// Turns unquoted text that has pattern characters or tildes into `Glob` parts.
+pub(super) fn mark_globs(parts: &mut [Part]) {
+    for part in parts {
+        if let Part::Bare(text) = part
+            && text.bytes().any(|b| matches!(b, b'*' | b'?' | b'[' | b'~' | b'('))
+        {
+            *part = Part::Glob(std::mem::take(text));
+        }
+    }
+}
+
+impl Parser<'_> {
+    /// The word that comes next; `None` if none does.
+    pub(super) fn word(&mut self, place: Place) -> Result<Option<Word>, SyntaxError> {
+        let mut builder = Builder::default();
+        let start = self.at;
+        self.word_into(&mut builder, place)?;
+        if builder.is_empty() {
+            return Ok(None);
+        }
+        let braces = self.braces && matches!(place, Place::Argument | Place::Element);
+        let mut word = builder.word(braces);
+        self.keep_source(&mut word, start, self.at);
+        Ok(Some(word))
+    }
+
+    /// Within a function, notes how a word was written.
+    pub(super) fn keep_source(&self, word: &mut Word, start: usize, end: usize) {
+        if self.functions > 0 && word.bare().is_none() {
+            word.source = self.text.get(start..end).map(Into::into);
+        }
+    }
+
+    /// The word that must come next.
+    pub(super) fn expect_word(&mut self, place: Place) -> Result<Word, SyntaxError> {
+        self.blanks();
+        match self.word(place)? {
+            Some(word) => Ok(word),
+            None => Err(self.unexpected()),
+        }
+    }
+
+    /// Reads word text into a builder until the place's end.
+    pub(super) fn word_into(&mut self, builder: &mut Builder, place: Place) -> Result<(), SyntaxError> {
+        let operand = matches!(place, Place::Operand | Place::OperandPattern);
+        let mut regex_depth = 0u32;
+        loop {
+            let byte = self.peek();
+            if is_ordinary(byte) {
+                let rest = &self.text.as_bytes()[self.at..];
+                let length = rest.iter().position(|b| !is_ordinary(*b)).unwrap_or(rest.len());
+                builder.bare.push_str(&self.text[self.at..self.at + length]);
+                self.at += length;
+                continue;
+            }
+            match byte {
+                b'\\' => self.backslash(builder),
+                b'\'' => self.single_quotes(builder)?,
+                b'"' => self.double_quotes(builder)?,
+                b'$' => self.dollar(builder, false)?,
+                b'`' => self.backquotes(builder, false)?,
+                b'}' if operand => return Ok(()),
+                b'/' if place == Place::OperandPattern => return Ok(()),
+                0 if operand => return Err(self.unmatched('}')),
+                b'<' | b'>' if self.ahead(1) == b'(' && place != Place::Regex => {
+                    let direction = if byte == b'<' { Direction::Read } else { Direction::Write };
+                    self.at += 2;
+                    let list = self.nested(|p| p.list_until_close())?;
+                    builder.part(Part::Process(list.into(), direction));
+                }
+                b'(' if place == Place::Regex => {
+                    regex_depth += 1;
+                    self.take(builder);
+                }
+                b')' if place == Place::Regex && regex_depth > 0 => {
+                    regex_depth -= 1;
+                    self.take(builder);
+                }
+                b'|' if place == Place::Regex => self.take(builder),
+                b' ' | b'\t' | b'<' | b'>' | b';' | b'&' if regex_depth > 0 => self.take(builder),
+                b'?' | b'*' | b'+' | b'@' | b'!' if self.ahead(1) == b'(' && self.has_extglob(place) => {
+                    self.nested(|p| p.extended_pattern(builder))?;
+                }
+                _ if operand => {
+                    if byte == b'\n' {
+                        self.line += 1;
+                    }
+                    self.take(builder);
+                }
+                _ if ends_word(byte) => return Ok(()),
+                _ => {
+                    builder.braces |= byte == b'{';
+                    self.take(builder);
+                }
+            }
+        }
+    }
+
+    /// Takes one character as unquoted text.
+    fn take(&mut self, builder: &mut Builder) {
+        let length = self.character_length();
+        builder.bare.push_str(&self.text[self.at..self.at + length]);
+        self.at += length;
+    }
+
+    /// Bytes of the character at the cursor.
+    fn character_length(&self) -> usize {
+        self.text[self.at..].chars().next().map_or(0, char::len_utf8)
+    }
+
+    fn has_extglob(&self, place: Place) -> bool {
+        match place {
+            Place::Pattern => true,
+            Place::Regex | Place::Operand | Place::OperandPattern => false,
+            _ => self.extglob,
+        }
+    }
+
+    /// `@( … )`, with the cursor on its first character: any text, until the parenthesis closes.
+    fn extended_pattern(&mut self, builder: &mut Builder) -> Result<(), SyntaxError> {
+        self.take(builder);
+        self.take(builder);
+        let mut depth = 1u32;
+        loop {
+            match self.peek() {
+                0 => return Err(self.unmatched(')')),
+                b'\\' => self.backslash(builder),
+                b'\'' => self.single_quotes(builder)?,
+                b'"' => self.double_quotes(builder)?,
+                b'$' => self.dollar(builder, false)?,
+                b'`' => self.backquotes(builder, false)?,
+                byte => {
+                    match byte {
+                        b'(' => depth += 1,
+                        b')' => depth -= 1,
+                        b'\n' => self.line += 1,
+                        _ => {}
+                    }
+                    self.take(builder);
+                    if depth == 0 {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    /// A backslash outside quotes.
+    pub(super) fn backslash(&mut self, builder: &mut Builder) {
+        self.at += 1;
+        match self.peek() {
+            0 => builder.quoted("\\"),
+            b'\n' => {
+                self.at += 1;
+                self.line += 1;
+            }
+            _ => {
+                let length = self.character_length();
+                let text = self.text[self.at..self.at + length].to_owned();
+                builder.quoted(&text);
+                self.at += length;
+            }
+        }
+    }
+
+    /// `' … '`
+    pub(super) fn single_quotes(&mut self, builder: &mut Builder) -> Result<(), SyntaxError> {
+        let opened = self.line;
+        self.at += 1;
+        builder.quoted("");
+        loop {
+            if self.peek() == 0 {
+                self.line = opened;
+                return Err(self.unmatched('\''));
+            }
+            let rest = &self.text[self.at..];
+            let end = rest.find('\'');
+            let text = rest[..end.unwrap_or(rest.len())].to_owned();
+            self.line += text.bytes().filter(|b| *b == b'\n').count() as u32;
+            self.at += text.len();
+            builder.quoted(&text);
+            if end.is_some() {
+                self.at += 1;
+                return Ok(());
+            }
+        }
+    }
+
+    /// `$' … '`, with the cursor on the quote.
+    pub(super) fn escaped_quotes(&mut self, builder: &mut Builder) -> Result<(), SyntaxError> {
+        self.at += 1;
+        let mut raw = String::new();
+        loop {
+            match self.peek() {
+                0 => return Err(self.unmatched('\'')),
+                b'\'' => break,
+                b'\\' => {
+                    raw.push('\\');
+                    self.at += 1;
+                    if self.peek() == 0 {
+                        return Err(self.unmatched('\''));
+                    }
+                }
+                b'\n' => self.line += 1,
+                _ => {}
+            }
+            let length = self.character_length();
+            raw.push_str(&self.text[self.at..self.at + length]);
+            self.at += length;
+        }
+        self.at += 1;
+        builder.quoted(&escape::ansi_c(&raw));
+        Ok(())
+    }
+
+    /// `" … "`
+    pub(super) fn double_quotes(&mut self, builder: &mut Builder) -> Result<(), SyntaxError> {
+        let opened = self.line;
+        self.at += 1;
+        // `"$@"` with nothing in it is no word at all, while `""` is an empty one.
+        if self.peek() == b'"' {
+            builder.quoted("");
+        }
+        loop {
+            match self.peek() {
+                0 => {
+                    self.line = opened;
+                    return Err(self.unmatched('"'));
+                }
+                b'"' => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                _ => self.quoted_piece(builder, b'"')?,
+            }
+        }
+    }
+
+    /// The whole text as if it stood in double quotes.
+    pub fn quoted_text(&mut self) -> Result<Word, SyntaxError> {
+        self.document_word()
+    }
+
+    /// The text of a here-document that is expanded.
+    pub(super) fn document_word(&mut self) -> Result<Word, SyntaxError> {
+        let mut builder = Builder::default();
+        while self.peek() != 0 {
+            self.quoted_piece(&mut builder, 0)?;
+        }
+        Ok(builder.word(false))
+    }
+
+    /// One piece of text as in double quotes. `close` is the quote that a backslash may escape: 0 in a
+    /// here-document, where `"` is text; `}` in an operand within double quotes.
+    pub(super) fn quoted_piece(&mut self, builder: &mut Builder, close: u8) -> Result<(), SyntaxError> {
+        match self.peek() {
+            b'\\' => match self.ahead(1) {
+                b'\n' => {
+                    self.at += 2;
+                    self.line += 1;
+                }
+                byte @ (b'$' | b'`' | b'\\') => self.escaped(builder, byte),
+                b'"' if close != 0 => self.escaped(builder, b'"'),
+                b'}' if close == b'}' => self.escaped(builder, b'}'),
+                _ => {
+                    builder.quoted("\\");
+                    self.at += 1;
+                }
+            },
+            b'$' => self.dollar(builder, true)?,
+            b'`' => self.backquotes(builder, true)?,
+            _ => {
+                let rest = &self.text.as_bytes()[self.at..];
+                let special = |b: &u8| matches!(*b, b'\\' | b'$' | b'`' | b'"' | b'}');
+                // The first byte is taken whatever it is: who calls has dealt with the closing one.
+                let length = 1 + rest[1..].iter().position(special).unwrap_or(rest.len() - 1);
+                let text = self.text[self.at..self.at + length].to_owned();
+                self.line += text.bytes().filter(|b| *b == b'\n').count() as u32;
+                self.at += length;
+                builder.quoted(&text);
+            }
+        }
+        Ok(())
+    }
+
+    fn escaped(&mut self, builder: &mut Builder, byte: u8) {
+        builder.quoted(char::from(byte).encode_utf8(&mut [0; 4]));
+        self.at += 2;
+    }
+}
+
+/// Whether a byte is plain text in any word: the common case, taken in runs.
+#[inline]
+fn is_ordinary(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b',' | b':' | b'=' | b'%' | b'^' | b'#' | b']' | b'~') || byte >= 0x80
+}
+
+/// A subscript that was a text, as a word: its expansions and quotes are those of a subscript in source.
+pub fn subscript_word(text: &str) -> Word {
+    let mut parser = Parser::new(format!("{text}]"), 1);
+    match parser.arith_text(super::dollar::ArithEnd::Subscript) {
+        Ok(arith) if parser.position() == text.len() + 1 => arith.text,
+        _ => Word::of(Part::Text(text.to_owned())),
+    }
+}
+
+/// The elements of an array that was given as a text: `declare -a x='(1 2)'`.
+pub fn elements_of(text: &str) -> Option<Vec<super::tree::Element>> {
+    let mut parser = Parser::new(format!("x={text}"), 1);
+    let assignment = parser.assignment().ok()??;
+    match assignment.value {
+        super::tree::Assigned::Array(elements) if parser.position() == text.len() + 2 => Some(elements),
+        _ => None,
+    }
+}

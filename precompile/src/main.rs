@@ -1,0 +1,85 @@
+//! Compiles the guest's components to native code, with the settings of the library that will run it.
+//!
+//! `isopod-precompile TRIPLE OUT_DIR COMPONENT.wasm…` writes `OUT_DIR/<digest>.cwasm` twice for each component,
+//! once for each kind of metering, and prints a line `name digest sum digest sum` for each. The digest is of the
+//! component, the settings and the CPU, so code that is there already is not made again; the sum is of the code.
+
+use std::error::Error;
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use sha2::{Digest, Sha256};
+use tunables::{Metering, X86_64_BASELINE};
+use wasmtime::Engine;
+
+#[path = "../../src/runtime/tunables.rs"]
+mod tunables;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("isopod-precompile: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[allow(clippy::print_stdout, reason = "its answer to the build script")]
+fn run() -> Result<(), Box<dyn Error>> {
+    let mut args = std::env::args().skip(1);
+    let triple = args.next().ok_or("no target triple")?;
+    let out = PathBuf::from(args.next().ok_or("no output directory")?);
+    fs::create_dir_all(&out)?;
+    let engines = [engine(&triple, Metering::Epoch)?, engine(&triple, Metering::Fuel)?];
+    for component in args {
+        let component = PathBuf::from(component);
+        let name = component.file_stem().and_then(|stem| stem.to_str()).ok_or("a component without a name")?;
+        let wasm = fs::read(&component).map_err(|e| format!("{}: {e}", component.display()))?;
+        let [plain, fuel] = engines.each_ref().map(|engine| compile(engine, &triple, &wasm, &out));
+        println!("{name} {} {}", plain?, fuel?);
+    }
+    Ok(())
+}
+
+fn engine(triple: &str, metering: Metering) -> Result<Engine, Box<dyn Error>> {
+    let mut config = tunables::config(metering)?;
+    // Naming a target, even the host's own, keeps Cranelift from looking at this machine's CPU.
+    config.target(triple)?;
+    if triple.starts_with("x86_64") {
+        for flag in X86_64_BASELINE {
+            // SAFETY: these are CPU features of the stated baseline; the engine that loads the code checks
+            // that its CPU has them.
+            #[allow(unsafe_code)]
+            unsafe {
+                config.cranelift_flag_enable(flag);
+            }
+        }
+    }
+    Ok(Engine::new(&config)?)
+}
+
+/// Compiles a component unless its code is there, and returns the digest it goes by and its sum.
+fn compile(engine: &Engine, triple: &str, wasm: &[u8], out: &Path) -> Result<String, Box<dyn Error>> {
+    let mut settings = DefaultHasher::new();
+    engine.precompile_compatibility_hash().hash(&mut settings);
+    let mut digest = Sha256::new();
+    digest.update(settings.finish().to_le_bytes());
+    digest.update(triple);
+    digest.update(wasm);
+    let digest = hex(digest);
+    let path = out.join(format!("{digest}.cwasm"));
+    if !path.exists() {
+        // Written beside and renamed: a build that is interrupted leaves no half file under a good name.
+        let fresh = path.with_extension(format!("{}.tmp", std::process::id()));
+        fs::write(&fresh, engine.precompile_component(wasm)?)?;
+        fs::rename(&fresh, &path)?;
+    }
+    Ok(format!("{digest} {}", hex(Sha256::new_with_prefix(fs::read(&path)?))))
+}
+
+fn hex(sum: Sha256) -> String {
+    sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}

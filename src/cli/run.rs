@@ -1,0 +1,240 @@
+//! `isopod run`: one command in a sandbox of its own.
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use isopod::kernel::Channel;
+use isopod::sandbox::Outcome;
+use isopod::{BuildError, Command, ExecuteError, Execution, Limits, Output, Runtime, Sandbox};
+use serde_json::json;
+use tokio::io::{AsyncWrite, AsyncWriteExt};
+
+use super::escape::{self, Escaper};
+use super::values::{self, Mount};
+use super::{BROKEN_PIPE, NO_SANDBOX, TIMED_OUT, USAGE, print, refuse};
+
+/// After Ctrl-C, as shells have it.
+const INTERRUPTED: u8 = 130;
+/// How long after the deadline we wait for whoever reads our output.
+const GRACE: Duration = Duration::from_millis(150);
+
+/// Run a command in a sandbox of its own
+///
+/// One argument is a command line for the shell; several are a program and its arguments.
+///
+/// Examples:
+///   isopod run -- 'echo hello | tr a-z A-Z'
+///   isopod run --dir .:ro -- 'grep -rn TODO . | wc -l'
+///   isopod run --dir ./data:/data --timeout 5 -- sort -u /data/names.txt
+#[derive(Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Run {
+    /// Mount a directory of this machine: at /workspace, or at GUEST; read-only with `:ro`. May be repeated
+    #[arg(long, value_name = "HOST[:GUEST][:ro]", value_parser = values::mount)]
+    dir: Vec<Mount>,
+
+    /// Set a variable. May be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = values::variable)]
+    env: Vec<(String, String)>,
+
+    /// Start in this directory of the sandbox [default: /workspace]
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<String>,
+
+    /// Wall clock: seconds, or with ms, s, m, h. Exit code 124 when it is over [default: 30]
+    #[arg(long, value_name = "TIME", value_parser = values::time)]
+    timeout: Option<Duration>,
+
+    /// Memory of a process, such as 64M; all processes together get twice that [default: 256M]
+    #[arg(long, value_name = "SIZE", value_parser = values::bytes)]
+    memory: Option<u64>,
+
+    /// Instructions, over all processes; the same command stops at the same place each time
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    fuel: Option<u64>,
+
+    /// Live processes [default: 64]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    processes: Option<u32>,
+
+    /// Start from limits of about a quarter of the defaults
+    #[arg(long)]
+    hardened: bool,
+
+    /// Hand this program's standard input to the command; otherwise it reads nothing
+    #[arg(long)]
+    stdin: bool,
+
+    /// Print one JSON object at the end: exit code, output, limits hit, usage
+    #[arg(long)]
+    json: bool,
+
+    /// Bytes of output that --json keeps [default: 100K]
+    #[arg(long, value_name = "SIZE", value_parser = values::bytes, requires = "json")]
+    output: Option<u64>,
+
+    /// Do not escape control characters when the output goes to a terminal
+    #[arg(long, conflicts_with = "json")]
+    raw: bool,
+
+    /// The command
+    #[arg(required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+impl Run {
+    pub(super) fn run(self) -> ExitCode {
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+        let runtime = match runtime {
+            Ok(runtime) => runtime,
+            Err(error) => return refuse(NO_SANDBOX, error),
+        };
+        let code = runtime.block_on(self.execute());
+        // A thread may still wait for standard input, which no one can interrupt.
+        runtime.shutdown_background();
+        code
+    }
+
+    async fn execute(self) -> ExitCode {
+        let command = match self.command() {
+            Ok(command) => command,
+            Err(why) => return refuse(USAGE, why),
+        };
+        let sandbox = match self.sandbox() {
+            Ok(sandbox) => sandbox,
+            Err(error @ BuildError::Runtime(_)) => return refuse(NO_SANDBOX, error),
+            Err(error) => return refuse(USAGE, error),
+        };
+        let work = async {
+            if self.json {
+                sandbox.execute(command).await.map(|output| print_json(&output))
+            } else {
+                match sandbox.stream(command) {
+                    Ok(execution) => Ok(pass_on(execution, self.raw).await),
+                    Err(error) => Err(error),
+                }
+            }
+        };
+        // The command ends in time by itself; this is for a reader of ours who does not read.
+        let patience = sandbox.limits().wall.saturating_add(GRACE);
+        tokio::select! {
+            done = work => done.unwrap_or_else(|error| refuse(code_of(&error), error)),
+            // Dropping the work ends the guest.
+            _ = tokio::signal::ctrl_c() => ExitCode::from(INTERRUPTED),
+            () = tokio::time::sleep(patience) => ExitCode::from(TIMED_OUT),
+        }
+    }
+
+    fn command(&self) -> Result<Command, String> {
+        let words = self.command.iter().map(|word| word.clone().into_string());
+        let mut words: Vec<String> =
+            words.collect::<Result<_, _>>().map_err(|_| "the command is not UTF-8".to_owned())?;
+        let command = match words.len() {
+            1 => Command::shell(words.remove(0)),
+            _ => Command::program(words),
+        };
+        Ok(if self.stdin { command.stdin_from(tokio::io::stdin()) } else { command })
+    }
+
+    fn sandbox(&self) -> Result<Sandbox, BuildError> {
+        let mut limits = if self.hardened { Limits::hardened() } else { Limits::default() };
+        limits.wall = self.timeout.unwrap_or(limits.wall);
+        limits.fuel = self.fuel;
+        limits.processes = self.processes.unwrap_or(limits.processes);
+        limits.output = self.output.unwrap_or(limits.output);
+        if let Some(memory) = self.memory {
+            limits.process_memory = memory;
+            limits.sandbox_memory = memory.saturating_mul(2);
+        }
+        // One command: a pool would cost more than it gives.
+        let mut builder = Sandbox::builder().runtime(Runtime::on_demand()?).limits(limits);
+        for Mount { host, guest, read_only } in &self.dir {
+            builder = match read_only {
+                true => builder.mount_read_only(host, guest),
+                false => builder.mount(host, guest),
+            };
+        }
+        for (name, value) in &self.env {
+            builder = builder.env(name, value);
+        }
+        if let Some(cwd) = &self.cwd {
+            builder = builder.cwd(cwd);
+        }
+        builder.build()
+    }
+}
+
+fn code_of(error: &ExecuteError) -> u8 {
+    use isopod::error::Errno;
+    match error {
+        ExecuteError::Program(_, Errno::NoEntry) => 127,
+        ExecuteError::Program(..) => 126,
+        ExecuteError::Host(_) => NO_SANDBOX,
+        _ => USAGE,
+    }
+}
+
+/// Writes the command's output as it comes.
+///
+/// Through tokio, so that a reader who does not read blocks a thread of its own and not this one: the clock and Ctrl-C
+/// go on.
+async fn pass_on(mut execution: Execution, raw: bool) -> ExitCode {
+    let escapes = [!raw && io::stdout().is_terminal(), !raw && io::stderr().is_terminal()];
+    let (mut stdout, mut stderr) = (tokio::io::stdout(), tokio::io::stderr());
+    let mut escapers = [Escaper::default(), Escaper::default()];
+    while let Some(chunk) = execution.next().await {
+        let at = usize::from(chunk.channel == Channel::Stderr);
+        let bytes = if escapes[at] { escapers[at].escape(&chunk.bytes).into() } else { chunk.bytes };
+        let wrote = match chunk.channel {
+            Channel::Stdout => write(&mut stdout, &bytes).await,
+            Channel::Stderr => write(&mut stderr, &bytes).await,
+        };
+        if wrote.is_err() {
+            return ExitCode::from(BROKEN_PIPE);
+        }
+    }
+    let [rest_out, rest_err] = escapers.each_mut().map(Escaper::finish);
+    if write(&mut stdout, &rest_out).await.is_err() || write(&mut stderr, &rest_err).await.is_err() {
+        return ExitCode::from(BROKEN_PIPE);
+    }
+    let Outcome { exit_code, .. } = execution.finish().await;
+    ExitCode::from(exit_code)
+}
+
+async fn write(to: &mut (impl AsyncWrite + Unpin), bytes: &[u8]) -> io::Result<()> {
+    to.write_all(bytes).await?;
+    to.flush().await
+}
+
+fn print_json(output: &Output) -> ExitCode {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let limits: Vec<_> = output
+        .limits
+        .iter()
+        .map(|limit| json!({ "limit": limit.kind, "value": limit.value, "message": limit.to_string() }))
+        .collect();
+    let report = json!({
+        "exit_code": output.exit_code,
+        "stdout": text(&output.stdout),
+        "stderr": text(&output.stderr),
+        "output": text(&output.output),
+        // Bytes that are not UTF-8 are shown as U+FFFD above.
+        "lossy": std::str::from_utf8(&output.output).is_err(),
+        "truncated": output.truncated,
+        "timed_out": output.timed_out,
+        "limits": limits,
+        "usage": {
+            "wall_ms": output.wall.as_secs_f64() * 1e3,
+            "cpu_ms": output.usage.cpu.as_secs_f64() * 1e3,
+            "peak_memory": output.usage.peak_memory,
+            "processes": output.usage.processes,
+            "bytes_read": output.usage.bytes_read,
+            "bytes_written": output.usage.bytes_written,
+            "fuel": output.usage.fuel,
+        },
+    });
+    print(&format!("{}\n", escape::json_for_terminal(&report.to_string())), output.exit_code)
+}

@@ -1,0 +1,143 @@
+//! A process's calls on its open files.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use super::open_file::{Access, OpenFile};
+use super::pipe::pipe;
+use super::process::Process;
+use super::signal::Signal;
+use crate::error::{Errno, Result};
+use crate::limits::PIPE_BYTES;
+use crate::path::GuestPath;
+use crate::vfs::{DirEntry, Kind, OpenHow, Opened, Stat};
+
+/// Where a process finds its descriptors.
+const DESCRIPTOR_DIRECTORY: &str = "/dev/fd";
+
+/// What opening a path gave: an open file, or a directory, which is a path here.
+pub enum Handle {
+    /// A file, opened anew.
+    File(Arc<OpenFile>),
+    /// A descriptor of the process, with the offset it has.
+    Descriptor(Arc<OpenFile>),
+    /// A directory, without links and `..`.
+    Directory(GuestPath),
+}
+
+impl Process {
+    /// Opens a path and gives it a descriptor.
+    pub fn open(&self, path: &GuestPath, how: OpenHow) -> Result<u32> {
+        match self.open_path(path, how)? {
+            Handle::File(file) | Handle::Descriptor(file) => self.add_file(file),
+            // Reading a directory goes by its path; a descriptor of one would have no use.
+            Handle::Directory(_) => Err(Errno::IsDirectory),
+        }
+    }
+
+    /// Opens a path. /dev/fd/N is descriptor N itself, with its offset.
+    pub fn open_path(&self, path: &GuestPath, how: OpenHow) -> Result<Handle> {
+        let access = Access { read: how.read, write: how.write || how.append, append: how.append };
+        let how = OpenHow { mode: self.masked(how.mode), ..how };
+        match self.kernel().vfs().open(path, &how)? {
+            Opened::File(file) => Ok(Handle::File(Arc::new(OpenFile::file(file, access)))),
+            Opened::Directory(path) => Ok(Handle::Directory(path)),
+            Opened::Descriptor(fd) => self.file(fd).map(Handle::Descriptor),
+        }
+    }
+
+    /// What a path is. /dev/stdin and its like are what their descriptor is.
+    pub fn stat(&self, path: &GuestPath, follow: bool) -> Result<Stat> {
+        let vfs = self.kernel().vfs();
+        let stat = vfs.stat(path, follow)?;
+        if stat.kind == Kind::Device
+            && let Ok(Opened::Descriptor(fd)) = vfs.open(path, &OpenHow::default())
+        {
+            return self.file(fd).map_err(|_| Errno::NoEntry)?.stat();
+        }
+        Ok(stat)
+    }
+
+    /// Puts an open file in the table.
+    pub fn add_file(&self, file: Arc<OpenFile>) -> Result<u32> {
+        let slot = self.open_slot()?;
+        Ok(self.descriptors().add(file, slot))
+    }
+
+    /// The open file with this number.
+    pub fn file(&self, fd: u32) -> Result<Arc<OpenFile>> {
+        self.descriptors().get(fd)
+    }
+
+    /// Closes a descriptor.
+    pub fn close(&self, fd: u32) -> Result<()> {
+        self.descriptors().close(fd)
+    }
+
+    /// The entries of a directory. Those of /dev/fd are this process's descriptors.
+    pub fn read_dir(&self, path: &GuestPath) -> Result<Vec<DirEntry>> {
+        let vfs = self.kernel().vfs();
+        let entries = vfs.read_dir(path)?;
+        if !entries.is_empty() || vfs.canonical(path)?.as_str() != DESCRIPTOR_DIRECTORY {
+            return Ok(entries);
+        }
+        let entry = |fd: u32| DirEntry { name: fd.to_string(), kind: Kind::Device, inode: u64::from(fd) };
+        Ok(self.descriptors().numbers().map(entry).collect())
+    }
+
+    /// A new pipe: reading end, writing end.
+    pub fn pipe(&self) -> Result<(u32, u32)> {
+        let (reader, writer) = pipe(0, Some(self.charge(PIPE_BYTES)?));
+        let (reading, writing) = (self.open_slot()?, self.open_slot()?);
+        let mut descriptors = self.descriptors();
+        let reading = descriptors.add(Arc::new(OpenFile::reader(reader)), reading);
+        let writing = descriptors.add(Arc::new(OpenFile::writer(writer)), writing);
+        Ok((reading, writing))
+    }
+
+    /// Reads from a descriptor, waiting at most for `timeout`.
+    pub async fn read(&self, fd: u32, max: usize, timeout: Option<Duration>) -> Result<Bytes> {
+        let file = self.file(fd)?;
+        if max == 0 {
+            return Ok(Bytes::new());
+        }
+        let bytes = match file.try_read(max)? {
+            Some(bytes) => bytes,
+            None => self.patiently(timeout, file.read(max)).await?,
+        };
+        self.session.count_read(bytes.len());
+        Ok(bytes)
+    }
+
+    /// Writes to a descriptor, waiting for room if need be.
+    pub async fn write(&self, fd: u32, bytes: Bytes) -> Result<()> {
+        let file = self.file(fd)?;
+        self.session.count_written(bytes.len());
+        file.write(bytes).await.inspect_err(|errno| self.on_write_error(*errno))
+    }
+
+    /// A broken pipe ends a process that does not ignore the signal.
+    pub fn on_write_error(&self, errno: Errno) {
+        self.note_refusal(errno);
+        if errno == Errno::Pipe {
+            // SIGPIPE can always be sent; what it does is the process's choice.
+            let _ = self.signals.send(Signal::PIPE);
+        }
+    }
+
+    /// Waits for something, but not for ever and not past a caught signal.
+    async fn patiently<T>(&self, timeout: Option<Duration>, wait: impl Future<Output = Result<T>>) -> Result<T> {
+        let interrupted = async {
+            tokio::select! {
+                done = wait => done,
+                () = self.signals.arrival() => Err(Errno::Interrupted),
+            }
+        };
+        match timeout {
+            None => interrupted.await,
+            Some(timeout) => tokio::time::timeout(timeout, interrupted).await.unwrap_or(Err(Errno::TimedOut)),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! A process's life, from the first instruction to the moment its parent hears of its end.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use futures::future::BoxFuture;
+
+use super::process::{Process, Status};
+use super::signal::Signal;
+use crate::limits::ZOMBIES;
+
+/// Runs a process to its end. Dropping the future is a kill.
+pub(super) fn life(process: Arc<Process>) -> impl Future<Output = Status> + Send {
+    // Made before the first poll: a process that is dropped unrun must leave the table too.
+    let mut end = End { process, status: Status::Signalled(Signal::KILL) };
+    async move {
+        let machine = end.process.kernel().machine.clone();
+        let code = machine.run(end.process.clone());
+        // Awaiting consumes the run: the machine's memory and handles are free before anyone hears of the end.
+        end.status = Mortal { code, process: &end.process }.await;
+        end.status
+    }
+}
+
+/// A process's code, until it ends or a signal ends it.
+struct Mortal<'a> {
+    code: BoxFuture<'static, Status>,
+    process: &'a Process,
+}
+
+impl Future for Mortal<'_> {
+    type Output = Status;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Status> {
+        // Registered before the look, or a signal in between would wake nobody.
+        self.process.signals.register(cx.waker());
+        if let Some(signal) = self.process.signals.fatal() {
+            return Poll::Ready(Status::Signalled(signal));
+        }
+        let begin = Instant::now();
+        let poll = self.code.as_mut().poll(cx);
+        self.process.session.charge_cpu(begin.elapsed());
+        poll
+    }
+}
+
+/// Tells the world that a process has ended, however it did.
+struct End {
+    process: Arc<Process>,
+    status: Status,
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        let process = &self.process;
+        // In the order of a Unix: files first, so that a pipe's reader sees the end no later than the parent.
+        process.descriptors().clear();
+        process.kernel().table().remove(process.pid);
+        if let Some(parent) = process.parent.upgrade() {
+            let mut children = parent.children();
+            if children.live.remove(&process.pid) && children.ended.len() < ZOMBIES {
+                children.ended.push_back((process.pid, self.status));
+            }
+            drop(children);
+            parent.child_ended.notify_waiters();
+            // Harmless unless it is caught.
+            let _ = parent.signals.send(Signal::CHLD);
+        }
+        process.session.process_ended();
+    }
+}

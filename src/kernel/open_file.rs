@@ -1,0 +1,235 @@
+//! An open file description: what descriptors of one or several processes refer to, with one shared offset.
+//!
+//! So `{ echo a; echo b; } > f` appends and `2>&1` interleaves, as on any Unix.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+
+use super::output::{Capture, Channel};
+use super::pipe::{PipeReader, PipeWriter};
+use crate::error::{Errno, Result};
+use crate::limits::TRANSFER_BYTES;
+use crate::vfs::{File, Kind, Stat};
+
+/// An open file, one end of a pipe, or a command's output.
+pub struct OpenFile {
+    object: Object,
+    access: Access,
+    /// Guards the offset; held over a read or a write, so that two of them never overlap. Taken before any
+    /// lock of the VFS.
+    offset: Mutex<u64>,
+}
+
+enum Object {
+    File(Arc<dyn File>),
+    Reader(PipeReader),
+    Writer(PipeWriter),
+    Capture(Arc<Capture>, Channel),
+}
+
+/// What an open file was opened for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Access {
+    /// Reading.
+    pub read: bool,
+    /// Writing.
+    pub write: bool,
+    /// Each write goes to the end.
+    pub append: bool,
+}
+
+/// Where a seek counts from.
+#[derive(Debug, Clone, Copy)]
+pub enum Whence {
+    /// The start.
+    Start,
+    /// The offset.
+    Current,
+    /// The end.
+    End,
+}
+
+const READ: Access = Access { read: true, write: false, append: false };
+const WRITE: Access = Access { read: false, write: true, append: false };
+
+impl OpenFile {
+    /// A file of the VFS.
+    pub fn file(file: Arc<dyn File>, access: Access) -> OpenFile {
+        OpenFile { object: Object::File(file), access, offset: Mutex::new(0) }
+    }
+
+    /// A file that is only read.
+    pub fn read_only(file: Arc<dyn File>) -> OpenFile {
+        OpenFile::file(file, READ)
+    }
+
+    /// The reading end of a pipe.
+    pub fn reader(reader: PipeReader) -> OpenFile {
+        OpenFile { object: Object::Reader(reader), access: READ, offset: Mutex::new(0) }
+    }
+
+    /// A writing end of a pipe.
+    pub fn writer(writer: PipeWriter) -> OpenFile {
+        OpenFile { object: Object::Writer(writer), access: WRITE, offset: Mutex::new(0) }
+    }
+
+    /// One of a command's outputs, kept for its caller.
+    pub fn capture(capture: Arc<Capture>, channel: Channel) -> OpenFile {
+        OpenFile { object: Object::Capture(capture, channel), access: WRITE, offset: Mutex::new(0) }
+    }
+
+    /// The VFS file behind it, if it is one.
+    pub fn as_file(&self) -> Option<&Arc<dyn File>> {
+        match &self.object {
+            Object::File(file) => Some(file),
+            _ => None,
+        }
+    }
+
+    /// What it was opened for.
+    pub fn access(&self) -> Access {
+        self.access
+    }
+
+    /// Up to `max` bytes, waiting for them if need be; empty is the end.
+    pub async fn read(&self, max: usize) -> Result<Bytes> {
+        loop {
+            if let Some(bytes) = self.try_read(max)? {
+                return Ok(bytes);
+            }
+            self.readable().await;
+        }
+    }
+
+    /// Up to `max` bytes if they can be had now: `None` means wait, empty means the end.
+    pub fn try_read(&self, max: usize) -> Result<Option<Bytes>> {
+        if !self.access.read {
+            return Err(Errno::BadDescriptor);
+        }
+        let max = max.min(TRANSFER_BYTES);
+        match &self.object {
+            Object::Reader(reader) => Ok(reader.try_read(max)),
+            Object::File(file) => {
+                let mut offset = self.offset.lock().unwrap_or_else(PoisonError::into_inner);
+                let bytes = file.read_at(*offset, max)?;
+                if file.seekable() {
+                    *offset += bytes.len() as u64;
+                }
+                Ok(Some(bytes))
+            }
+            _ => Err(Errno::BadDescriptor),
+        }
+    }
+
+    /// Waits until `try_read` has an answer.
+    pub async fn readable(&self) {
+        if let Object::Reader(reader) = &self.object {
+            reader.readable().await;
+        }
+    }
+
+    /// Writes all bytes, waiting for room if need be.
+    pub async fn write(&self, bytes: Bytes) -> Result<()> {
+        if !self.access.write {
+            return Err(Errno::BadDescriptor);
+        }
+        match &self.object {
+            Object::Writer(writer) => writer.write(bytes).await,
+            _ => self.push(bytes),
+        }
+    }
+
+    /// How many bytes `push` may take now; 0 means wait.
+    pub fn room(&self) -> Result<usize> {
+        match &self.object {
+            Object::Writer(writer) => writer.room(),
+            _ => Ok(TRANSFER_BYTES),
+        }
+    }
+
+    /// Writes bytes at once; of a pipe, only as many as `room` said.
+    pub fn push(&self, bytes: Bytes) -> Result<()> {
+        if !self.access.write {
+            return Err(Errno::BadDescriptor);
+        }
+        match &self.object {
+            Object::Writer(writer) => writer.push(bytes),
+            Object::File(file) => self.write_file(file.as_ref(), &bytes),
+            Object::Capture(capture, channel) => {
+                capture.write(*channel, &bytes);
+                Ok(())
+            }
+            Object::Reader(_) => Err(Errno::BadDescriptor),
+        }
+    }
+
+    /// Waits until there is room, or writing has another answer.
+    pub async fn writable(&self) {
+        if let Object::Writer(writer) = &self.object {
+            writer.writable().await;
+        }
+    }
+
+    /// Moves the offset and returns the new one.
+    pub fn seek(&self, by: i64, whence: Whence) -> Result<u64> {
+        let Object::File(file) = &self.object else { return Err(Errno::Seek) };
+        let mut offset = self.offset.lock().unwrap_or_else(PoisonError::into_inner);
+        let from = match whence {
+            Whence::Start => 0,
+            Whence::Current => *offset,
+            Whence::End => file.stat()?.size,
+        };
+        let to = from.checked_add_signed(by).filter(|to| i64::try_from(*to).is_ok()).ok_or(Errno::Invalid)?;
+        if file.seekable() {
+            *offset = to;
+        }
+        Ok(to)
+    }
+
+    /// What it is.
+    pub fn stat(&self) -> Result<Stat> {
+        match &self.object {
+            Object::File(file) => file.stat(),
+            _ => Ok(Stat::of_pipe()),
+        }
+    }
+
+    fn write_file(&self, file: &dyn File, mut bytes: &[u8]) -> Result<()> {
+        let mut offset = self.offset.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.access.append {
+            *offset = file.append(bytes)?;
+            return Ok(());
+        }
+        while !bytes.is_empty() {
+            let wrote = file.write_at(*offset, bytes)?;
+            if wrote == 0 {
+                return Err(Errno::Io);
+            }
+            if file.seekable() {
+                *offset += wrote as u64;
+            }
+            bytes = &bytes[wrote..];
+        }
+        Ok(())
+    }
+}
+
+impl Stat {
+    /// What `fstat` says of a pipe, and of a command's output, which is one as far as a program can tell.
+    pub(crate) fn of_pipe() -> Stat {
+        Stat {
+            kind: Kind::Pipe,
+            mode: 0o600,
+            uid: crate::vfs::USER,
+            gid: crate::vfs::GROUP,
+            size: 0,
+            links: 1,
+            device: 0,
+            inode: 0,
+            accessed: 0,
+            modified: 0,
+            changed: 0,
+        }
+    }
+}

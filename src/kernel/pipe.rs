@@ -1,0 +1,349 @@
+//! Bounded pipes with back-pressure and broken-pipe.
+//!
+//! A pipe carries `Bytes`: what a writer's guest handed over is passed on to the reader without a copy. Each
+//! piece has a tag, so that the same pipe brings a command's standard output and standard error to the host in
+//! the order they were written.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::{Bytes, BytesMut};
+use tokio::sync::Notify;
+
+use super::memory::ProcessMemory;
+use crate::error::{Errno, Result};
+use crate::limits::PIPE_BYTES;
+
+/// A write of at most this many bytes is never torn by another writer, as POSIX promises.
+const ATOMIC_BYTES: usize = 4096;
+
+/// What a piece belongs to, for whoever reads the pipe. Between processes it is always 0.
+pub type Tag = u8;
+
+/// A piece shorter than this is joined to the one before it, so that a pipe full of single bytes costs the host what a
+/// pipe full of pages does.
+const SMALL_BYTES: usize = 1024;
+
+/// Pieces are joined up to this length: a page, as Linux has it.
+const PAGE_BYTES: usize = 4096;
+
+/// What writers that asked for room at the same time may put in together, at most.
+const OVERFILL_BYTES: usize = 16 * PIPE_BYTES;
+
+/// A new pipe: its reading end and its writing end. The charge is for what it can hold, while it lives.
+pub fn pipe(tag: Tag, charge: Option<ProcessMemory>) -> (PipeReader, PipeWriter) {
+    let pipe = Arc::new(Pipe {
+        _charge: charge,
+        state: Mutex::new(State { queue: VecDeque::new(), bytes: 0, writers: 1, has_reader: true }),
+        readable: Notify::new(),
+        writable: Notify::new(),
+    });
+    (PipeReader(pipe.clone()), PipeWriter { pipe, tag })
+}
+
+#[derive(Debug)]
+struct Pipe {
+    /// Guards the queue and the count of its ends. Never held while another lock is taken.
+    state: Mutex<State>,
+    /// Told when bytes arrive or the last writer goes.
+    readable: Notify,
+    /// Told when room appears or the reader goes.
+    writable: Notify,
+    _charge: Option<ProcessMemory>,
+}
+
+#[derive(Debug)]
+struct State {
+    queue: VecDeque<(Tag, Bytes)>,
+    bytes: usize,
+    writers: usize,
+    has_reader: bool,
+}
+
+impl State {
+    fn room(&self) -> usize {
+        PIPE_BYTES.saturating_sub(self.bytes)
+    }
+
+    fn push(&mut self, tag: Tag, bytes: Bytes) {
+        self.bytes += bytes.len();
+        match self.queue.back_mut() {
+            Some((last, tail))
+                if *last == tag && bytes.len() < SMALL_BYTES && tail.len() + bytes.len() <= PAGE_BYTES =>
+            {
+                let mut joined =
+                    std::mem::take(tail).try_into_mut().unwrap_or_else(|shared| BytesMut::from(&shared[..]));
+                joined.extend_from_slice(&bytes);
+                *tail = joined.freeze();
+            }
+            _ => self.queue.push_back((tag, bytes)),
+        }
+    }
+}
+
+impl Pipe {
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing panics while it holds the lock; if something did, the queue is still a queue.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The reading end. There is one; descriptors share it.
+#[derive(Debug)]
+pub struct PipeReader(Arc<Pipe>);
+
+impl PipeReader {
+    /// Up to `max` bytes if there are any now: `None` means wait, empty means the end.
+    pub fn try_read(&self, max: usize) -> Option<Bytes> {
+        self.try_read_tagged(max).map(|(_, bytes)| bytes)
+    }
+
+    /// The same, with the tag. All bytes returned have one tag.
+    pub fn try_read_tagged(&self, max: usize) -> Option<(Tag, Bytes)> {
+        let mut state = self.0.state();
+        let Some((tag, first)) = state.queue.front_mut() else {
+            return if state.writers == 0 { Some((0, Bytes::new())) } else { None };
+        };
+        let tag = *tag;
+        let piece = if first.len() > max {
+            first.split_to(max)
+        } else {
+            let first = std::mem::take(first);
+            state.queue.pop_front();
+            gather(&mut state.queue, tag, first, max)
+        };
+        state.bytes -= piece.len();
+        drop(state);
+        self.0.writable.notify_waiters();
+        Some((tag, piece))
+    }
+
+    /// Waits until `try_read` has an answer.
+    pub async fn readable(&self) {
+        loop {
+            // Made before the look, or a wake-up in between would be lost.
+            let woken = self.0.readable.notified();
+            {
+                let state = self.0.state();
+                if !state.queue.is_empty() || state.writers == 0 {
+                    return;
+                }
+            }
+            woken.await;
+        }
+    }
+}
+
+/// Joins the small pieces that follow, so that a line-wise writer does not force a line-wise reader.
+fn gather(queue: &mut VecDeque<(Tag, Bytes)>, tag: Tag, first: Bytes, max: usize) -> Bytes {
+    let fits = |queue: &VecDeque<(Tag, Bytes)>, len: usize| {
+        queue.front().is_some_and(|(t, next)| *t == tag && len + next.len() <= max)
+    };
+    if !fits(queue, first.len()) {
+        return first;
+    }
+    let mut joined = BytesMut::with_capacity(first.len() + SMALL_BYTES);
+    joined.extend_from_slice(&first);
+    while fits(queue, joined.len()) {
+        if let Some((_, next)) = queue.pop_front() {
+            joined.extend_from_slice(&next);
+        }
+    }
+    joined.freeze()
+}
+
+impl Drop for PipeReader {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        state.has_reader = false;
+        state.queue.clear();
+        state.bytes = 0;
+        drop(state);
+        self.0.writable.notify_waiters();
+    }
+}
+
+/// A writing end.
+#[derive(Debug)]
+pub struct PipeWriter {
+    pipe: Arc<Pipe>,
+    tag: Tag,
+}
+
+impl PipeWriter {
+    /// Another writing end of the same pipe, for pieces of another tag.
+    pub fn with_tag(&self, tag: Tag) -> PipeWriter {
+        self.pipe.state().writers += 1;
+        PipeWriter { pipe: self.pipe.clone(), tag }
+    }
+
+    /// Writes all bytes, waiting while the pipe is full.
+    pub async fn write(&self, mut bytes: Bytes) -> Result<()> {
+        if bytes.is_empty() {
+            // An empty piece would look like the end to the reader.
+            return Ok(());
+        }
+        // What fits in an atomic write waits for room for the whole of it.
+        let least = if bytes.len() <= ATOMIC_BYTES { bytes.len() } else { 1 };
+        loop {
+            let woken = self.pipe.writable.notified();
+            let wrote = {
+                let mut state = self.pipe.state();
+                if !state.has_reader {
+                    return Err(Errno::Pipe);
+                }
+                let room = state.room();
+                let fits = room >= least;
+                if fits {
+                    let piece = if bytes.len() <= room {
+                        std::mem::take(&mut bytes)
+                    } else {
+                        // Copied: a part must not keep the whole of it alive.
+                        Bytes::copy_from_slice(&bytes.split_to(room))
+                    };
+                    state.push(self.tag, piece);
+                }
+                fits
+            };
+            if wrote {
+                self.pipe.readable.notify_waiters();
+            }
+            if bytes.is_empty() {
+                return Ok(());
+            }
+            woken.await;
+        }
+    }
+
+    /// How many bytes `push` may take now.
+    pub fn room(&self) -> Result<usize> {
+        let state = self.pipe.state();
+        if state.has_reader { Ok(state.room()) } else { Err(Errno::Pipe) }
+    }
+
+    /// Puts bytes in at once. The caller has asked for `room`; writers that asked at the same time may overfill the pipe,
+    /// but not without end: then the answer is `Again`.
+    pub fn push(&self, bytes: Bytes) -> Result<()> {
+        let mut state = self.pipe.state();
+        if !state.has_reader {
+            return Err(Errno::Pipe);
+        }
+        if state.bytes + bytes.len() > OVERFILL_BYTES {
+            return Err(Errno::Again);
+        }
+        if !bytes.is_empty() {
+            state.push(self.tag, bytes);
+        }
+        drop(state);
+        self.pipe.readable.notify_waiters();
+        Ok(())
+    }
+
+    /// Waits until there is room, or nobody reads.
+    pub async fn writable(&self) {
+        loop {
+            let woken = self.pipe.writable.notified();
+            {
+                let state = self.pipe.state();
+                if state.room() > 0 || !state.has_reader {
+                    return;
+                }
+            }
+            woken.await;
+        }
+    }
+}
+
+impl Drop for PipeWriter {
+    fn drop(&mut self) {
+        let mut state = self.pipe.state();
+        state.writers -= 1;
+        let last = state.writers == 0;
+        drop(state);
+        if last {
+            self.pipe.readable.notify_waiters();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_full_pipe_holds_the_writer_back() {
+        let (reader, writer) = pipe(0, None);
+        writer.write(Bytes::from(vec![b'x'; PIPE_BYTES])).await.expect("fits");
+        let mut second = Box::pin(writer.write(Bytes::from_static(b"y")));
+        assert!(futures::poll!(&mut second).is_pending());
+        assert_eq!(reader.try_read(PIPE_BYTES).map(|b| b.len()), Some(PIPE_BYTES));
+        assert!(futures::poll!(&mut second).is_ready());
+    }
+
+    #[tokio::test]
+    async fn a_pipe_without_a_reader_is_broken() {
+        let (reader, writer) = pipe(0, None);
+        drop(reader);
+        assert_eq!(writer.write(Bytes::from_static(b"y")).await, Err(Errno::Pipe));
+    }
+
+    #[tokio::test]
+    async fn a_pipe_without_a_writer_is_at_its_end() {
+        let (reader, writer) = pipe(0, None);
+        writer.write(Bytes::from_static(b"last")).await.expect("fits");
+        drop(writer);
+        reader.readable().await;
+        assert_eq!(reader.try_read(100).as_deref(), Some(&b"last"[..]));
+        assert_eq!(reader.try_read(100).as_deref(), Some(&b""[..]));
+    }
+
+    #[tokio::test]
+    async fn small_pieces_of_one_tag_are_joined() {
+        let (reader, writer) = pipe(1, None);
+        let errors = writer.with_tag(2);
+        for (end, text) in [(&writer, "a"), (&writer, "b"), (&errors, "c"), (&writer, "d")] {
+            end.write(Bytes::from_static(text.as_bytes())).await.expect("fits");
+        }
+        let mut seen = Vec::new();
+        while let Some((tag, bytes)) = reader.try_read_tagged(100) {
+            seen.push((tag, bytes));
+        }
+        assert_eq!(seen, [(1, Bytes::from("ab")), (2, Bytes::from("c")), (1, Bytes::from("d"))]);
+    }
+
+    #[tokio::test]
+    async fn a_small_write_is_not_torn() {
+        let (reader, writer) = pipe(0, None);
+        writer.write(Bytes::from(vec![b'x'; PIPE_BYTES - 10])).await.expect("fits");
+        let mut second = Box::pin(writer.write(Bytes::from(vec![b'y'; 20])));
+        assert!(futures::poll!(&mut second).is_pending());
+        assert_eq!(reader.try_read(PIPE_BYTES).map(|b| b.len()), Some(PIPE_BYTES - 10));
+        assert!(futures::poll!(&mut second).is_ready());
+        assert_eq!(reader.try_read(PIPE_BYTES).map(|b| b.len()), Some(20));
+    }
+
+    #[tokio::test]
+    async fn a_write_of_nothing_is_not_the_end() {
+        let (reader, writer) = pipe(0, None);
+        writer.write(Bytes::new()).await.expect("nothing fits");
+        writer.push(Bytes::new()).expect("nothing fits");
+        assert_eq!(reader.try_read(10), None);
+    }
+
+    #[tokio::test]
+    async fn single_bytes_cost_no_more_than_pages() {
+        let (reader, writer) = pipe(0, None);
+        for _ in 0..PIPE_BYTES {
+            writer.write(Bytes::from_static(b"x")).await.expect("fits");
+        }
+        assert!(reader.0.state().queue.len() <= PIPE_BYTES / PAGE_BYTES);
+    }
+
+    #[test]
+    fn promises_of_room_do_not_add_up_without_end() {
+        let (_reader, writer) = pipe(0, None);
+        let piece = Bytes::from(vec![b'x'; PIPE_BYTES]);
+        let pushed = std::iter::repeat_with(|| writer.push(piece.clone())).take_while(Result::is_ok).count();
+        assert_eq!(pushed, OVERFILL_BYTES / PIPE_BYTES);
+    }
+}

@@ -1,0 +1,175 @@
+//! Signals: what is sent, what a process does with it, and the kill that needs no consent.
+
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::task::Waker;
+
+use futures::task::AtomicWaker;
+use tokio::sync::Notify;
+
+use crate::error::{Errno, Result};
+
+/// A signal by its Linux number, 1 to 31.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Signal(u8);
+
+impl Signal {
+    /// SIGHUP
+    pub const HUP: Signal = Signal(1);
+    /// SIGINT
+    pub const INT: Signal = Signal(2);
+    /// SIGABRT
+    pub const ABRT: Signal = Signal(6);
+    /// SIGFPE
+    pub const FPE: Signal = Signal(8);
+    /// SIGKILL
+    pub const KILL: Signal = Signal(9);
+    /// SIGSEGV
+    pub const SEGV: Signal = Signal(11);
+    /// SIGPIPE
+    pub const PIPE: Signal = Signal(13);
+    /// SIGTERM
+    pub const TERM: Signal = Signal(15);
+    /// SIGCHLD
+    pub const CHLD: Signal = Signal(17);
+    const CONT: Signal = Signal(18);
+    const STOP: Signal = Signal(19);
+    const TSTP: Signal = Signal(20);
+    const TTIN: Signal = Signal(21);
+    const TTOU: Signal = Signal(22);
+    /// SIGXCPU
+    pub const XCPU: Signal = Signal(24);
+    const URG: Signal = Signal(23);
+    const WINCH: Signal = Signal(28);
+
+    /// The signal with this number.
+    pub fn new(number: u8) -> Result<Signal> {
+        if (1..=31).contains(&number) { Ok(Signal(number)) } else { Err(Errno::Invalid) }
+    }
+
+    /// Its number.
+    pub fn number(self) -> u8 {
+        self.0
+    }
+
+    fn bit(self) -> u32 {
+        1 << self.0
+    }
+
+    fn is_harmless(self) -> bool {
+        [Signal::CHLD, Signal::CONT, Signal::URG, Signal::WINCH].contains(&self)
+    }
+
+    /// Stopping a process would need a scheduler that leaves it out; there is none.
+    fn stops(self) -> bool {
+        [Signal::STOP, Signal::TSTP, Signal::TTIN, Signal::TTOU].contains(&self)
+    }
+}
+
+/// What a process does with a signal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Disposition {
+    /// End, or nothing for the harmless ones.
+    Default,
+    /// Nothing.
+    Ignore,
+    /// Keep it for the process to take.
+    Catch,
+}
+
+/// A process's signals.
+#[derive(Debug, Default)]
+pub struct Signals {
+    ignored: AtomicU32,
+    caught: AtomicU32,
+    pending: AtomicU32,
+    /// The signal that ends the process, 0 while it lives. The first one wins.
+    fatal: AtomicU8,
+    /// Wakes the process to its end.
+    life: AtomicWaker,
+    /// Wakes a call that waits, when a caught signal arrives.
+    arrived: Notify,
+}
+
+impl Signals {
+    /// The signals of a child: it inherits what is ignored.
+    pub fn inherit(&self) -> Signals {
+        Signals { ignored: AtomicU32::new(self.ignored.load(Ordering::Relaxed)), ..Signals::default() }
+    }
+
+    /// Delivers a signal.
+    pub fn send(&self, signal: Signal) -> Result<()> {
+        if signal == Signal::KILL {
+            self.end(signal);
+        } else if signal.stops() {
+            return Err(Errno::NotSupported);
+        } else if self.caught.load(Ordering::Acquire) & signal.bit() != 0 {
+            self.pending.fetch_or(signal.bit(), Ordering::AcqRel);
+            self.arrived.notify_waiters();
+        } else if !signal.is_harmless() && !self.ignores(signal) {
+            self.end(signal);
+        }
+        Ok(())
+    }
+
+    /// Ends the process with this signal, whatever it would like.
+    pub fn end(&self, signal: Signal) {
+        // A process has one end: a later signal changes nothing.
+        let _ = self.fatal.compare_exchange(0, signal.0, Ordering::AcqRel, Ordering::Acquire);
+        self.life.wake();
+    }
+
+    /// The signal that ended the process, if one did.
+    pub fn fatal(&self) -> Option<Signal> {
+        Some(self.fatal.load(Ordering::Acquire)).filter(|n| *n != 0).map(Signal)
+    }
+
+    /// Whom to wake when the process is to end.
+    pub fn register(&self, waker: &Waker) {
+        self.life.register(waker);
+    }
+
+    /// Says what to do with a signal, and returns what was done before.
+    pub fn set(&self, signal: Signal, disposition: Disposition) -> Result<Disposition> {
+        if signal == Signal::KILL || signal.stops() {
+            return Err(Errno::Invalid);
+        }
+        let before = if self.caught.load(Ordering::Acquire) & signal.bit() != 0 {
+            Disposition::Catch
+        } else if self.ignores(signal) {
+            Disposition::Ignore
+        } else {
+            Disposition::Default
+        };
+        let add = |set: &AtomicU32| set.fetch_or(signal.bit(), Ordering::AcqRel);
+        let remove = |set: &AtomicU32| set.fetch_and(!signal.bit(), Ordering::AcqRel);
+        // Into the new set before out of the old: a signal in between must not meet the default action.
+        match disposition {
+            Disposition::Default => (remove(&self.caught), remove(&self.ignored)),
+            Disposition::Ignore => (add(&self.ignored), remove(&self.caught)),
+            Disposition::Catch => (add(&self.caught), remove(&self.ignored)),
+        };
+        Ok(before)
+    }
+
+    /// Whether a signal is ignored.
+    pub fn ignores(&self, signal: Signal) -> bool {
+        self.ignored.load(Ordering::Acquire) & signal.bit() != 0
+    }
+
+    /// Takes the caught signals that arrived, lowest first.
+    pub fn take_pending(&self) -> Vec<Signal> {
+        let bits = self.pending.swap(0, Ordering::AcqRel);
+        (1..=31).map(Signal).filter(|s| bits & s.bit() != 0).collect()
+    }
+
+    /// Waits until a caught signal is pending.
+    pub async fn arrival(&self) {
+        loop {
+            let woken = self.arrived.notified();
+            if self.pending.load(Ordering::Acquire) != 0 {
+                return;
+            }
+            woken.await;
+        }
+    }
+}

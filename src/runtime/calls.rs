@@ -1,0 +1,197 @@
+//! The kernel's calls, for a guest: values in, values out, nothing trusted.
+
+use std::time::Duration;
+
+use wasmtime::Result;
+
+use super::bindings::isopod::kernel::files::{self, Attributes, Kind, OpenFlags, Whence};
+use super::bindings::isopod::kernel::process::{self, Command};
+use super::bindings::isopod::kernel::types::{self, Errno};
+use super::guest::{Ended, Guest};
+use crate::kernel::{self, Request, Signal, Status};
+use crate::vfs::{self, OpenHow, Stat};
+
+/// The answer of a call: an errno is the guest's to handle, an error ends the process.
+type Answer<T> = Result<std::result::Result<T, Errno>>;
+
+fn answer<T>(result: crate::error::Result<T>) -> Answer<T> {
+    Ok(result.map_err(Errno::from))
+}
+
+impl Guest {
+    /// The answer of a call that may have ended its own process: it must not run on until somebody looks.
+    fn answer_if_alive<T>(&self, result: crate::error::Result<T>) -> Answer<T> {
+        match self.process.signals().fatal() {
+            Some(signal) => Err(Ended(Status::Signalled(signal)).into()),
+            None => answer(result),
+        }
+    }
+}
+
+impl types::Host for Guest {}
+
+impl files::Host for Guest {
+    fn open(&mut self, path: String, how: OpenFlags, mode: u32) -> Answer<u32> {
+        let has = |flag| how.contains(flag);
+        let how = OpenHow {
+            read: has(OpenFlags::READ),
+            write: has(OpenFlags::WRITE),
+            append: has(OpenFlags::APPEND),
+            create: has(OpenFlags::CREATE),
+            exclusive: has(OpenFlags::EXCLUSIVE),
+            truncate: has(OpenFlags::TRUNCATE),
+            mode,
+            ..OpenHow::default()
+        };
+        let opened = self.process.path(&path).and_then(|path| self.process.open(&path, how));
+        answer(opened.inspect_err(|errno| self.process.note_refusal(*errno)))
+    }
+
+    async fn read(&mut self, fd: u32, len: u32, timeout: Option<u64>) -> Answer<Vec<u8>> {
+        let timeout = timeout.map(Duration::from_nanos);
+        answer(self.process.read(fd, len as usize, timeout).await.map(Vec::from))
+    }
+
+    async fn write(&mut self, fd: u32, bytes: Vec<u8>) -> Answer<()> {
+        let wrote = self.process.write(fd, bytes.into()).await;
+        self.answer_if_alive(wrote)
+    }
+
+    fn seek(&mut self, fd: u32, offset: i64, whence: Whence) -> Answer<u64> {
+        let whence = match whence {
+            Whence::Start => kernel::Whence::Start,
+            Whence::Current => kernel::Whence::Current,
+            Whence::End => kernel::Whence::End,
+        };
+        answer(self.process.file(fd).and_then(|file| file.seek(offset, whence)))
+    }
+
+    fn pipe(&mut self) -> Answer<(u32, u32)> {
+        answer(self.process.pipe())
+    }
+
+    fn close(&mut self, fd: u32) -> Answer<()> {
+        answer(self.process.close(fd))
+    }
+
+    fn stat(&mut self, path: String, follow: bool) -> Answer<Attributes> {
+        answer(self.process.path(&path).and_then(|path| self.process.stat(&path, follow)).map(attributes))
+    }
+
+    fn stat_fd(&mut self, fd: u32) -> Answer<Attributes> {
+        answer(self.process.file(fd).and_then(|file| file.stat()).map(attributes))
+    }
+
+    fn read_dir(&mut self, path: String) -> Answer<Vec<String>> {
+        let entries = self.process.path(&path).and_then(|path| self.process.read_dir(&path));
+        answer(entries.map(|entries| entries.into_iter().map(|entry| entry.name).collect()))
+    }
+
+    fn chmod(&mut self, path: String, mode: u32, follow: bool) -> Answer<()> {
+        let path = self.process.path(&path);
+        answer(path.and_then(|path| self.process.kernel().vfs().chmod(&path, mode & 0o7777, follow)))
+    }
+
+    fn chown(&mut self, path: String, uid: Option<u32>, gid: Option<u32>, follow: bool) -> Answer<()> {
+        let path = self.process.path(&path);
+        answer(path.and_then(|path| self.process.kernel().vfs().chown(&path, uid, gid, follow)))
+    }
+}
+
+impl process::Host for Guest {
+    fn spawn(&mut self, command: Command) -> Answer<u32> {
+        let Command { program, argv, env, files, payload } = command;
+        let spawned = self.process.spawn(Request { program, argv, env, payload }, &files);
+        self.answer_if_alive(spawned)
+    }
+
+    async fn wait(&mut self, child: Option<u32>, timeout: Option<u64>) -> Answer<(u32, process::Status)> {
+        let ended = self.process.wait(child, timeout.map(Duration::from_nanos)).await;
+        answer(ended.map(|(pid, status)| (pid, how_ended(status))))
+    }
+
+    fn kill(&mut self, pid: u32, signal: u8) -> Answer<()> {
+        let signal = if signal == 0 { Ok(None) } else { Signal::new(signal).map(Some) };
+        let sent = signal.and_then(|signal| self.process.kill(pid, signal));
+        self.answer_if_alive(sent)
+    }
+
+    fn on_signal(&mut self, signal: u8, disposition: process::Disposition) -> Answer<process::Disposition> {
+        let wanted = match disposition {
+            process::Disposition::Default => kernel::Disposition::Default,
+            process::Disposition::Ignore => kernel::Disposition::Ignore,
+            process::Disposition::Catch => kernel::Disposition::Catch,
+        };
+        let before = Signal::new(signal).and_then(|signal| self.process.signals().set(signal, wanted));
+        answer(before.map(|before| match before {
+            kernel::Disposition::Default => process::Disposition::Default,
+            kernel::Disposition::Ignore => process::Disposition::Ignore,
+            kernel::Disposition::Catch => process::Disposition::Catch,
+        }))
+    }
+
+    fn pending(&mut self) -> Result<Vec<u8>> {
+        Ok(self.process.signals().take_pending().into_iter().map(Signal::number).collect())
+    }
+
+    fn exit(&mut self, code: u8) -> Result<()> {
+        Err(Ended(Status::Exited(code)).into())
+    }
+
+    fn program(&mut self) -> Result<String> {
+        Ok(self.process.program().to_owned())
+    }
+
+    fn id(&mut self) -> Result<u32> {
+        Ok(self.process.pid())
+    }
+
+    fn parent(&mut self) -> Result<u32> {
+        Ok(self.process.parent_pid())
+    }
+
+    fn payload(&mut self) -> Result<Vec<u8>> {
+        Ok(self.process.take_payload())
+    }
+
+    fn cwd(&mut self) -> Result<String> {
+        Ok(self.process.cwd().to_string())
+    }
+
+    fn chdir(&mut self, path: String) -> Answer<String> {
+        answer(self.process.chdir(&path).map(|path| path.to_string()))
+    }
+
+    fn umask(&mut self, mask: u32) -> Result<u32> {
+        Ok(self.process.set_umask(mask))
+    }
+}
+
+fn how_ended(status: Status) -> process::Status {
+    match status {
+        Status::Exited(code) => process::Status::Exited(code),
+        Status::Signalled(signal) => process::Status::Signalled(signal.number()),
+    }
+}
+
+fn attributes(stat: Stat) -> Attributes {
+    Attributes {
+        kind: match stat.kind {
+            vfs::Kind::File => Kind::File,
+            vfs::Kind::Directory => Kind::Directory,
+            vfs::Kind::Symlink => Kind::Symlink,
+            vfs::Kind::Device => Kind::Device,
+            vfs::Kind::Pipe => Kind::Pipe,
+        },
+        mode: stat.mode,
+        uid: stat.uid,
+        gid: stat.gid,
+        size: stat.size,
+        links: stat.links,
+        device: stat.device,
+        inode: stat.inode,
+        accessed: stat.accessed,
+        modified: stat.modified,
+        changed: stat.changed,
+    }
+}

@@ -1,0 +1,24 @@
+//! The blocking front, for callers without an async runtime.
+
+use std::sync::OnceLock;
+
+use tokio::runtime::{Builder, Handle, Runtime};
+
+use super::{Command, ExecuteError, Output, Sandbox};
+
+impl Sandbox {
+    /// [`execute`](Sandbox::execute) for callers without an async runtime.
+    pub fn execute_blocking(&self, command: impl Into<Command>) -> Result<Output, ExecuteError> {
+        if Handle::try_current().is_ok() {
+            return Err(ExecuteError::WithinRuntime);
+        }
+        runtime()?.block_on(self.execute(command))
+    }
+}
+
+/// One runtime for all blocking callers: a process of theirs may outlive no call, so sharing shows nothing.
+fn runtime() -> Result<&'static Runtime, ExecuteError> {
+    static SHARED: OnceLock<Result<Runtime, String>> = OnceLock::new();
+    let make = || Builder::new_multi_thread().enable_time().thread_name("isopod").build().map_err(|e| e.to_string());
+    SHARED.get_or_init(make).as_ref().map_err(|error| ExecuteError::Host(error.clone()))
+}

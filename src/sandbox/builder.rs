@@ -1,0 +1,128 @@
+//! Making a sandbox.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::command::set_variables;
+use super::{ExecuteError, Sandbox, Settings, tree};
+use crate::error::Errno;
+use crate::kernel::Kernel;
+use crate::limits::Limits;
+use crate::path::GuestPath;
+use crate::runtime::{Runtime, RuntimeError};
+use crate::vfs::Quota;
+
+/// The variables that a command has unless told otherwise.
+const ENV: [(&str, &str); 5] = [
+    ("PATH", "/usr/local/bin:/usr/bin:/bin"),
+    ("HOME", "/home/user"),
+    ("USER", "user"),
+    ("SHELL", "/bin/bash"),
+    ("LANG", "C.UTF-8"),
+];
+
+/// Where a command starts, and where the caller's directory goes.
+pub(super) const WORKSPACE: &str = "/workspace";
+
+/// A sandbox to be.
+#[derive(Default)]
+pub struct SandboxBuilder {
+    runtime: Option<Runtime>,
+    limits: Limits,
+    mounts: Vec<HostMount>,
+    env: Vec<(String, String)>,
+    cwd: Option<String>,
+}
+
+/// A directory of the host in the sandbox.
+pub(super) struct HostMount {
+    pub(super) host: PathBuf,
+    pub(super) guest: String,
+    pub(super) read_only: bool,
+}
+
+impl SandboxBuilder {
+    /// The runtime to run on, instead of the shared one.
+    pub fn runtime(mut self, runtime: Runtime) -> SandboxBuilder {
+        self.runtime = Some(runtime);
+        self
+    }
+
+    /// What the sandbox may use.
+    pub fn limits(mut self, limits: Limits) -> SandboxBuilder {
+        self.limits = limits;
+        self
+    }
+
+    /// Mounts a directory of the host, to read and write.
+    pub fn mount(self, host: impl AsRef<Path>, guest: impl Into<String>) -> SandboxBuilder {
+        self.host_mount(host.as_ref(), guest.into(), false)
+    }
+
+    /// Mounts a directory of the host, only to read.
+    pub fn mount_read_only(self, host: impl AsRef<Path>, guest: impl Into<String>) -> SandboxBuilder {
+        self.host_mount(host.as_ref(), guest.into(), true)
+    }
+
+    fn host_mount(mut self, host: &Path, guest: String, read_only: bool) -> SandboxBuilder {
+        self.mounts.push(HostMount { host: host.to_owned(), guest, read_only });
+        self
+    }
+
+    /// A variable in the environment of every command.
+    pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> SandboxBuilder {
+        self.env.push((name.into(), value.into()));
+        self
+    }
+
+    /// Where commands start, instead of /workspace.
+    pub fn cwd(mut self, directory: impl Into<String>) -> SandboxBuilder {
+        self.cwd = Some(directory.into());
+        self
+    }
+
+    /// Makes the sandbox.
+    pub fn build(self) -> Result<Sandbox, BuildError> {
+        let mut env: Vec<(String, String)> = ENV.map(|(name, value)| (name.into(), value.into())).into();
+        set_variables(&mut env, self.env).map_err(BuildError::Variable)?;
+        let runtime = match self.runtime {
+            Some(runtime) => runtime,
+            None => Runtime::shared()?,
+        };
+        let quota = Arc::new(Quota::new(&self.limits));
+        let vfs = tree::tree(&runtime, &quota, &self.mounts)?;
+        let text = self.cwd.unwrap_or_else(|| WORKSPACE.to_owned());
+        let kernel = Arc::new(Kernel::new(vfs, quota, self.limits, Arc::new(runtime)));
+        let cwd = kernel.directory(&GuestPath::root(), &text).map_err(|errno| BuildError::Cwd(text, errno))?;
+        Ok(Sandbox { kernel, settings: Arc::new(Settings { env, cwd }) })
+    }
+}
+
+/// Why a sandbox could not be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// A directory of the host that cannot be mounted.
+    #[error("cannot mount {}: {error}", host.display())]
+    Host {
+        /// As the caller gave it.
+        host: PathBuf,
+        /// What the host says.
+        error: std::io::Error,
+    },
+    /// A place in the sandbox where nothing can be mounted.
+    #[error("cannot mount at {0:?}: {1}")]
+    Guest(String, Errno),
+    /// The working directory is not there.
+    #[error("cannot start in {0:?}: {1}")]
+    Cwd(String, Errno),
+    /// A variable that no process can have.
+    #[error(transparent)]
+    Variable(ExecuteError),
+    /// The runtime could not start.
+    #[error(transparent)]
+    Runtime(#[from] Arc<RuntimeError>),
+    /// The sandbox's own files could not be made.
+    #[error("cannot make the sandbox's files: {0}")]
+    Tree(#[from] Errno),
+}

@@ -1,0 +1,76 @@
+//! A sandbox: a kernel with files, limits and an environment, ready to execute commands.
+
+mod blocking;
+mod builder;
+mod command;
+mod execution;
+mod output;
+mod tree;
+
+use std::sync::Arc;
+
+pub use builder::{BuildError, SandboxBuilder};
+pub use command::{Command, ExecuteError, Stdin};
+pub use execution::{Chunk, Execution, Outcome};
+pub use output::Output;
+
+use crate::kernel::{Capture, Channel, Kernel, OpenFile};
+use crate::limits::Limits;
+use crate::path::GuestPath;
+
+/// A sandbox. Clones are handles to the same one.
+///
+/// Its files last as long as it does; the processes of a command end with the command. Commands may run side by
+/// side.
+#[derive(Clone)]
+pub struct Sandbox {
+    kernel: Arc<Kernel>,
+    settings: Arc<Settings>,
+}
+
+/// What every command of a sandbox starts with.
+struct Settings {
+    env: Vec<(String, String)>,
+    cwd: GuestPath,
+}
+
+impl Sandbox {
+    /// A sandbox to be.
+    pub fn builder() -> SandboxBuilder {
+        SandboxBuilder::default()
+    }
+
+    /// Executes a command and returns all that it wrote, up to the output limit.
+    ///
+    /// A command that fails, that is killed or that runs out of time is an answer, not an error. Dropping the future
+    /// ends the command and everything it started.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime, or in one without timers.
+    pub async fn execute(&self, command: impl Into<Command>) -> Result<Output, ExecuteError> {
+        let command = command.into();
+        let capture = Arc::new(Capture::new(self.limits().output));
+        let outputs = [Channel::Stdout, Channel::Stderr].map(|c| Arc::new(OpenFile::capture(capture.clone(), c)));
+        let outcome = execution::begin(self, command, outputs)?.finish().await;
+        Ok(Output::new(outcome, capture.take(), self.limits().output))
+    }
+
+    /// Starts a command whose output comes piece by piece, as it is written. A slow reader slows the command down, but
+    /// does not stop its clock.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime, or in one without timers.
+    pub fn stream(&self, command: impl Into<Command>) -> Result<Execution, ExecuteError> {
+        Execution::start(self, command.into())
+    }
+
+    /// What the sandbox may use.
+    pub fn limits(&self) -> &Limits {
+        self.kernel.limits()
+    }
+
+    /// The kernel behind it.
+    pub fn kernel(&self) -> &Arc<Kernel> {
+        &self.kernel
+    }
+}

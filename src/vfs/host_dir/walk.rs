@@ -1,0 +1,159 @@
+//! From the opened root to the directory that a name stands in, without following a link.
+//!
+//! On Linux one `openat2` does it. Where that is not to be had (an older kernel, a seccomp filter), and whenever a
+//! link is in the way, the walk goes name by name, each step a handle: it is as tight, and it finds the link.
+
+use std::io;
+use std::ops::Deref;
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use cap_fs_ext::DirExt;
+use cap_std::fs::{Dir, Metadata, MetadataExt};
+use rustix::fs::{Mode, OFlags, ResolveFlags};
+use rustix::io::Errno as Host;
+
+use crate::error::{Errno, Result};
+use crate::path::Subpath;
+use crate::vfs::{Attempt, OpenHow, Stop};
+
+use super::errors::errno;
+
+/// The root of the directory and how to walk from it.
+pub(super) struct Walk {
+    root: Dir,
+    /// Device of the root on the host.
+    device: u64,
+    /// Cleared for good when the host turns out to have no `openat2`.
+    at_once: AtomicBool,
+}
+
+/// A directory on the way: the root, or one that was opened for this call.
+pub(super) enum Step<'a> {
+    Root(&'a Dir),
+    Opened(Dir),
+}
+
+impl Deref for Step<'_> {
+    type Target = Dir;
+
+    fn deref(&self) -> &Dir {
+        match self {
+            Step::Root(dir) => dir,
+            Step::Opened(dir) => dir,
+        }
+    }
+}
+
+impl Walk {
+    pub(super) fn new(root: Dir) -> io::Result<Walk> {
+        let device = root.dir_metadata()?.dev();
+        Ok(Walk { root, device, at_once: AtomicBool::new(true) })
+    }
+
+    #[cfg(test)]
+    pub(super) fn name_by_name_only(self) -> Walk {
+        Walk { at_once: AtomicBool::new(false), ..self }
+    }
+
+    pub(super) fn root(&self) -> &Dir {
+        &self.root
+    }
+
+    pub(super) fn root_metadata(&self) -> Result<Metadata> {
+        self.root.dir_metadata().map_err(errno)
+    }
+
+    /// A handle of the directory at `path`; a link on the way or at its end is the answer.
+    pub(super) fn directory(&self, path: Subpath<'_>) -> Attempt<Step<'_>> {
+        if path.is_root() {
+            return Ok(Step::Root(&self.root));
+        }
+        match self.at_once(path) {
+            Some(found) => Ok(found.map(Step::Opened)?),
+            None => self.name_by_name(path).map(Step::Opened),
+        }
+    }
+
+    /// What the walk says about a link that is the last name of `path`.
+    pub(super) fn link(&self, dir: &Dir, name: &str, path: Subpath<'_>) -> Result<Stop> {
+        Ok(Stop::Link { names: path.names().count(), target: read_link(dir, name)? })
+    }
+
+    /// Why the last name of `path` could not be opened: it is a link, or else what the host said.
+    pub(super) fn link_or(&self, dir: &Dir, name: &str, path: Subpath<'_>, how: &OpenHow, errno: Errno) -> Stop {
+        if !dir.symlink_metadata(name).is_ok_and(|metadata| metadata.is_symlink()) {
+            return errno.into();
+        }
+        match how.nofollow {
+            true if how.directory => Errno::NotDirectory.into(),
+            true => Errno::Loop.into(),
+            false => self.link(dir, name, path).unwrap_or_else(Stop::Errno),
+        }
+    }
+
+    /// Refuses what is on another device and belongs to the host's kernel: a `proc` or `sys` that someone bind-mounted
+    /// in here holds links and files that lead to every process of the host.
+    pub(super) fn check_device(&self, handle: impl AsFd, device: u64) -> Result<()> {
+        if device == self.device {
+            return Ok(());
+        }
+        let kind = rustix::fs::fstatfs(handle).map_err(errno)?.f_type;
+        if FORBIDDEN.contains(&(kind as u64)) { Err(Errno::NotPermitted) } else { Ok(()) }
+    }
+
+    /// The walk in one call; none if it has to be done name by name, be it for a link, for a mount of the host, for a
+    /// path longer than one call takes, or for want of `openat2`.
+    fn at_once(&self, path: Subpath<'_>) -> Option<Result<Dir>> {
+        if !self.at_once.load(Ordering::Relaxed) {
+            return None;
+        }
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
+        match rustix::fs::openat2(self.root.as_fd(), path.as_str(), flags, Mode::empty(), resolve) {
+            Ok(handle) => Some(Ok(Dir::from_std_file(handle.into()))),
+            Err(error @ (Host::NOENT | Host::NOTDIR | Host::MFILE | Host::NFILE)) => Some(Err(errno(error))),
+            Err(error) => {
+                if error == Host::NOSYS {
+                    self.at_once.store(false, Ordering::Relaxed);
+                }
+                None
+            }
+        }
+    }
+
+    fn name_by_name(&self, path: Subpath<'_>) -> Attempt<Dir> {
+        let mut dir = Step::Root(&self.root);
+        for (index, name) in path.names().enumerate() {
+            dir = match dir.open_dir_nofollow(name) {
+                Ok(next) => {
+                    let device = next.dir_metadata().map_err(errno)?.dev();
+                    self.check_device(&next, device)?;
+                    Step::Opened(next)
+                }
+                Err(error) => {
+                    return match dir.symlink_metadata(name) {
+                        Ok(metadata) if metadata.is_symlink() => {
+                            Err(Stop::Link { names: index + 1, target: read_link(&dir, name)? })
+                        }
+                        _ => Err(errno(error).into()),
+                    };
+                }
+            };
+        }
+        match dir {
+            Step::Opened(dir) => Ok(dir),
+            Step::Root(_) => Err(Errno::Io.into()),
+        }
+    }
+}
+
+/// What a link holds. One that is not UTF-8 cannot be resolved, as its parts cannot be named.
+pub(super) fn read_link(dir: &Dir, name: &str) -> Result<String> {
+    let target = dir.read_link_contents(name).map_err(errno)?;
+    target.into_os_string().into_string().map_err(|_| Errno::IllegalSequence)
+}
+
+/// `f_type` of `proc`, `sysfs`, `cgroup`, `cgroup2`, `debugfs`, `tracefs`, `securityfs` and `bpf`, from statfs(2).
+const FORBIDDEN: [u64; 8] =
+    [0x9fa0, 0x6265_6572, 0x0027_e0eb, 0x6367_7270, 0x6462_6720, 0x7472_6163, 0x7363_6673, 0xcafe_4a11];

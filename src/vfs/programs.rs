@@ -1,0 +1,143 @@
+//! The program table shown as a directory of executable files.
+//!
+//! Each file says which program it is in its content, not in its name: the kernel recognises the content when it
+//! spawns, so a copy or a link of `/bin/tr` under any name runs `tr`.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::error::{Errno, Result};
+use crate::path::Subpath;
+
+use super::{Attempt, DirEntry, File, FileSystem, Kind, Node, OpenHow, SetTime, Stat};
+
+/// What the content of a program's file starts with; the program's name and a line feed follow.
+pub const PROGRAM_MAGIC: &str = "#!isopod-program ";
+
+/// The inode of the directory; the programs follow.
+const ROOT: u64 = 1;
+
+/// A read-only file system with one file a program.
+pub struct Programs {
+    /// Sorted, each once.
+    names: Vec<String>,
+}
+
+impl Programs {
+    /// Shows these programs.
+    pub fn new(names: impl Iterator<Item = String>) -> Programs {
+        let mut names: Vec<String> = names.collect();
+        names.sort_unstable();
+        names.dedup();
+        Programs { names }
+    }
+
+    /// The file that a path names; none for the directory itself.
+    fn find(&self, path: Subpath<'_>) -> Result<Option<Program>> {
+        let mut names = path.names();
+        let Some(name) = names.next() else {
+            return Ok(None);
+        };
+        let index = self.names.binary_search_by(|known| known.as_str().cmp(name)).map_err(|_| Errno::NoEntry)?;
+        match names.next() {
+            Some(_) => Err(Errno::NotDirectory),
+            None => Ok(Some(Program {
+                content: Bytes::from(format!("{PROGRAM_MAGIC}{name}\n")),
+                inode: ROOT + 1 + index as u64,
+            })),
+        }
+    }
+}
+
+impl FileSystem for Programs {
+    fn open(&self, path: Subpath<'_>, how: &OpenHow) -> Attempt<Node> {
+        let found = match self.find(path) {
+            Ok(_) if how.create && how.exclusive => return Err(Errno::Exist.into()),
+            Err(Errno::NoEntry) if how.create => return Err(Errno::ReadOnly.into()),
+            found => found?,
+        };
+        match found {
+            None if how.writes() || how.create || how.truncate => Err(Errno::IsDirectory.into()),
+            None => Ok(Node::Directory),
+            Some(_) if how.directory => Err(Errno::NotDirectory.into()),
+            Some(_) if how.writes() || how.truncate => Err(Errno::ReadOnly.into()),
+            Some(program) => Ok(Node::File(Arc::new(program))),
+        }
+    }
+
+    fn stat(&self, path: Subpath<'_>, _follow: bool) -> Attempt<Stat> {
+        match self.find(path)? {
+            Some(program) => Ok(program.stat()?),
+            None => Ok(Stat { kind: Kind::Directory, links: 2, ..stat(ROOT, 0) }),
+        }
+    }
+
+    fn read_dir(&self, path: Subpath<'_>) -> Attempt<Vec<DirEntry>> {
+        if self.find(path)?.is_some() {
+            return Err(Errno::NotDirectory.into());
+        }
+        let entry = |(name, inode): (&String, u64)| DirEntry { name: name.clone(), kind: Kind::File, inode };
+        Ok(self.names.iter().zip(ROOT + 1..).map(entry).collect())
+    }
+
+    fn read_link(&self, path: Subpath<'_>) -> Attempt<String> {
+        self.find(path)?;
+        Err(Errno::Invalid.into())
+    }
+}
+
+/// The file of a program.
+struct Program {
+    content: Bytes,
+    inode: u64,
+}
+
+impl File for Program {
+    fn read_at(&self, offset: u64, max: usize) -> Result<Bytes> {
+        let start = usize::try_from(offset).unwrap_or(usize::MAX).min(self.content.len());
+        let end = start.saturating_add(max).min(self.content.len());
+        Ok(self.content.slice(start..end))
+    }
+
+    fn write_at(&self, _offset: u64, _bytes: &[u8]) -> Result<usize> {
+        Err(Errno::ReadOnly)
+    }
+
+    fn append(&self, _bytes: &[u8]) -> Result<u64> {
+        Err(Errno::ReadOnly)
+    }
+
+    fn stat(&self) -> Result<Stat> {
+        Ok(stat(self.inode, self.content.len() as u64))
+    }
+
+    fn set_len(&self, _len: u64) -> Result<()> {
+        Err(Errno::ReadOnly)
+    }
+
+    fn set_times(&self, _accessed: SetTime, _modified: SetTime) -> Result<()> {
+        Err(Errno::ReadOnly)
+    }
+
+    fn sync(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Programs belong to root and have no date: nobody in the sandbox made them.
+fn stat(inode: u64, size: u64) -> Stat {
+    Stat {
+        kind: Kind::File,
+        mode: 0o755,
+        uid: 0,
+        gid: 0,
+        size,
+        links: 1,
+        device: 0,
+        inode,
+        accessed: 0,
+        modified: 0,
+        changed: 0,
+    }
+}

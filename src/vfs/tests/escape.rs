@@ -1,0 +1,352 @@
+//! Ways out of a directory of the host, and special files in it. The numbers are those of the list of attacks.
+
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
+use std::time::{Duration, Instant};
+
+use super::*;
+
+/// Every call that takes a path, as far as it can do harm or tell something.
+const CALLS: [&str; 16] = [
+    "cat",
+    "stat",
+    "ls",
+    "realpath",
+    "readlink",
+    "put w@ x",
+    "put wct@ x",
+    "put wa@ x",
+    "truncate 0",
+    "chmod 777",
+    "touch 1",
+    "rm",
+    "rmdir",
+    "mkdir",
+    "ln-s x",
+    "open rd",
+];
+
+/// Runs a test as the host is and as a host without `openat2` would be.
+fn on_hosts(test: impl Fn(&dyn Fn() -> Host)) {
+    test(&Host::new);
+    test(&Host::without_openat2);
+}
+
+fn line(call: &str, at: &str) -> String {
+    match call.split_once('@') {
+        Some((call, text)) => format!("{call} {at}{text}"),
+        None => format!("{call} {at}"),
+    }
+}
+
+/// Makes every call on every path; nothing of the secret may show and nothing outside may change.
+fn attack(host: &Host, paths: &[&str]) {
+    let outside = host.temp.path().join("outside/canary");
+    let before = std::fs::metadata(&outside).unwrap();
+    for at in paths {
+        for call in CALLS {
+            let outcome = host.vfs.run(&line(call, at));
+            assert!(!outcome.contains(SECRET) && outcome != "[canary]", "{call} {at}: {outcome}");
+        }
+        host.vfs.run(&format!("mv {at} /x"));
+        host.vfs.run(&format!("ln {at} /y"));
+        host.vfs.run(&format!("ln-L {at} /z"));
+        host.vfs.run(&format!("mv {at}/ /x/"));
+        for name in ["x", "y", "z"] {
+            let outcome = host.vfs.run(&format!("cat /{name}"));
+            assert!(!outcome.contains(SECRET), "{name} {at}: {outcome}");
+        }
+        host.check_outside();
+    }
+    let after = std::fs::metadata(&outside).unwrap();
+    assert_eq!(
+        (before.mode(), before.modified().unwrap(), before.nlink()),
+        (after.mode(), after.modified().unwrap(), after.nlink())
+    );
+}
+
+#[test]
+fn attacks_50_to_53_dots_do_not_lead_out() {
+    on_hosts(|host| {
+        let host = host();
+        host.vfs.check("mkdir /a\nmkdir /a/b");
+        let up = "../".repeat(50);
+        let (secret, outside) = (format!("/{up}secret"), format!("/a/{up}outside/canary"));
+        let root = format!("{}/secret", host.temp.path().display());
+        attack(
+            &host,
+            &[
+                &secret,
+                &outside,
+                &root,
+                "/etc/passwd",
+                "/a/../../secret",
+                "//../secret",
+                "/./../secret",
+                "/a//..//..//secret",
+                "/a/b/../../../outside/canary",
+            ],
+        );
+        assert_eq!(host.vfs.run("cat /etc/passwd"), "NoEntry");
+    });
+}
+
+#[test]
+fn attack_54_a_nul_is_no_part_of_a_path() {
+    on_hosts(|host| {
+        host().vfs.check("cat /a\0/../secret => Invalid\nmkdir /a\0 => Invalid\nln-s a\0b /l => Invalid");
+    });
+}
+
+#[test]
+fn attacks_55_56_and_59_to_61_links_do_not_lead_out() {
+    on_hosts(|host| {
+        // Each afresh, since an attack may well remove or replace the link.
+        for at in [
+            "/up",
+            "/up/",
+            "/up/.",
+            "/up/..",
+            "/up/canary",
+            "/up/../secret",
+            "/up/../../outside/canary",
+            "/deep/up/canary",
+        ] {
+            for absolute in [false, true] {
+                let host = host();
+                let target = if absolute { host.temp.path().join("outside") } else { "../outside".into() };
+                symlink(&target, host.inside("up")).unwrap();
+                std::fs::create_dir(host.inside("deep")).unwrap();
+                let target = if absolute { host.temp.path().join("outside") } else { "../../outside".into() };
+                symlink(target, host.inside("deep/up")).unwrap();
+                attack(&host, &[at]);
+            }
+        }
+        for target in
+            ["../secret", "../outside/canary", "./../secret", "/proc/self/root", "/proc/self/fd/0", "/dev/stdin", "/"]
+        {
+            for at in ["/l", "/l/", "/l/.", "/l/..", "/l/etc/passwd", "/l/secret"] {
+                let host = host();
+                symlink(target, host.inside("l")).unwrap();
+                attack(&host, &[at]);
+            }
+        }
+        let host = host();
+        symlink("/proc/self/root", host.inside("root")).unwrap();
+        symlink("/dev/stdin", host.inside("stdin")).unwrap();
+        host.vfs.check("open r /root => NoEntry\nopen r /stdin => NoEntry\nopen rd /root/ => NoEntry");
+    });
+}
+
+#[test]
+fn attacks_57_and_58_long_chains_and_loops_end() {
+    on_hosts(|host| {
+        let host = host();
+        for n in 1..=50 {
+            symlink(format!("{}", n - 1), host.inside(&n.to_string())).unwrap();
+        }
+        symlink("loop", host.inside("loop")).unwrap();
+        symlink("loop/../loop", host.inside("twice")).unwrap();
+        host.vfs.check(
+            "cat /50 => Loop
+        cat /loop => Loop
+        cat /loop/x => Loop
+        stat /twice => Loop
+        put wc /loop x => Loop",
+        );
+    });
+}
+
+#[test]
+fn attack_59_trailing_slashes_on_both_sides_of_a_rename() {
+    on_hosts(|host| {
+        let host = host();
+        symlink("../outside", host.inside("out")).unwrap();
+        host.vfs.check(
+            "mkdir /d
+        put wc /f x
+        mv /out/ /x => NotDirectory
+        mv /d /out/ => NotDirectory
+        mv /f /out/ => NotDirectory
+        mv /out/ /d/ => NotDirectory
+        mv /d /out/canary => NoEntry
+        rmdir /out/ => NotDirectory
+        open rd /out/ => NoEntry",
+        );
+        host.check_outside();
+    });
+}
+
+#[test]
+fn attack_62_what_is_made_through_a_dangling_link_stays_inside() {
+    on_hosts(|host| {
+        let host = host();
+        symlink("../made", host.inside("relative")).unwrap();
+        symlink(host.temp.path().join("made"), host.inside("absolute")).unwrap();
+        host.vfs.check("put wc /relative inside\ncat /made => inside\nput wc /absolute x => NoEntry");
+        assert!(host.inside("made").exists());
+        host.check_outside();
+    });
+}
+
+#[test]
+fn attack_63_a_hard_link_that_the_host_planted_is_not_written_through() {
+    on_hosts(|host| {
+        let host = host();
+        std::fs::hard_link(host.temp.path().join("secret"), host.inside("planted")).unwrap();
+        let before = std::fs::metadata(host.inside("planted")).unwrap();
+        host.vfs.check(
+            "open r /planted => file
+        open w /planted => NotPermitted
+        open rt /planted => NotPermitted
+        put wa /planted x => NotPermitted
+        put wct /planted x => NotPermitted
+        truncate 0 /planted => NotPermitted
+        chmod 777 /planted => NotPermitted
+        touch 1 /planted => NotPermitted
+        ln /planted /again
+        put w /again x => NotPermitted
+        put w /planted x => NotPermitted
+        rm /again
+        put wc /own x
+        ln /own /second
+        put w /second y
+        chmod 600 /own
+        rm /second
+        ln /own /third
+        put w /own z
+        mv /third /own
+        put w /third z
+        mv /own /planted
+        put w /planted z",
+        );
+        let after = std::fs::metadata(host.temp.path().join("secret")).unwrap();
+        assert_eq!(
+            (before.len(), before.mode(), before.modified().unwrap()),
+            (after.len(), after.mode(), after.modified().unwrap())
+        );
+        host.check_outside();
+        // A handle that only reads does not change times either.
+        std::fs::hard_link(host.temp.path().join("secret"), host.inside("more")).unwrap();
+        let Opened::File(file) = host.vfs.open(&path("/more"), &how("r")).unwrap() else { panic!() };
+        assert_eq!(file.set_times(SetTime::Now, SetTime::Now), Err(Errno::NotPermitted));
+    });
+}
+
+#[test]
+fn attack_69_names_that_are_not_utf_8_are_an_error_and_not_left_out() {
+    on_hosts(|host| {
+        use std::os::unix::ffi::OsStrExt;
+        let host = host();
+        std::fs::create_dir(host.inside("d")).unwrap();
+        for bytes in [&b"caf\xe9"[..], b"\xc0\xae\xc0\xae", b"\xed\xa0\x80"] {
+            let name = host.inside("d").join(std::ffi::OsStr::from_bytes(bytes));
+            std::fs::write(&name, "x").unwrap();
+            host.vfs.check("ls /d => IllegalSequence\nrmdir /d => NotEmpty\nls / => [d/]");
+            std::fs::remove_file(name).unwrap();
+        }
+        symlink(std::ffi::OsStr::from_bytes(b"\xff"), host.inside("l")).unwrap();
+        host.vfs.check("readlink /l => IllegalSequence\ncat /l => IllegalSequence\nlstat /l => link 1\nrm /l");
+    });
+}
+
+#[test]
+fn attacks_78_to_80_special_files_are_refused_at_once() {
+    on_hosts(|host| {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        let host = host();
+        let make = |name: &str, kind, device| mknodat(CWD, host.inside(name), kind, Mode::from_raw_mode(0o666), device);
+        make("fifo", FileType::Fifo, 0).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(host.inside("socket")).unwrap();
+        let mut names = vec!["fifo", "socket"];
+        // Only root can make one: /dev/null and /dev/mem.
+        for (name, minor) in [("null", 3), ("mem", 1)] {
+            if make(name, FileType::CharacterDevice, rustix::fs::makedev(1, minor)).is_ok() {
+                names.push(name);
+            }
+        }
+        symlink("fifo", host.inside("link")).unwrap();
+        names.push("link");
+        for name in names {
+            let start = Instant::now();
+            for flags in ["r", "w", "rw", "wa", "wct", "rn", "wc"] {
+                if name == "link" && flags == "rn" {
+                    continue;
+                }
+                host.vfs.check(&format!("open {flags} /{name} => NoDevice"));
+            }
+            host.vfs.check(&format!("open rd /{name} => NotDirectory\nopen r /{name}/ => NotDirectory"));
+            host.vfs
+                .check(&format!("chmod 600 /{name} => NoDevice\nstat /{name} => device\nls /{name} => NotDirectory"));
+            assert!(start.elapsed() < Duration::from_millis(50 * 10), "{name}");
+        }
+        assert!(std::fs::metadata(host.inside("fifo")).unwrap().file_type().is_fifo());
+        host.vfs.check("mv /fifo /moved\nrm /moved\nrm /socket");
+    });
+}
+
+#[test]
+fn set_id_bits_are_refused_unless_they_are_there() {
+    on_hosts(|host| {
+        let host = host();
+        host.vfs.check(
+            "put wc /f x
+        mkdir /d
+        chmod 4755 /f => NotPermitted
+        chmod 2755 /f => NotPermitted
+        chmod 2755 /d => NotPermitted
+        stat /f => file 644 1 1
+        chmod 1755 /d",
+        );
+        std::fs::set_permissions(host.inside("d"), std::fs::Permissions::from_mode(0o2755)).unwrap();
+        host.vfs.check("chmod 2700 /d\nstat /d => directory 2700\nmkdir /d/e\nchmod 700 /d");
+        assert_eq!(host.vfs.mkdir(&path("/s"), 0o2755), Err(Errno::NotPermitted));
+        assert!(matches!(host.vfs.open(&path("/s"), &OpenHow { mode: 0o4755, ..how("wc") }), Err(Errno::NotPermitted)));
+    });
+}
+
+#[test]
+fn a_link_that_flips_while_it_is_used_leaks_nothing() {
+    on_hosts(|host| {
+        let host = host();
+        std::fs::create_dir(host.inside("real")).unwrap();
+        std::fs::write(host.inside("real/canary"), "inside").unwrap();
+        std::fs::rename(host.inside("real"), host.inside("d")).unwrap();
+        symlink("../outside", host.inside("evil")).unwrap();
+        let stop = std::sync::atomic::AtomicBool::new(false);
+        let (a, b) = (host.inside("d"), host.inside("evil"));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                use rustix::fs::{CWD, RenameFlags, renameat_with};
+                while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                    renameat_with(CWD, &a, CWD, &b, RenameFlags::EXCHANGE).unwrap();
+                }
+            });
+            let mut reached = 0;
+            for step in 0..20_000 {
+                let outcome =
+                    host.vfs.run(["cat /d/canary", "put w /d/canary inside", "ls /d", "chmod 600 /d/canary"][step % 4]);
+                assert!(!outcome.contains(SECRET), "{outcome}");
+                reached += u32::from(outcome == "inside");
+                let _ = host.vfs.run("mkdir /d/new");
+                let _ = host.vfs.run("rmdir /d/new");
+            }
+            stop.store(true, std::sync::atomic::Ordering::Relaxed);
+            assert!(reached > 0);
+        });
+        host.check_outside();
+    });
+}
+
+#[test]
+fn attack_81_files_of_the_host_s_kernel_are_refused() {
+    use std::path::Path;
+    let device = |at: &str| std::fs::metadata(at).map(|metadata| metadata.dev());
+    let vfs = Vfs::builder().mount(GuestPath::root(), host_dir(Path::new("/")), true).build().unwrap();
+    for (at, file) in [("/proc", "self/environ"), ("/sys", "kernel/mm")] {
+        // The root of this machine has them mounted below, unless it is a bare container.
+        if device(at).is_ok_and(|below| device("/").is_ok_and(|root| below != root)) {
+            vfs.check(&format!("ls {at} => NotPermitted\ncat {at}/{file} => NotPermitted"));
+            vfs.check(&format!("stat {at}/{file} => NotPermitted\nreadlink {at}/self => NotPermitted"));
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Tests of the VFS from the outside in: calls as lines of text, run on every file system alike, and on the host's
+//! kernel as the oracle.
+
+// The host's side of a test is made and looked at by the host's own means.
+#![allow(clippy::disallowed_methods)]
+
+mod escape;
+mod mounts;
+mod oracle;
+mod posix;
+mod quota;
+mod random;
+
+use std::sync::Arc;
+
+use tempfile::TempDir;
+
+use crate::error::{Errno, Result};
+use crate::limits::Limits;
+use crate::path::GuestPath;
+
+use super::{Dev, File, HostDir, Kind, MemFs, OpenHow, Opened, Programs, Quota, SetTime, Stat, Vfs};
+
+/// Something that runs a line such as `mkdir /a` and tells how it went: `ok`, a value, or the name of an errno.
+trait Tree {
+    fn call(&self, words: &[&str]) -> Result<String>;
+
+    fn run(&self, line: &str) -> String {
+        let words: Vec<&str> = line.split(' ').collect();
+        self.call(&words).unwrap_or_else(|errno| format!("{errno:?}"))
+    }
+
+    /// Runs lines of the form `call => outcome`.
+    fn check(&self, script: &str) {
+        for line in script.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            let (call, want) = line.split_once(" => ").unwrap_or((line, "ok"));
+            assert_eq!(self.run(call), want, "{call}");
+        }
+    }
+}
+
+impl Tree for Vfs {
+    fn call(&self, words: &[&str]) -> Result<String> {
+        let path = |text: &str| GuestPath::parse(&GuestPath::root(), text);
+        let done = |()| "ok".to_owned();
+        match *words {
+            ["mkdir", at] => self.mkdir(&path(at)?, 0o755).map(done),
+            ["rmdir", at] => self.rmdir(&path(at)?).map(done),
+            ["rm", at] => self.unlink(&path(at)?).map(done),
+            ["mv", from, to] => self.rename(&path(from)?, &path(to)?).map(done),
+            ["ln", from, to] => self.link(&path(from)?, &path(to)?, false).map(done),
+            ["ln-L", from, to] => self.link(&path(from)?, &path(to)?, true).map(done),
+            ["ln-s", target, at] => self.symlink(target, &path(at)?).map(done),
+            ["readlink", at] => self.read_link(&path(at)?),
+            ["stat", at] => self.stat(&path(at)?, true).map(|stat| show(&stat)),
+            ["lstat", at] => self.stat(&path(at)?, false).map(|stat| show(&stat)),
+            ["ls", at] => {
+                let entries = self.read_dir(&path(at)?)?;
+                Ok(list(entries.iter().map(|entry| (entry.name.as_str(), entry.kind))))
+            }
+            ["chmod", mode, at] => self.chmod(&path(at)?, octal(mode), true).map(done),
+            ["chmod-h", mode, at] => self.chmod(&path(at)?, octal(mode), false).map(done),
+            ["touch", time, at] => set_time(|time| self.set_times(&path(at)?, time, time, true), time).map(done),
+            ["touch-h", time, at] => set_time(|time| self.set_times(&path(at)?, time, time, false), time).map(done),
+            ["mtime", at] => self.stat(&path(at)?, false).map(|stat| stat.modified.to_string()),
+            ["chown", id, at] => {
+                let id = id.parse().ok();
+                self.chown(&path(at)?, id, id, true).map(done)
+            }
+            ["realpath", at] => self.canonical(&path(at)?).map(|path| path.to_string()),
+            ["open", flags, at] => match self.open(&path(at)?, &how(flags))? {
+                Opened::File(_) => Ok("file".to_owned()),
+                Opened::Directory(path) => Ok(format!("directory {path}")),
+                Opened::Descriptor(number) => Ok(format!("descriptor {number}")),
+            },
+            ["put", flags, at, text] => match self.open(&path(at)?, &how(flags))? {
+                Opened::File(file) if flags.contains('a') => file.append(text.as_bytes()).map(|_| "ok".to_owned()),
+                Opened::File(file) => file.write_at(0, text.as_bytes()).map(|_| "ok".to_owned()),
+                _ => Err(Errno::IsDirectory),
+            },
+            ["cat", at] => match self.open(&path(at)?, &how("r"))? {
+                Opened::File(file) => Ok(String::from_utf8_lossy(&file.read_at(0, 4096)?).trim_end().to_owned()),
+                _ => Err(Errno::IsDirectory),
+            },
+            ["truncate", len, at] => match self.open(&path(at)?, &how("w"))? {
+                Opened::File(file) => file.set_len(len.parse().unwrap()).map(done),
+                _ => Err(Errno::IsDirectory),
+            },
+            _ => panic!("no such call: {words:?}"),
+        }
+    }
+}
+
+fn set_time(call: impl Fn(SetTime) -> Result<()>, time: &str) -> Result<()> {
+    call(SetTime::At(time.parse().unwrap()))
+}
+
+/// The flags of an open, a letter each.
+fn how(flags: &str) -> OpenHow {
+    let has = |letter| flags.contains(letter);
+    OpenHow {
+        read: has('r'),
+        write: has('w'),
+        append: has('a'),
+        create: has('c'),
+        exclusive: has('x'),
+        truncate: has('t'),
+        nofollow: has('n'),
+        directory: has('d'),
+        mode: 0o644,
+    }
+}
+
+fn octal(mode: &str) -> u32 {
+    u32::from_str_radix(mode, 8).unwrap()
+}
+
+/// What can be compared between file systems: times and the sizes of directories cannot.
+fn show(stat: &Stat) -> String {
+    match stat.kind {
+        Kind::File => format!("file {:o} {} {}", stat.mode, stat.size, stat.links),
+        Kind::Symlink => format!("link {}", stat.size),
+        Kind::Directory => format!("directory {:o}", stat.mode),
+        Kind::Device => "device".to_owned(),
+        Kind::Pipe => "pipe".to_owned(),
+    }
+}
+
+fn list<'a>(entries: impl Iterator<Item = (&'a str, Kind)>) -> String {
+    let mark = |kind| match kind {
+        Kind::Directory => "/",
+        Kind::Symlink => "@",
+        Kind::File => "",
+        Kind::Device | Kind::Pipe => "|",
+    };
+    let names: Vec<String> = entries.map(|(name, kind)| format!("{name}{}", mark(kind))).collect();
+    format!("[{}]", names.join(" "))
+}
+
+fn path(text: &str) -> GuestPath {
+    GuestPath::parse(&GuestPath::root(), text).unwrap()
+}
+
+fn mem_fs() -> Arc<MemFs> {
+    Arc::new(MemFs::new(Arc::new(Quota::new(&Limits::default()))))
+}
+
+fn mem() -> Vfs {
+    Vfs::builder().mount(GuestPath::root(), mem_fs(), false).build().unwrap()
+}
+
+/// What must not be seen.
+const SECRET: &str = "hush, hush";
+
+/// A directory of the host at `/`. Beside it, out of reach, stand a `secret` and a directory `outside`.
+struct Host {
+    temp: TempDir,
+    vfs: Vfs,
+}
+
+impl Host {
+    fn new() -> Host {
+        Host::with(|dir| dir)
+    }
+
+    /// As on a kernel that has no `openat2`.
+    fn without_openat2() -> Host {
+        Host::with(HostDir::without_openat2)
+    }
+
+    fn with(change: impl Fn(HostDir) -> HostDir) -> Host {
+        let temp = TempDir::new().unwrap();
+        for name in ["root", "outside"] {
+            std::fs::create_dir(temp.path().join(name)).unwrap();
+        }
+        for name in ["secret", "outside/canary"] {
+            std::fs::write(temp.path().join(name), SECRET).unwrap();
+        }
+        let dir = Arc::new(change(HostDir::open(&temp.path().join("root")).unwrap()));
+        let vfs = Vfs::builder().mount(GuestPath::root(), dir, false).build().unwrap();
+        vfs.chmod(&path("/"), 0o755, true).unwrap();
+        Host { temp, vfs }
+    }
+
+    /// A path of the host below the mounted directory.
+    fn inside(&self, name: &str) -> std::path::PathBuf {
+        self.temp.path().join("root").join(name)
+    }
+
+    /// Fails if anything outside was touched.
+    fn check_outside(&self) {
+        let names = |path: &std::path::Path| {
+            let mut names: Vec<_> = std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+            names.sort();
+            names
+        };
+        assert_eq!(names(self.temp.path()), ["outside", "root", "secret"]);
+        assert_eq!(names(&self.temp.path().join("outside")), ["canary"]);
+        for name in ["secret", "outside/canary"] {
+            assert_eq!(std::fs::read_to_string(self.temp.path().join(name)).unwrap(), SECRET);
+        }
+    }
+}
+
+fn host_dir(path: &std::path::Path) -> Arc<HostDir> {
+    Arc::new(HostDir::open(path).unwrap())
+}

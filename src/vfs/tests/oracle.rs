@@ -1,0 +1,211 @@
+//! The host's kernel as the oracle: the same calls on a real directory, with `openat2(RESOLVE_IN_ROOT)` so that links
+//! and `..` meet the same root as in a sandbox.
+
+use rustix::fd::{AsRawFd, OwnedFd};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Timespec, Timestamps};
+use rustix::io::Errno as Host;
+use tempfile::TempDir;
+
+use super::{Tree, how, list, octal};
+use crate::error::{Errno, Result};
+use crate::vfs::Kind;
+
+pub(super) struct Oracle {
+    root: OwnedFd,
+    _temp: TempDir,
+}
+
+impl Oracle {
+    /// None where the kernel has no `openat2`, or where a umask keeps it from making a mode of 755.
+    pub(super) fn new() -> Option<Oracle> {
+        let temp = TempDir::new().unwrap();
+        rustix::fs::chmod(temp.path(), Mode::from_raw_mode(0o755)).unwrap();
+        let root = rustix::fs::open(temp.path(), OFlags::PATH | OFlags::DIRECTORY, Mode::empty()).unwrap();
+        let oracle = Oracle { root, _temp: temp };
+        rustix::fs::mkdirat(&oracle.root, "probe", Mode::from_raw_mode(0o755)).unwrap();
+        let is_fit = oracle.open("/probe", OFlags::PATH).and_then(show).is_ok_and(|shown| shown == "directory 755");
+        rustix::fs::unlinkat(&oracle.root, "probe", AtFlags::REMOVEDIR).unwrap();
+        is_fit.then_some(oracle)
+    }
+
+    fn open(&self, path: &str, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+        let mode = if flags.contains(OFlags::CREATE) { Mode::from_raw_mode(0o644) } else { Mode::empty() };
+        loop {
+            match rustix::fs::openat2(&self.root, path, flags | OFlags::CLOEXEC, mode, ResolveFlags::IN_ROOT) {
+                // Someone on this machine renamed something; it says nothing about this path.
+                Err(Host::AGAIN) => continue,
+                result => return result,
+            }
+        }
+    }
+
+    /// The directory and the last component, with its trailing slashes.
+    fn split<'a>(&self, path: &'a str) -> rustix::io::Result<(OwnedFd, &'a str)> {
+        let name_end = path.trim_end_matches('/').len();
+        let name_start = path[..name_end].rfind('/').map_or(0, |at| at + 1);
+        let name = if name_end == 0 { "/" } else { &path[name_start..] };
+        let parent = if name_start <= 1 { "/" } else { &path[..name_start] };
+        Ok((self.open(parent, OFlags::PATH | OFlags::DIRECTORY)?, name))
+    }
+
+    fn call_host(&self, words: &[&str]) -> rustix::io::Result<String> {
+        let done = |()| "ok".to_owned();
+        let by_handle = |handle: &OwnedFd| format!("/proc/self/fd/{}", handle.as_raw_fd());
+        match *words {
+            ["mkdir", at] => {
+                let (dir, name) = self.split(at)?;
+                rustix::fs::mkdirat(dir, name, Mode::from_raw_mode(0o755)).map(done)
+            }
+            ["rmdir", at] => {
+                let (dir, name) = self.split(at)?;
+                rustix::fs::unlinkat(dir, name, AtFlags::REMOVEDIR).map(done)
+            }
+            ["rm", at] => {
+                let (dir, name) = self.split(at)?;
+                rustix::fs::unlinkat(dir, name, AtFlags::empty()).map(done)
+            }
+            ["mv", from, to] => {
+                let ((from_dir, from), (to_dir, to)) = (self.split(from)?, self.split(to)?);
+                rustix::fs::renameat(from_dir, from, to_dir, to).map(done)
+            }
+            ["ln", from, to] => {
+                if from.ends_with('/') || from.ends_with("/..") || from.ends_with("/.") {
+                    return self.call_host(&["ln-L", from, to]);
+                }
+                let (from_dir, from) = self.split(from)?;
+                rustix::fs::statat(&from_dir, from, AtFlags::SYMLINK_NOFOLLOW)?;
+                let (to_dir, to) = self.split(to)?;
+                rustix::fs::linkat(from_dir, from, to_dir, to, AtFlags::empty()).map(done)
+            }
+            ["ln-L", from, to] => {
+                let from = self.open(from, OFlags::PATH)?;
+                let (to_dir, to) = self.split(to)?;
+                rustix::fs::linkat(rustix::fs::CWD, by_handle(&from), to_dir, to, AtFlags::SYMLINK_FOLLOW).map(done)
+            }
+            ["ln-s", target, at] => {
+                let (dir, name) = self.split(at)?;
+                rustix::fs::symlinkat(target, dir, name).map(done)
+            }
+            ["readlink", at] => {
+                let handle = self.open(at, OFlags::PATH | OFlags::NOFOLLOW)?;
+                match rustix::fs::readlinkat(&handle, "", Vec::new()) {
+                    Ok(target) => Ok(target.into_string().unwrap()),
+                    // `readlink` of a handle has an error of its own for what is no link.
+                    Err(Host::NOENT) => Err(Host::INVAL),
+                    Err(error) => Err(error),
+                }
+            }
+            ["stat", at] => self.open(at, OFlags::PATH).and_then(show),
+            ["lstat", at] => self.open(at, OFlags::PATH | OFlags::NOFOLLOW).and_then(show),
+            ["ls", at] => {
+                let mut entries = Vec::new();
+                for entry in rustix::fs::Dir::new(self.open(at, OFlags::DIRECTORY)?)? {
+                    let entry = entry?;
+                    let name = entry.file_name().to_str().unwrap().to_owned();
+                    if name != "." && name != ".." {
+                        entries.push((name, kind(entry.file_type())));
+                    }
+                }
+                entries.sort_by(|a, b| a.0.cmp(&b.0));
+                Ok(list(entries.iter().map(|(name, kind)| (name.as_str(), *kind))))
+            }
+            ["chmod", mode, at] => {
+                let handle = self.open(at, OFlags::PATH)?;
+                rustix::fs::chmod(by_handle(&handle), Mode::from_raw_mode(octal(mode))).map(done)
+            }
+            ["touch", time, at] => {
+                let handle = self.open(at, OFlags::PATH)?;
+                let time: u64 = time.parse().unwrap();
+                let time = Timespec { tv_sec: (time / 1_000_000_000) as i64, tv_nsec: (time % 1_000_000_000) as _ };
+                let times = Timestamps { last_access: time, last_modification: time };
+                rustix::fs::utimensat(rustix::fs::CWD, by_handle(&handle), &times, AtFlags::empty()).map(done)
+            }
+            ["mtime", at] => {
+                let stat = rustix::fs::fstat(self.open(at, OFlags::PATH | OFlags::NOFOLLOW)?)?;
+                Ok((stat.st_mtime as u64 * 1_000_000_000 + stat.st_mtime_nsec as u64).to_string())
+            }
+            ["realpath", at] => {
+                let handle = self.open(at, OFlags::PATH)?;
+                let root = rustix::fs::readlink(by_handle(&self.root), Vec::new())?.into_string().unwrap();
+                let path = rustix::fs::readlink(by_handle(&handle), Vec::new())?.into_string().unwrap();
+                let path = path.strip_prefix(&root).unwrap();
+                Ok(if path.is_empty() { "/" } else { path }.to_owned())
+            }
+            ["open", flags, at] => {
+                let handle = self.open(at, oflags(flags))?;
+                match kind(FileType::from_raw_mode(rustix::fs::fstat(handle)?.st_mode)) {
+                    Kind::Directory => self.call_host(&["realpath", at]).map(|path| format!("directory {path}")),
+                    _ => Ok("file".to_owned()),
+                }
+            }
+            ["put", flags, at, text] => {
+                let handle = self.open(at, oflags(flags))?;
+                rustix::io::write(handle, text.as_bytes()).map(|_| "ok".to_owned())
+            }
+            ["cat", at] => {
+                let mut bytes = [0; 4096];
+                let read = rustix::io::read(self.open(at, OFlags::RDONLY)?, &mut bytes)?;
+                Ok(String::from_utf8_lossy(&bytes[..read]).trim_end().to_owned())
+            }
+            ["truncate", len, at] => {
+                rustix::fs::ftruncate(self.open(at, OFlags::WRONLY)?, len.parse().unwrap()).map(done)
+            }
+            _ => panic!("no such call: {words:?}"),
+        }
+    }
+}
+
+impl Tree for Oracle {
+    fn call(&self, words: &[&str]) -> Result<String> {
+        self.call_host(words).map_err(|error| match error {
+            Host::BUSY => Errno::Busy,
+            Host::EXIST => Errno::Exist,
+            Host::INVAL => Errno::Invalid,
+            Host::ISDIR => Errno::IsDirectory,
+            Host::LOOP => Errno::Loop,
+            Host::NAMETOOLONG => Errno::NameTooLong,
+            Host::NOENT => Errno::NoEntry,
+            Host::NOTDIR => Errno::NotDirectory,
+            Host::NOTEMPTY => Errno::NotEmpty,
+            Host::NOTSUP => Errno::NotSupported,
+            Host::PERM => Errno::NotPermitted,
+            other => panic!("{words:?}: {other}"),
+        })
+    }
+}
+
+fn oflags(flags: &str) -> OFlags {
+    let how = how(flags);
+    let mut oflags = match (how.read, how.writes()) {
+        (true, true) => OFlags::RDWR,
+        (false, true) => OFlags::WRONLY,
+        _ => OFlags::RDONLY,
+    };
+    oflags.set(OFlags::APPEND, how.append);
+    oflags.set(OFlags::CREATE, how.create);
+    oflags.set(OFlags::EXCL, how.exclusive);
+    oflags.set(OFlags::TRUNC, how.truncate);
+    oflags.set(OFlags::NOFOLLOW, how.nofollow);
+    oflags.set(OFlags::DIRECTORY, how.directory);
+    oflags
+}
+
+fn kind(kind: FileType) -> Kind {
+    match kind {
+        FileType::RegularFile => Kind::File,
+        FileType::Directory => Kind::Directory,
+        FileType::Symlink => Kind::Symlink,
+        _ => Kind::Device,
+    }
+}
+
+fn show(handle: OwnedFd) -> rustix::io::Result<String> {
+    let stat = rustix::fs::fstat(handle)?;
+    let mode = stat.st_mode & 0o7777;
+    Ok(match kind(FileType::from_raw_mode(stat.st_mode)) {
+        Kind::File => format!("file {mode:o} {} {}", stat.st_size, stat.st_nlink),
+        Kind::Symlink => format!("link {}", stat.st_size),
+        Kind::Directory => format!("directory {mode:o}"),
+        _ => "device".to_owned(),
+    })
+}

@@ -1,0 +1,62 @@
+//! A process that has ended leaves nothing, however it ended.
+
+use std::time::Duration;
+
+use isopod::Sandbox;
+
+use crate::support::directory;
+
+/// Descriptors and threads of this process, and bytes of it in RAM.
+fn footprint() -> (usize, usize, u64) {
+    let count = |path| std::fs::read_dir(path).unwrap().count();
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
+    let pages: u64 = statm.split(' ').nth(1).unwrap().parse().unwrap();
+    (count("/proc/self/fd"), count("/proc/self/task"), pages * 4096)
+}
+
+/// Commands that end in every way there is.
+const MIXED: [&str; 10] = [
+    "echo hi",
+    "exit 7",
+    "nonesuch",
+    "yes | head -1",
+    "sleep 1000 &",
+    "cat /workspace/file | cat > /tmp/copy",
+    "exec 3< /workspace/file; sleep 1000 | cat & kill $!",
+    "sh -c 'kill -9 $$'",
+    "(exit 3) || echo $(echo nested)",
+    "x=$(cat /workspace/file); echo $x > /workspace/out",
+];
+
+#[test]
+fn after_ten_thousand_mixed_runs_everything_is_back() {
+    let host = directory(&[("file", "text")]);
+    let sandbox = Sandbox::builder().mount(host.path(), "/workspace").build().unwrap();
+    let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let round = |runs: usize| {
+        tokio.block_on(async {
+            for n in 0..runs {
+                let command = sandbox.execute(MIXED[n % MIXED.len()]);
+                // Every thirteenth is killed where it happens to be.
+                if n % 13 == 12 {
+                    let _ = tokio::time::timeout(Duration::from_micros(n as u64 % 300), command).await;
+                } else {
+                    command.await.unwrap();
+                }
+            }
+            // Those that were killed may still be on their way out.
+            while sandbox.kernel().processes() > 0 {
+                tokio::task::yield_now().await;
+            }
+        });
+    };
+    round(500);
+    let (files, threads, resident) = footprint();
+    round(10_000);
+    let (files_after, threads_after, resident_after) = footprint();
+    assert_eq!(sandbox.kernel().memory().held(), 0);
+    // Other tests run in this process too: they may come and go, but ten thousand leaks would show.
+    assert!(files_after < files + 100, "{files} open files before, {files_after} after");
+    assert!(threads_after < threads + 100, "{threads} threads before, {threads_after} after");
+    assert!(resident_after < resident + (64 << 20), "{resident} bytes before, {resident_after} after");
+}

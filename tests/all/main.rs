@@ -1,0 +1,15 @@
+//! Tests from the outside in, a file a topic: `cargo test --test all limits` runs one topic.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, missing_docs, unreachable_pub, reason = "tests")]
+#![allow(clippy::disallowed_methods, reason = "tests look at the host from outside")]
+
+mod bad_input;
+mod cases;
+mod command_line;
+mod execute;
+mod leaks;
+mod limits;
+mod processes;
+mod streams;
+mod support;
+mod visibility;

@@ -1,0 +1,119 @@
+//! Processes, pipes, signals and the files they share.
+
+use std::time::Duration;
+
+use isopod::Runtime;
+
+use crate::support::{run, run_in, sandbox};
+
+#[test]
+fn a_broken_pipe_ends_the_writer_quietly() {
+    run("yes | head -1").prints("y\n").within(Duration::from_secs(1));
+    run("yes | head -1; echo ${PIPESTATUS[0]}").prints("y\n141\n");
+    run("seq 1 10000000 | head -2").prints("1\n2\n").within(Duration::from_secs(2));
+}
+
+#[test]
+fn a_pipe_without_a_writer_is_at_its_end() {
+    run("true | cat; echo end").prints("end\n");
+    run("cat; echo end").prints("end\n");
+    run("cat /dev/stdin; echo end").prints("end\n");
+}
+
+#[test]
+fn one_offset_is_shared() {
+    run("{ echo a; echo b; } > /tmp/f; cat /tmp/f").prints("a\nb\n");
+    run("{ echo out; echo err >&2; echo out; } > /tmp/f 2>&1; cat /tmp/f").prints("out\nerr\nout\n");
+    run("(echo a; /bin/echo b; sh -c 'echo c') > /tmp/f; cat /tmp/f").prints("a\nb\nc\n");
+    run("printf '1\\n2\\n3\\n' > /tmp/f; { read x; cat; } < /tmp/f").prints("2\n3\n");
+    run("echo 1 > /tmp/f; echo 2 >> /tmp/f; echo 3 >> /tmp/f; cat /tmp/f").prints("1\n2\n3\n");
+}
+
+#[test]
+fn descriptors_have_names() {
+    run("echo hi | cat /dev/stdin").prints("hi\n");
+    run("echo hi > /dev/stdout").prints("hi\n");
+    run("echo hi > /dev/stderr").stdout("").stderr("hi\n").code(0);
+    run("exec 3> /tmp/f; echo three >&3; exec 3>&-; cat /tmp/f").prints("three\n");
+    run("echo text > /tmp/f; exec 5< /tmp/f; cat /dev/fd/5").prints("text\n");
+    run("cat <(echo one) <(echo two)").prints("one\ntwo\n");
+}
+
+#[test]
+fn a_killed_process_is_128_and_its_signal() {
+    run("sleep 100 & kill $!; wait $!").code(143);
+    run("sleep 100 & kill -9 $!; wait $!").code(137);
+    run("sh -c 'kill -INT $$'; echo $?").stdout("130\n");
+    run("kill 99999").code(1).stderr_has("No such process");
+}
+
+#[test]
+fn what_a_command_left_behind_ends_with_it() {
+    let sandbox = sandbox();
+    run_in(&sandbox, "sleep 1000 & sleep 1000 | cat & (sleep 1000; echo no) &").code(0).within(Duration::from_secs(1));
+    assert_eq!(sandbox.kernel().processes(), 0);
+    assert_eq!(sandbox.kernel().memory().held(), 0);
+}
+
+#[test]
+fn a_child_outlives_its_parent_within_the_command() {
+    run(
+        "(sleep 0.2; echo late > /tmp/f) & wait; (( sleep 0.1; echo orphan > /tmp/g ) &); sleep 0.5; cat /tmp/f /tmp/g",
+    )
+    .prints("late\norphan\n");
+}
+
+#[test]
+fn a_file_runs_by_its_mode_and_its_first_line() {
+    run("printf '#!/bin/sh\\necho \"$0 $1\"\\n' > /tmp/s; /tmp/s; echo $?")
+        .stdout("126\n")
+        .stderr_has("Permission denied");
+    run("printf '#!/bin/sh\\necho \"$0 $1\"\\n' > /tmp/s; chmod +x /tmp/s; /tmp/s arg").prints("/tmp/s arg\n");
+    run("printf '#!/usr/bin/env sh\\necho env $1\\n' > /tmp/s; chmod +x /tmp/s; /tmp/s arg").prints("env arg\n");
+    run("printf '#!/no/such\\n' > /tmp/s; chmod +x /tmp/s; /tmp/s").code(126);
+    run("cp /bin/tr /tmp/mytr; echo abc | /tmp/mytr a-c A-C").prints("ABC\n");
+    run("ln -s /bin/cat /tmp/c; echo hi | /tmp/c").prints("hi\n");
+    run("/tmp").code(126).stderr_has("Is a directory");
+    run("nonesuch").code(127).stderr("sh: line 1: nonesuch: command not found\n");
+    run("./nonesuch").code(127).stderr_has("No such file or directory");
+}
+
+#[test]
+fn programs_are_found_through_path() {
+    run("mkdir /tmp/bin; printf '#!/bin/sh\\necho mine\\n' > /tmp/bin/tool; chmod +x /tmp/bin/tool; PATH=/tmp/bin:$PATH; tool")
+        .prints("mine\n");
+    run("PATH=/nowhere; cat").code(127);
+}
+
+#[test]
+fn a_loop_of_interpreters_ends() {
+    run("printf '#!/tmp/b\\n' > /tmp/a; printf '#!/tmp/a\\n' > /tmp/b; chmod +x /tmp/a /tmp/b; /tmp/a").code(126);
+}
+
+#[test]
+fn a_pool_that_is_full_makes_commands_wait_and_never_hang() {
+    let runtime = Runtime::pooling(2).unwrap();
+    let sandbox = isopod::Sandbox::builder().runtime(runtime).build().unwrap();
+    let tokio = tokio::runtime::Runtime::new().unwrap();
+    // Each needs three processes, and all of them together far more than the pool has.
+    let answers = tokio.block_on(async {
+        let tasks = (0..10).map(|n| {
+            let sandbox = sandbox.clone();
+            tokio::spawn(
+                async move { sandbox.execute(format!("sleep 0.05 | cat; echo {n} | cat")).await.unwrap().stdout },
+            )
+        });
+        futures::future::join_all(tasks.collect::<Vec<_>>()).await
+    });
+    for (n, answer) in answers.into_iter().enumerate() {
+        assert_eq!(answer.unwrap(), format!("{n}\n").into_bytes());
+    }
+}
+
+#[test]
+fn a_deep_recursion_ends_the_process_and_not_the_host() {
+    let sandbox = sandbox();
+    let output = run_in(&sandbox, "f() { f; }; f").0;
+    assert_ne!(output.exit_code, 0);
+    run_in(&sandbox, "echo ok").prints("ok\n");
+}

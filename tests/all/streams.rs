@@ -1,0 +1,67 @@
+//! Output as it comes, input as it comes.
+
+use std::time::Duration;
+
+use isopod::Command;
+use isopod::kernel::Channel;
+use tokio::io::AsyncWriteExt;
+
+use crate::support::{limited, sandbox};
+
+#[tokio::test]
+async fn pieces_come_while_the_command_runs() {
+    let (mut to, from) = tokio::io::duplex(64);
+    let mut execution = sandbox().stream(Command::shell("echo ready; cat >&2; exit 5").stdin_from(from)).unwrap();
+    let first = execution.next().await.unwrap();
+    assert_eq!((first.channel, &first.bytes[..]), (Channel::Stdout, &b"ready\n"[..]));
+    to.write_all(b"typed").await.unwrap();
+    drop(to);
+    let second = execution.next().await.unwrap();
+    assert_eq!((second.channel, &second.bytes[..]), (Channel::Stderr, &b"typed"[..]));
+    assert_eq!(execution.next().await, None);
+    assert_eq!(execution.finish().await.exit_code, 5);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slow_reader_slows_the_command_down() {
+    let sandbox = sandbox();
+    let mut execution = sandbox.stream("yes").unwrap();
+    let mut bytes = 0;
+    while bytes < 10_000_000 {
+        bytes += execution.next().await.unwrap().bytes.len();
+    }
+    // What `yes` wrote beyond what was read fits in the pipe: it does not run ahead.
+    drop(execution);
+    let held = async {
+        while sandbox.kernel().processes() > 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(1), held).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_is_not_read_of_a_stream_is_not_kept() {
+    let outcome = sandbox().stream("seq 1 300000; exit 9").unwrap().finish().await;
+    assert_eq!(outcome.exit_code, 9);
+}
+
+#[tokio::test]
+async fn the_refusal_of_a_limit_is_the_last_piece() {
+    let sandbox = limited(|limits| limits.wall = Duration::from_millis(100));
+    let mut execution = sandbox.stream("echo begin; sleep 10").unwrap();
+    let mut text = String::new();
+    while let Some(chunk) = execution.next().await {
+        text += std::str::from_utf8(&chunk.bytes).unwrap();
+    }
+    assert_eq!(text, "begin\nisopod: limit exceeded: wall clock (100 ms)\n");
+    let outcome = execution.finish().await;
+    assert!(outcome.timed_out && outcome.exit_code == 124);
+}
+
+#[test]
+fn a_gigabyte_goes_through_a_pipe_in_bounded_memory() {
+    let sandbox = limited(|limits| limits.sandbox_memory = 64 << 20);
+    let output = sandbox.execute_blocking("head -c 1000000000 /dev/zero | cat | wc -c").unwrap();
+    assert_eq!(output.stdout, b"1000000000\n");
+}

@@ -1,0 +1,111 @@
+//! A tiny set-up, a command, the exact answer.
+
+use std::path::PathBuf;
+use std::process::{Command as HostCommand, Output as HostOutput, Stdio};
+use std::time::{Duration, Instant};
+
+use isopod::{Command, Limits, Output, Sandbox};
+
+/// A sandbox with the default limits.
+pub fn sandbox() -> Sandbox {
+    Sandbox::builder().build().unwrap()
+}
+
+/// A sandbox with other limits.
+pub fn limited(change: impl FnOnce(&mut Limits)) -> Sandbox {
+    let mut limits = Limits::default();
+    change(&mut limits);
+    Sandbox::builder().limits(limits).build().unwrap()
+}
+
+/// What a command answered, to be compared piece by piece.
+pub struct Answer(pub Output);
+
+/// Executes a command in a new sandbox.
+pub fn run(command: impl Into<Command>) -> Answer {
+    run_in(&sandbox(), command)
+}
+
+/// Executes a command.
+pub fn run_in(sandbox: &Sandbox, command: impl Into<Command>) -> Answer {
+    Answer(sandbox.execute_blocking(command).unwrap())
+}
+
+impl Answer {
+    pub fn stdout(self, expected: &str) -> Answer {
+        assert_eq!(String::from_utf8_lossy(&self.0.stdout), expected, "stderr: {}", self.err());
+        self
+    }
+
+    pub fn stderr(self, expected: &str) -> Answer {
+        assert_eq!(self.err(), expected);
+        self
+    }
+
+    pub fn stderr_has(self, expected: &str) -> Answer {
+        assert!(self.err().contains(expected), "no {expected:?} in {:?}", self.err());
+        self
+    }
+
+    pub fn code(self, expected: u8) -> Answer {
+        assert_eq!(self.0.exit_code, expected, "stderr: {}", self.err());
+        self
+    }
+
+    /// Succeeded, and said this.
+    pub fn prints(self, expected: &str) -> Answer {
+        self.stdout(expected).stderr("").code(0)
+    }
+
+    pub fn within(self, time: Duration) -> Answer {
+        assert!(self.0.wall <= time, "took {:?}", self.0.wall);
+        self
+    }
+
+    fn err(&self) -> String {
+        String::from_utf8_lossy(&self.0.stderr).into_owned()
+    }
+}
+
+/// The program that is tested, with these arguments.
+pub fn isopod(args: &[&str]) -> HostCommand {
+    let mut command = HostCommand::new(env!("CARGO_BIN_EXE_isopod"));
+    command.args(args).stdin(Stdio::null());
+    command
+}
+
+/// What the program answered.
+pub struct CliAnswer {
+    pub stdout: String,
+    pub stderr: String,
+    pub code: Option<i32>,
+    pub time: Duration,
+}
+
+/// Runs the program with these arguments.
+pub fn cli(args: &[&str]) -> CliAnswer {
+    cli_answer(isopod(args))
+}
+
+/// Runs a prepared command of the host.
+pub fn cli_answer(mut command: HostCommand) -> CliAnswer {
+    let begin = Instant::now();
+    let HostOutput { status, stdout, stderr } = command.output().unwrap();
+    CliAnswer {
+        stdout: String::from_utf8_lossy(&stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&stderr).into_owned(),
+        code: status.code(),
+        time: begin.elapsed(),
+    }
+}
+
+/// A directory of the host with these files.
+pub fn directory(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path: PathBuf = directory.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    directory
+}
