@@ -32,11 +32,11 @@ const GRACE: Duration = Duration::from_millis(150);
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Run {
-    /// Mount a directory of this machine: at /workspace, or at GUEST; read-only with `:ro`. May be repeated
+    /// Mount a directory at /workspace, or at GUEST; `:ro` makes it read-only. Repeatable
     #[arg(long, value_name = "HOST[:GUEST][:ro]", value_parser = values::mount)]
     dir: Vec<Mount>,
 
-    /// Set a variable. May be repeated
+    /// Set a variable. Repeatable
     #[arg(long, value_name = "NAME=VALUE", value_parser = values::variable)]
     env: Vec<(String, String)>,
 

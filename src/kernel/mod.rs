@@ -33,7 +33,7 @@ pub use open_file::{Access, OpenFile, Whence};
 pub use output::{Capture, Channel, Kept};
 pub use pipe::{PipeReader, PipeWriter, Tag, pipe};
 pub use process::{Pid, Process, Status};
-pub use session::{Session, Usage};
+pub use session::{Session, Usage, Verdict};
 pub use signal::{Disposition, Signal};
 pub use spawn::Request;
 

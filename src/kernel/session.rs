@@ -1,7 +1,7 @@
 //! A session: one command of the sandbox's caller, with all the processes it starts.
 
 use std::future::Future;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -25,7 +25,8 @@ const FAR: Duration = Duration::from_secs(100 * 365 * 86400);
 pub struct Session {
     kernel: Arc<Kernel>,
     deadline: Instant,
-    timed_out: AtomicBool,
+    /// Why it was ended, a `Verdict` as a number; 0 if it was not.
+    verdict: AtomicU8,
     closed: AtomicBool,
     live: AtomicU32,
     /// Told when the last process has gone.
@@ -41,6 +42,15 @@ pub struct Session {
     peak_memory: Arc<AtomicU64>,
     read: AtomicU64,
     written: AtomicU64,
+}
+
+/// Why a command was ended from outside: a budget of the whole command is used up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Its wall clock.
+    TimeIsOver = 1,
+    /// Its instructions.
+    FuelIsOver = 2,
 }
 
 /// What a command used.
@@ -69,7 +79,7 @@ impl Session {
             kernel,
             // A time that no clock can show is no deadline anyone lives to see.
             deadline: Instant::now().checked_add(timeout).unwrap_or_else(|| Instant::now() + FAR),
-            timed_out: AtomicBool::new(false),
+            verdict: AtomicU8::new(0),
             closed: AtomicBool::new(false),
             live: AtomicU32::new(0),
             empty: Notify::new(),
@@ -109,14 +119,20 @@ impl Session {
     /// threads compute, and by a timer for those that wait.
     pub fn check_deadline(&self) {
         if Instant::now() >= self.deadline && !self.is_closed() {
-            self.timed_out.store(true, Ordering::Release);
-            self.close();
+            self.end(Verdict::TimeIsOver);
         }
     }
 
-    /// Whether it ended because its time was over.
-    pub fn timed_out(&self) -> bool {
-        self.timed_out.load(Ordering::Acquire)
+    /// Ends it with everything that runs in it. The first reason stands.
+    pub fn end(&self, verdict: Verdict) {
+        let _ = self.verdict.compare_exchange(0, verdict as u8, Ordering::AcqRel, Ordering::Acquire);
+        self.close();
+    }
+
+    /// Why it was ended, if it did not end by itself.
+    pub fn verdict(&self) -> Option<Verdict> {
+        let verdict = self.verdict.load(Ordering::Acquire);
+        [Verdict::TimeIsOver, Verdict::FuelIsOver].into_iter().find(|v| *v as u8 == verdict)
     }
 
     /// Waits until the last process has gone.

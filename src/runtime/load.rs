@@ -22,7 +22,7 @@ pub(super) struct Place(Metering);
 impl Place {
     /// Takes the right, if nobody has it.
     pub(super) fn claim(metering: Metering) -> Option<Place> {
-        (!CLAIMED[metering as usize].swap(true, Ordering::AcqRel)).then_some(Place(metering))
+        (!CLAIMED[metering as usize].swap(true, Ordering::AcqRel)).then(|| Place(metering))
     }
 }
 

@@ -5,7 +5,7 @@ use wasmtime_wasi::I32Exit;
 
 use super::fuel;
 use super::guest::Ended;
-use crate::kernel::{Process, Signal, Status};
+use crate::kernel::{Process, Signal, Status, Verdict};
 
 /// The status of a process that did not return, and a line for the command's caller if it was not its own doing.
 pub(super) fn obituary(process: &Process, error: &Error) -> Status {
@@ -19,6 +19,7 @@ pub(super) fn obituary(process: &Process, error: &Error) -> Status {
     match error.downcast_ref::<Trap>() {
         Some(Trap::OutOfFuel) => {
             process.session().exceed(fuel::exceeded(process));
+            process.session().end(Verdict::FuelIsOver);
             Status::Signalled(Signal::XCPU)
         }
         Some(trap) => {

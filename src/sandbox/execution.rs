@@ -13,7 +13,9 @@ use tokio::task::AbortHandle;
 use super::Sandbox;
 use super::command::{Argv, Command, ExecuteError, Stdin, set_variables};
 use crate::error::{Errno, Result as FileResult};
-use crate::kernel::{Channel, OpenFile, PipeReader, PipeWriter, Request, Session, Status, Usage, pipe};
+use crate::kernel::{
+    Channel, OpenFile, PipeReader, PipeWriter, Request, Session, Signal, Status, Usage, Verdict, pipe,
+};
 use crate::limits::{Exceeded, Limit, TRANSFER_BYTES};
 use crate::vfs::{File, SetTime, Stat};
 
@@ -225,20 +227,24 @@ impl Begun {
         // The first process has gone; what it left behind goes now, and is waited for: when the caller hears of
         // the end, memory, files and slots are free.
         let session = &ending.session;
-        let timed_out = session.timed_out();
+        let verdict = session.verdict();
         session.close();
         session.gone().await;
 
         let mut outcome = Outcome {
-            exit_code: if timed_out { TIMED_OUT } else { status.code() },
-            timed_out,
+            exit_code: match verdict {
+                Some(Verdict::TimeIsOver) => TIMED_OUT,
+                Some(Verdict::FuelIsOver) => Status::Signalled(Signal::XCPU).code(),
+                None => status.code(),
+            },
+            timed_out: verdict == Some(Verdict::TimeIsOver),
             notices: session.faults().iter().map(|line| notice(line)).collect(),
             limits: Vec::new(),
             wall: began.elapsed(),
             usage: session.usage(),
         };
         session.exceeded().into_iter().for_each(|exceeded| outcome.exceed(exceeded));
-        if timed_out {
+        if outcome.timed_out {
             outcome.exceed(Exceeded { kind: Limit::WallClock, value: millis(timeout) });
         }
         outcome

@@ -6,7 +6,7 @@ use super::builder::{BuildError, HostMount, WORKSPACE};
 use crate::error::{Errno, Result};
 use crate::path::GuestPath;
 use crate::runtime::Runtime;
-use crate::vfs::{Dev, FileSystem, HostDir, MemFs, OpenHow, Opened, Quota, Vfs};
+use crate::vfs::{Dev, FileSystem, HostDir, MemFs, OpenHow, Opened, Quota, Vfs, VfsBuilder};
 
 /// Directories of the sandbox's own, with their modes; parents first.
 const DIRECTORIES: [(&str, u32); 5] =
@@ -30,18 +30,35 @@ pub(super) fn tree(
     furnish(&Vfs::builder().mount(GuestPath::root(), root.clone(), false).build()?)?;
 
     let programs: Arc<dyn FileSystem> = runtime.program_files().clone();
-    let mut builder = Vfs::builder()
-        .mount(GuestPath::root(), root, false)
-        .mount(at("/bin")?, programs.clone(), true)
-        .mount(at("/usr/bin")?, programs, true)
-        .mount(at("/dev")?, Arc::new(Dev::new()), false);
-    for mount in mounts {
-        let refused = |errno| BuildError::Guest(mount.guest.clone(), errno);
-        let guest = at(&mount.guest).map_err(refused)?;
-        let host = HostDir::open(&mount.host).map_err(|error| BuildError::Host { host: mount.host.clone(), error })?;
-        builder = builder.mount(guest, Arc::new(host), mount.read_only);
+    let own = |builder: VfsBuilder| -> Result<VfsBuilder> {
+        Ok(builder
+            .mount(GuestPath::root(), root.clone(), false)
+            .mount(at("/bin")?, programs.clone(), true)
+            .mount(at("/usr/bin")?, programs.clone(), true)
+            .mount(at("/dev")?, Arc::new(Dev::new()), false))
+    };
+    let hosts: Vec<Arc<dyn FileSystem>> = mounts.iter().map(open_host).collect::<std::result::Result<_, _>>()?;
+    let with = |count: usize| -> Result<Vfs> {
+        let mut builder = own(Vfs::builder())?;
+        for (mount, host) in mounts.iter().zip(&hosts).take(count) {
+            builder = builder.mount(at(&mount.guest)?, host.clone(), mount.read_only);
+        }
+        builder.build()
+    };
+    with(mounts.len()).map_err(|errno| {
+        // Which one is at fault? The first without which it would have worked.
+        match (1..=mounts.len()).find(|count| with(*count).is_err()) {
+            Some(count) => BuildError::Guest(mounts[count - 1].guest.clone(), errno),
+            None => BuildError::Tree(errno),
+        }
+    })
+}
+
+fn open_host(mount: &HostMount) -> std::result::Result<Arc<dyn FileSystem>, BuildError> {
+    match HostDir::open(&mount.host) {
+        Ok(directory) => Ok(Arc::new(directory)),
+        Err(error) => Err(BuildError::Host { host: mount.host.clone(), error }),
     }
-    Ok(builder.build()?)
 }
 
 fn at(path: &str) -> Result<GuestPath> {

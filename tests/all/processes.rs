@@ -70,7 +70,7 @@ fn a_file_runs_by_its_mode_and_its_first_line() {
         .stderr_has("Permission denied");
     run("printf '#!/bin/sh\\necho \"$0 $1\"\\n' > /tmp/s; chmod +x /tmp/s; /tmp/s arg").prints("/tmp/s arg\n");
     run("printf '#!/usr/bin/env sh\\necho env $1\\n' > /tmp/s; chmod +x /tmp/s; /tmp/s arg").prints("env arg\n");
-    run("printf '#!/no/such\\n' > /tmp/s; chmod +x /tmp/s; /tmp/s").code(126);
+    run("printf '#!/no/such\\n' > /tmp/s; chmod +x /tmp/s; /tmp/s").code(127);
     run("cp /bin/tr /tmp/mytr; echo abc | /tmp/mytr a-c A-C").prints("ABC\n");
     run("ln -s /bin/cat /tmp/c; echo hi | /tmp/c").prints("hi\n");
     run("/tmp").code(126).stderr_has("Is a directory");

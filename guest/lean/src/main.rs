@@ -8,9 +8,8 @@
 //! - `options`: GNU's `getopt_long`, over a table
 //! - `output`: standard output in large pieces, and complaints on standard error
 //! - `copying`, `removal`: trees of files, for `cp`, `mv` and `rm`
-//! - `input`, `quote`, `path`, `prompt`, `glob`, `human`, `size`, `width`, `version`, `signals`, `duration`, `accounts`, `calendar`,
-//!   `child`: what several programs
-//!   have in common
+//! - `input`, `quote`, `path`, `prompt`, `glob`, `human`, `size`, `width`, `version`, `signals`, `duration`,
+//!   `accounts`, `calendar`, `child`: what several programs have in common
 //! - `programs`: the programs, one file each
 
 mod accounts;

@@ -47,8 +47,8 @@ pub(crate) struct Call {
     pub(crate) operands: Vec<String>,
 }
 
-/// Runs the program of this name and returns its exit code. The kernel says which one runs: `args[0]` is what the caller
-/// likes it to be, and is only for messages.
+/// Runs the program of this name and returns its exit code. The kernel says which one runs: `args[0]` is what the
+/// caller likes it to be, and is only for messages.
 pub(crate) fn start(program: &str, mut args: Vec<String>) -> u8 {
     if args.is_empty() {
         complain("isopod-lean", "called without a name");

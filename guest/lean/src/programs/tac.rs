@@ -13,7 +13,8 @@ use crate::quote;
 pub(crate) const PROGRAM: Program = Program {
     name: "tac",
     operands: &["[OPTION]... [FILE]..."],
-    about: "Write each FILE to standard output, last line first.\nWith no FILE, or when FILE is -, read standard input.",
+    about: "Write each FILE to standard output, last line first.\n\
+            With no FILE, or when FILE is -, read standard input.",
     syntax: Syntax::Mixed,
     options: &[
         Opt::flag('b', "before", "attach the separator before instead of after"),

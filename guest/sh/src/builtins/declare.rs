@@ -185,6 +185,10 @@ fn declare_one(
     array: Option<&Assignment>,
     request: &Request,
 ) -> Result<u8, Stop> {
+    if request.builtin == "local" && argument == "-" {
+        shell.keep_options();
+        return Ok(0);
+    }
     let Some(parsed) = parse(argument) else {
         shell.complain_as(request.builtin, &format!("`{argument}': not a valid identifier"));
         return Ok(1);
@@ -202,6 +206,11 @@ fn declare_one(
         return Ok(1);
     }
     if request.local {
+        let hidden = shell.variables.get(&name).is_some_and(|v| v.is(Attributes::READONLY));
+        if hidden && !shell.variables.is_local(&name) {
+            shell.complain_as(request.builtin, &format!("{name}: readonly variable"));
+            return Ok(1);
+        }
         make_local(shell, &name, request);
     }
     let appends = parsed.append || array.is_some_and(|a| a.append);

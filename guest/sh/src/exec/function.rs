@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::redirect::Undo;
 use super::{Code, Control};
+use crate::state::options::{Options, SetOption};
 use crate::state::traps::{DEBUG, ERR, RETURN};
 use crate::state::variables::ScopeKind;
 use crate::state::{Call, Definition, Shell, Stop};
@@ -34,6 +35,8 @@ pub struct Return {
     /// Traps that a function does not inherit.
     traps: Vec<(u8, Rc<str>)>,
     getopts: (i64, usize),
+    /// The options to go back to, after `local -`.
+    options: Option<Options>,
 }
 
 impl Shell {
@@ -63,11 +66,23 @@ impl Shell {
             guards: self.guards,
             traps: self.hide_traps(),
             getopts: self.getopts,
+            options: None,
         };
         self.calls.push(Call { name, line: self.line, source: definition.source.clone() });
         self.controls.push(Control::Call(Box::new(back)));
         let code = definition.code.get_or_init(|| Code::of_command(&definition.function.body));
         Ok(code.clone())
+    }
+
+    /// `local -`: the options are restored when the running function ends.
+    pub fn keep_options(&mut self) {
+        let options = self.options;
+        for control in self.controls.iter_mut().rev() {
+            if let Control::Call(back) = control {
+                back.options.get_or_insert(options);
+                return;
+            }
+        }
     }
 
     fn function_limit(&self) -> usize {
@@ -77,7 +92,6 @@ impl Shell {
 
     /// ERR, DEBUG and RETURN traps are not a function's business unless the options say so.
     fn hide_traps(&mut self) -> Vec<(u8, Rc<str>)> {
-        use crate::state::options::SetOption;
         let mut hidden = Vec::new();
         for (signal, option) in
             [(ERR, SetOption::ERRTRACE), (DEBUG, SetOption::FUNCTRACE), (RETURN, SetOption::FUNCTRACE)]
@@ -114,6 +128,9 @@ impl Shell {
         self.line = back.line;
         self.guards = back.guards;
         self.getopts = back.getopts;
+        if let Some(options) = back.options {
+            self.options = options;
+        }
         self.restore_files(back.undo);
         for (signal, action) in back.traps {
             // One that the function set for itself stays.

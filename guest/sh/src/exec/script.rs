@@ -110,7 +110,6 @@ impl Shell {
     /// Tells a parser what the options say about the language.
     fn prepare(&self, parser: &mut Parser<'_>) {
         parser.extglob = self.options.shopt(Shopt::EXTGLOB);
-        parser.braces = self.options.has(SetOption::BRACEEXPAND);
         parser.aliases = self.options.shopt(Shopt::EXPAND_ALIASES).then(|| self.aliases.clone());
     }
 

@@ -37,6 +37,35 @@ pub(super) fn alternatives<'a>(
     Ok(words)
 }
 
+/// The parts with braces as the text they were, for `set +B`.
+pub(super) fn literal(parts: &[Part]) -> Vec<Part> {
+    let mut out = Vec::new();
+    for part in parts {
+        let Part::Brace(brace) = part else {
+            out.push(part.clone());
+            continue;
+        };
+        match &**brace {
+            Brace::List(list) => {
+                for (i, alternative) in list.iter().enumerate() {
+                    out.push(Part::Bare(if i == 0 { "{" } else { "," }.to_owned()));
+                    out.extend(literal(alternative));
+                }
+                out.push(Part::Bare("}".to_owned()));
+            }
+            Brace::Numbers { from, to, step, width } => {
+                let step = if *step == 1 { String::new() } else { format!("..{step}") };
+                out.push(Part::Bare(format!("{{{}..{}{step}}}", padded(*from, *width), padded(*to, *width))));
+            }
+            Brace::Letters { from, to, step } => {
+                let step = if *step == 1 { String::new() } else { format!("..{step}") };
+                out.push(Part::Bare(format!("{{{}..{}{step}}}", char::from(*from), char::from(*to))));
+            }
+        }
+    }
+    out
+}
+
 /// What one brace expression stands for.
 fn choices<'a>(shell: &mut Shell, brace: &'a Brace) -> Result<Vec<Vec<Cow<'a, Part>>>, Stop> {
     match brace {

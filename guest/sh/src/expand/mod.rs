@@ -43,6 +43,9 @@ impl Shell {
             return Ok(());
         }
         if word.parts.iter().any(|p| matches!(p, Part::Brace(_))) {
+            if !self.options.has(SetOption::BRACEEXPAND) {
+                return self.expand_fields(brace::literal(&word.parts).iter(), out);
+            }
             for alternative in brace::alternatives(self, &word.parts)? {
                 self.expand_fields(alternative.iter().map(|p| &**p), out)?;
             }

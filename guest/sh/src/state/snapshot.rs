@@ -5,6 +5,7 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 
 use super::files::Files;
+use super::jobs::Job;
 use super::options::{Options, SetOption};
 use super::traps::Traps;
 use super::variable::Variable;
@@ -45,6 +46,8 @@ struct Snapshot<V, F, S> {
     directories: Vec<String>,
     getopts: (i64, usize),
     fatal_status: u8,
+    /// Jobs of the parent, which a subshell can show but not wait for.
+    jobs: Vec<(u32, Vec<(u32, Option<u8>)>, S)>,
 }
 
 impl Shell {
@@ -82,6 +85,7 @@ impl Shell {
             calls: self.calls.iter().map(|c| (&*c.name, c.line, &*c.source)).collect(),
             directories: self.directories.clone(),
             getopts: self.getopts,
+            jobs: self.jobs.list.iter().map(|j| (j.number, j.processes.clone(), j.text.as_str())).collect(),
             fatal_status: if work.is_subshell() { 1 } else { self.fatal_status },
         };
         // Serialising to memory cannot fail.
@@ -122,6 +126,9 @@ impl Shell {
         shell.pid.set(snapshot.pid);
         shell.random.set(snapshot.random);
         shell.epoch.set(snapshot.epoch);
+        for (number, processes, text) in snapshot.jobs {
+            shell.jobs.list.push(Job { number, processes, text, reported: false });
+        }
         for (name, variable) in snapshot.variables {
             shell.variables.insert(&name, variable);
         }

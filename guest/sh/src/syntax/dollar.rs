@@ -105,7 +105,6 @@ impl Parser<'_> {
         let mut inner = Parser::new(text, line);
         inner.depth = self.depth;
         inner.extglob = self.extglob;
-        inner.braces = self.braces;
         inner.aliases = self.aliases.clone();
         inner.functions = self.functions;
         let mut whole = super::tree::List::default();

@@ -28,8 +28,6 @@ pub struct Parser<'a> {
     pub(super) functions: u32,
     /// Whether `@(…)` and its kin are patterns in command words.
     pub extglob: bool,
-    /// Whether `{a,b}` is expanded.
-    pub braces: bool,
     /// Aliases to expand, if the shell has that switched on.
     pub aliases: Option<Rc<NameMap<String, String>>>,
     /// Here-documents that the end of the text ended: their line and delimiter, for the warning.
@@ -50,7 +48,6 @@ impl<'a> Parser<'a> {
             depth: 0,
             functions: 0,
             extglob: false,
-            braces: true,
             aliases: None,
             unfinished: Vec::new(),
             expanding: Vec::new(),

@@ -96,8 +96,7 @@ impl Parser<'_> {
         if builder.is_empty() {
             return Ok(None);
         }
-        let braces = self.braces && matches!(place, Place::Argument | Place::Element);
-        let mut word = builder.word(braces);
+        let mut word = builder.word(matches!(place, Place::Argument | Place::Element));
         self.keep_source(&mut word, start, self.at);
         Ok(Some(word))
     }

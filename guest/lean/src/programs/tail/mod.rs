@@ -64,6 +64,10 @@ fn run(call: &Call) -> Result<u8, u8> {
     call.read_options(true)?;
     let part = part(&call)?;
     let follow = follow::Follow::read(&call)?;
+    if part.count == 0 && !part.from_start && follow.is_none() {
+        // Nothing of any file: GNU's does not even open them.
+        return Ok(0);
+    }
     let inputs = or_standard_input(&call.operands);
     let last = call.options.iter().rev().find(|found| matches!(found.option, "quiet" | "silent" | "verbose"));
     let mut headers = Headers { shown: last.map_or(inputs.len() > 1, |found| found.option == "verbose"), first: true };
