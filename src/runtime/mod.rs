@@ -28,7 +28,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use self::processor::{Allocation, Processor};
 use self::tunables::Metering;
-use crate::kernel::{Machine, Process, Status};
+use crate::kernel::{Machine, Process, Signal, Status};
 use crate::vfs::Programs;
 
 /// Processes of a pooling runtime that have a slot at the same time. 1,000 slots are 4 TiB of address space and
@@ -170,7 +170,7 @@ impl Inner {
         self.on_demand[metering as usize].get_or_init(make).as_ref().map_err(Arc::clone)
     }
 
-    /// A processor for a process, and its slot.
+    /// A processor for a process, and its slot; nothing if its time is over before there is one.
     ///
     /// The first process of a command waits for a slot. A child never does: its parent holds a slot while it waits for
     /// the child, so a pool full of parents would wait for ever. And children leave a part of the pool alone, or one
@@ -179,24 +179,36 @@ impl Inner {
     async fn place(
         &self,
         process: &Process,
-    ) -> Result<(Arc<Processor>, Option<OwnedSemaphorePermit>), Arc<RuntimeError>> {
+    ) -> Result<Option<(Arc<Processor>, Option<OwnedSemaphorePermit>)>, Arc<RuntimeError>> {
         let fuel = process.kernel().limits().fuel.is_some();
         let metering = if fuel { Metering::Fuel } else { Metering::Epoch };
         // Where the address space does not suffice for this pool, it goes without.
         if let Ok(Some(pool)) = self.pool(metering) {
             let free = pool.free.clone();
             let permit = if process.is_first() {
-                free.acquire_owned().await.ok()
+                match free.clone().try_acquire_owned() {
+                    Ok(permit) => Some(permit),
+                    // Its time passes while it waits; no process of it runs yet, so no clock of ours watches.
+                    Err(_) => {
+                        match tokio::time::timeout_at(process.session().deadline().into(), free.acquire_owned()).await {
+                            Ok(permit) => permit.ok(),
+                            Err(_) => {
+                                process.session().check_deadline();
+                                return Ok(None);
+                            }
+                        }
+                    }
+                }
             } else if free.available_permits() > pool.reserve {
                 free.try_acquire_owned().ok()
             } else {
                 None
             };
             if permit.is_some() {
-                return Ok((pool.processor.clone(), permit));
+                return Ok(Some((pool.processor.clone(), permit)));
             }
         }
-        Ok((self.on_demand(metering)?.clone(), None))
+        Ok(Some((self.on_demand(metering)?.clone(), None)))
     }
 }
 
@@ -210,7 +222,8 @@ impl Machine for Runtime {
         Box::pin(async move {
             let Some(image) = image else { return Status::Exited(127) };
             match inner.place(&process).await {
-                Ok((processor, _slot)) => processor.run(image, process).await,
+                Ok(Some((processor, _slot))) => processor.run(image, process).await,
+                Ok(None) => Status::Signalled(Signal::KILL),
                 Err(error) => {
                     process.session().fault(error.to_string());
                     Status::Exited(125)

@@ -91,7 +91,7 @@ impl Processor {
                 return Status::Exited(126);
             }
         };
-        let _ticking = self.ticker.run();
+        let _ticking = self.ticker.run(&process);
         let mut metered = Metered(Store::new(&self.engine, Guest::new(process.clone())));
         let store = &mut metered.0;
         store.limiter(|guest| guest);

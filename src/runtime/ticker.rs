@@ -1,15 +1,19 @@
-//! The clock that makes a busy process yield.
+//! The clock: it makes a busy process yield, and ends a command whose time is over.
 //!
-//! Neither tokio nor a deadline can interrupt guest code: at each tick, code that runs looks up, sees that its
-//! epoch is over, and yields. The clock is a thread of its own, since a busy guest may hold every worker. It
-//! sleeps while nothing runs, so that an idle host costs nothing.
+//! Neither tokio nor a deadline can interrupt guest code: at each tick, code that runs looks up, sees that its epoch is
+//! over, and yields. The clock is a thread of its own, since a busy guest may hold every worker. For the same reason it
+//! keeps the deadlines: tokio looks at its timers only between polls, and nobody may be polling a stream. It sleeps
+//! while nothing runs, so that an idle host costs nothing.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use wasmtime::{Engine, EngineWeak};
+
+use crate::kernel::{Process, Session};
 
 /// How long a process may run before it yields: a kill or a deadline is at most this late. Shorter ticks cost
 /// more wake-ups than they win.
@@ -24,10 +28,16 @@ pub(super) struct Ticker {
     thread: Thread,
 }
 
+/// Commands by the end of their time; the number tells apart those that end at the same moment.
+type Deadlines = BTreeMap<(Instant, u64), Arc<Session>>;
+
 #[derive(Default)]
 struct State {
     running: AtomicUsize,
     asleep: AtomicBool,
+    next: AtomicU64,
+    /// Guards the commands that run. A leaf: nothing else is locked under it.
+    deadlines: Mutex<Deadlines>,
 }
 
 impl Ticker {
@@ -38,13 +48,19 @@ impl Ticker {
         Ok(Ticker { state, thread: thread.thread().clone() })
     }
 
-    /// Keeps the clock ticking until the guard is dropped.
-    pub(super) fn run(&self) -> Running {
-        self.state.running.fetch_add(1, Ordering::SeqCst);
-        if self.state.asleep.swap(false, Ordering::SeqCst) {
+    /// Keeps the clock ticking until the guard is dropped. With the first process of a command it watches the command.
+    pub(super) fn run(&self, process: &Process) -> Running {
+        let state = self.state.clone();
+        state.running.fetch_add(1, Ordering::SeqCst);
+        let watched = process.is_first().then(|| {
+            let key = (process.session().deadline(), state.next.fetch_add(1, Ordering::Relaxed));
+            state.deadlines().insert(key, process.session().clone());
+            key
+        });
+        if state.asleep.swap(false, Ordering::SeqCst) {
             self.thread.unpark();
         }
-        Running(self.state.clone())
+        Running { state, watched }
     }
 }
 
@@ -56,11 +72,37 @@ impl Drop for Ticker {
 }
 
 /// A process that runs.
-pub(super) struct Running(Arc<State>);
+pub(super) struct Running {
+    state: Arc<State>,
+    watched: Option<(Instant, u64)>,
+}
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.0.running.fetch_sub(1, Ordering::SeqCst);
+        if let Some(key) = self.watched {
+            self.state.deadlines().remove(&key);
+        }
+        self.state.running.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl State {
+    fn deadlines(&self) -> MutexGuard<'_, Deadlines> {
+        self.deadlines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the commands whose time is over.
+    fn enforce(&self) {
+        let over = (Instant::now(), u64::MAX);
+        let overdue: Vec<_> = {
+            let mut deadlines = self.deadlines();
+            if deadlines.first_key_value().is_none_or(|(first, _)| *first > over) {
+                return;
+            }
+            let later = deadlines.split_off(&over);
+            std::mem::replace(&mut *deadlines, later).into_values().collect()
+        };
+        overdue.iter().for_each(|session| session.check_deadline());
     }
 }
 
@@ -73,6 +115,7 @@ fn tick(engine: &EngineWeak, state: &State) {
             Some(engine) => engine.increment_epoch(),
             None => return,
         }
+        state.enforce();
         idle = if state.running.load(Ordering::SeqCst) == 0 { idle + 1 } else { 0 };
         if idle < PATIENCE {
             continue;

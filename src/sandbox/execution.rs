@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::task::AbortHandle;
 
 use super::Sandbox;
 use super::command::{Argv, Command, ExecuteError, Stdin, set_variables};
@@ -143,27 +142,11 @@ pub(super) struct Begun {
 }
 
 /// Ends a session with whatever still runs in it, also when the future that waits for it is dropped.
-struct Ending {
-    session: Arc<Session>,
-    watchdog: AbortHandle,
-}
-
-impl Ending {
-    /// A session whose clock runs whether or not anyone looks at it.
-    fn new(session: Arc<Session>) -> Ending {
-        let watched = session.clone();
-        let watchdog = tokio::spawn(async move {
-            tokio::time::sleep_until(watched.deadline().into()).await;
-            watched.check_deadline();
-        });
-        Ending { session, watchdog: watchdog.abort_handle() }
-    }
-}
+struct Ending(Arc<Session>);
 
 impl Drop for Ending {
     fn drop(&mut self) {
-        self.watchdog.abort();
-        self.session.close();
+        self.0.close();
     }
 }
 
@@ -208,7 +191,7 @@ pub(super) fn begin(
             return Err(limit.map_or(ExecuteError::Program(program, errno), ExecuteError::Limit));
         }
     };
-    Ok(Begun { ending: Ending::new(session), first, feed, timeout, began })
+    Ok(Begun { ending: Ending(session), first, feed, timeout, began })
 }
 
 impl Begun {
@@ -226,7 +209,7 @@ impl Begun {
         };
         // The first process has gone; what it left behind goes now, and is waited for: when the caller hears of
         // the end, memory, files and slots are free.
-        let session = &ending.session;
+        let session = &ending.0;
         let verdict = session.verdict();
         session.close();
         session.gone().await;

@@ -31,7 +31,6 @@ programs! {
     "cut" uu_cut,
     "date" uu_date,
     "dirname" uu_dirname,
-    "expand" uu_expand,
     "expr" uu_expr,
     "fmt" uu_fmt,
     "fold" uu_fold,
@@ -61,7 +60,6 @@ programs! {
     "tr" uu_tr,
     "truncate" uu_truncate,
     "tsort" uu_tsort,
-    "unexpand" uu_unexpand,
     "uniq" uu_uniq,
     "unlink" uu_unlink,
 }

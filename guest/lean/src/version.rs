@@ -3,8 +3,7 @@
 use std::cmp::Ordering;
 
 /// Compares two names as GNU's `filevercmp` does.
-pub(crate) fn compare(a: &str, b: &str) -> Ordering {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
+pub(crate) fn compare(a: &[u8], b: &[u8]) -> Ordering {
     // The empty name, the dots and hidden names come first, in this order.
     let rank = |name: &[u8]| match name {
         b"" => 0,
@@ -108,7 +107,7 @@ mod tests {
             "b1b10",
         ];
         for pair in sorted.windows(2) {
-            assert_ne!(compare(pair[0], pair[1]), Ordering::Greater, "{pair:?}");
+            assert_ne!(compare(pair[0].as_bytes(), pair[1].as_bytes()), Ordering::Greater, "{pair:?}");
         }
     }
 }

@@ -26,6 +26,7 @@ mod rmdir;
 mod sleep;
 mod sort;
 mod stat;
+mod tabs;
 mod tac;
 mod tail;
 mod test;
@@ -48,6 +49,7 @@ pub(crate) const PROGRAMS: &[&Program] = &[
     &du::PROGRAM,
     &echo::PROGRAM,
     &env::PROGRAM,
+    &tabs::EXPAND,
     &factor::PROGRAM,
     &truth::FALSE,
     &groups::PROGRAM,
@@ -74,6 +76,7 @@ pub(crate) const PROGRAMS: &[&Program] = &[
     &timeout::PROGRAM,
     &truth::TRUE,
     &uname::PROGRAM,
+    &tabs::UNEXPAND,
     &wc::PROGRAM,
     &whoami::PROGRAM,
     &yes::PROGRAM,

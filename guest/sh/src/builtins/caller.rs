@@ -8,11 +8,10 @@ pub(super) fn caller(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop
     }
     let depth = shell.calls.len();
     // The frame below the outermost call is the main program.
-    let main = if shell.origin == Origin::Script { shell.name.to_string() } else { "environment".to_owned() };
+    let main = if shell.origin == Origin::Script { shell.name.to_string() } else { "NULL".to_owned() };
     let Some(argument) = arguments.get(1) else {
         let line = shell.calls[depth - 1].line;
         let source = depth.checked_sub(2).map_or(main, |i| shell.calls[i].source.to_string());
-        let source = if depth == 1 && shell.origin != Origin::Script { "NULL".to_owned() } else { source };
         shell.print(&format!("{line} {source}\n"));
         return Ok(0);
     };

@@ -55,7 +55,8 @@ pub(super) fn return_from(shell: &mut Shell, arguments: &[String]) -> Result<u8,
 pub(super) fn exit(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
     if arguments.len() > 2 && crate::arith::integer(&arguments[1]).is_some() {
         shell.complain_as(&arguments[0], "too many arguments");
-        return Ok(1);
+        shell.status = 1;
+        return Err(Stop::Discard);
     }
     if let Some(status) = status_argument(shell, arguments) {
         shell.status = status;

@@ -178,10 +178,11 @@ impl Printer<'_> {
                 let argument = self.argument();
                 let bytes = text::to_bytes(&argument).into_owned();
                 spec.precision = None;
-                self.pad(&bytes[..bytes.len().min(1)], &spec);
+                // Of nothing, the first byte is the NUL at its end.
+                self.pad(bytes.get(..1).unwrap_or(&[0]), &spec);
             }
             'd' | 'i' | 'o' | 'u' | 'x' | 'X' => {
-                let value = self.integer();
+                let value = self.integer(matches!(letter, 'd' | 'i'));
                 self.out.extend_from_slice(integer_text(value, letter, &spec).as_bytes());
             }
             'e' | 'E' | 'f' | 'F' | 'g' | 'G' | 'a' | 'A' => {
@@ -211,7 +212,7 @@ impl Printer<'_> {
     fn number(&mut self, rest: &mut &str) -> Result<Option<i64>, Ended> {
         let value = if let Some(after) = rest.strip_prefix('*') {
             *rest = after;
-            self.integer()
+            self.integer(true)
         } else {
             let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
             if digits == 0 {
@@ -239,7 +240,8 @@ impl Printer<'_> {
     }
 
     /// An argument as an integer: `'c` is a character's code; what is no number counts as far as it is one.
-    fn integer(&mut self) -> i64 {
+    /// Beyond the range, signed or not, it is the nearest that fits.
+    fn integer(&mut self, signed: bool) -> i64 {
         let argument = self.argument();
         if let Some(quoted) = argument.strip_prefix(['\'', '"']) {
             return quoted.chars().next().map_or(0, |c| i64::from(u32::from(c)));
@@ -265,10 +267,10 @@ impl Printer<'_> {
             value = (value * i128::from(base) + i128::from(digit)).min(i128::from(u64::MAX) + 1);
         }
         let value = if negative { -value } else { value };
-        if value > i128::from(u64::MAX) || value < i128::from(i64::MIN) {
+        let highest = if signed { i128::from(i64::MAX) } else { i128::from(u64::MAX) };
+        if value > highest || value < i128::from(i64::MIN) {
             self.shell.complain_as("printf", &format!("warning: {argument}: Numerical result out of range"));
-            self.status = 1;
-            return if negative { i64::MIN } else { i64::MAX };
+            return if negative { i64::MIN } else { highest as i64 };
         }
         value as i64
     }
@@ -294,7 +296,7 @@ impl Printer<'_> {
         let format = &rest[1..end];
         *rest = &rest[end + 2..];
         let seconds = match self.next < self.arguments.len() {
-            true => self.integer(),
+            true => self.integer(true),
             false => -1,
         };
         // -1 is now, -2 when the shell started, which is as good.

@@ -19,7 +19,9 @@ pub(super) fn unset(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop>
             continue;
         }
         let is_variable = shell.variable(name).is_some() || shell.variables.get(name).is_some();
-        if !given.has(b'v') && !is_variable && shell.functions.contains_key(name.as_str()) {
+        // What cannot be a variable may be a function, even if it is none.
+        let other = shell.functions.contains_key(name.as_str()) || name_length(name.as_bytes()) == 0;
+        if !given.has(b'v') && !is_variable && other {
             status |= unset_function(shell, name);
             continue;
         }
@@ -69,9 +71,8 @@ fn unset_variable(shell: &mut Shell, argument: &str, reference: bool) -> Result<
             shell.unset_element(&name, key)?;
         }
         None => {
-            let special = shell.variables.get(&name).is_none() && shell.variable(&name).is_some();
             shell.variables.unset(&name);
-            if special {
+            if shell.variables.get(&name).is_none() && shell.variable(&name).is_some() {
                 // It computes nothing any more.
                 let mut plain = Variable::default();
                 plain.attributes.insert(Attributes::PLAIN);

@@ -20,6 +20,8 @@ pub(super) struct Entry {
     pub(super) undo: Undo,
     /// Whether assignments before the command have opened a scope.
     pub(super) temporary: bool,
+    /// The last argument, which is `$_` afterwards.
+    pub(super) last: String,
 }
 
 /// What a function's end puts back.
@@ -37,6 +39,7 @@ pub struct Return {
     getopts: (i64, usize),
     /// The options to go back to, after `local -`.
     options: Option<Options>,
+    last: String,
 }
 
 impl Shell {
@@ -67,6 +70,7 @@ impl Shell {
             traps: self.hide_traps(),
             getopts: self.getopts,
             options: None,
+            last: entry.last,
         };
         self.calls.push(Call { name, line: self.line, source: definition.source.clone() });
         self.controls.push(Control::Call(Box::new(back)));
@@ -110,7 +114,9 @@ impl Shell {
     pub(super) fn leave_function(&mut self, back: Return) -> Result<(Rc<Code>, usize), Stop> {
         let trapped = self.run_return_trap();
         let place = (back.code.clone(), back.at);
+        let last = back.last.clone();
         self.abandon_function(back);
+        self.last_argument = last;
         trapped?;
         self.finish_command()?;
         Ok(place)

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::simple::Next;
 use super::{Code, Control, Loop, Op};
-use crate::state::{Definition, Shell, Stop, nanoseconds};
+use crate::state::{Definition, Origin, Shell, Stop, nanoseconds};
 use crate::syntax::tree::{Case, Function};
 
 impl Shell {
@@ -69,6 +69,7 @@ impl Shell {
             Op::Pipeline(pipeline) => {
                 self.pipeline(pipeline)?;
                 self.check_failure()?;
+                self.between_commands()?;
             }
             Op::Background(chain) => {
                 self.background(chain)?;
@@ -174,7 +175,6 @@ impl Shell {
                     running.status = status;
                 }
                 *at = *start;
-                self.between_commands()?;
             }
             Op::EndLoop => {
                 if let Some(Control::Loop(ended)) = self.controls.pop() {
@@ -264,17 +264,28 @@ impl Shell {
             self.status = 1;
             return;
         }
-        let definition = Definition::new(function.clone(), self.source.clone());
+        let definition = Definition::new(function.clone(), self.function_source());
         Rc::make_mut(&mut self.functions).insert(function.name.as_str().into(), definition);
         self.generation += 1;
         self.status = 0;
+    }
+
+    /// Where a function that is defined now says it comes from.
+    fn function_source(&self) -> Rc<str> {
+        match self.origin {
+            _ if self.source != self.name => self.source.clone(),
+            Origin::Argument => "environment".into(),
+            Origin::Input => "main".into(),
+            Origin::Script => self.source.clone(),
+        }
     }
 
     /// Notes the status of a command that is a pipeline by itself, and acts on failure.
     pub(super) fn finish_command(&mut self) -> Result<(), Stop> {
         self.statuses.clear();
         self.statuses.push(self.status);
-        self.check_failure()
+        self.check_failure()?;
+        self.between_commands()
     }
 
     /// Ends a command early: undoes what encloses it, up to where it stops.

@@ -39,6 +39,9 @@ enum Found {
 impl Shell {
     /// Runs a simple command.
     pub(super) fn simple(&mut self, node: &Rc<Simple>) -> Result<Next, Stop> {
+        if self.options.has(SetOption::NOEXEC) {
+            return Ok(Next::Go);
+        }
         self.line = node.line;
         self.before_command(node)?;
         self.substituted = None;
@@ -76,9 +79,7 @@ impl Shell {
             Some(builtin) => Found::Builtin(builtin),
             None => Found::Program,
         };
-        if let Some(last) = arguments.list.last() {
-            self.last_argument.clone_from(last);
-        }
+        let last = arguments.list.last().cloned().unwrap_or_default();
         match found {
             Found::Function => {
                 let Some(definition) = self.functions.get(name).cloned() else { return self.done() };
@@ -88,7 +89,7 @@ impl Shell {
                     return self.done();
                 }
                 arguments.list.remove(0);
-                Ok(Next::Call(Box::new(Entry { definition, arguments: arguments.list, undo, temporary })))
+                Ok(Next::Call(Box::new(Entry { definition, arguments: arguments.list, undo, temporary, last })))
             }
             Found::Builtin(builtin) => {
                 let temporary = !node.assignments.is_empty();
@@ -97,6 +98,7 @@ impl Shell {
                     return self.done();
                 }
                 let result = self.builtin(builtin, arguments, &mut undo);
+                self.last_argument = last;
                 if let Ok(Next::Script(mut script)) = result {
                     script.undo = undo;
                     script.temporary = temporary;
@@ -111,6 +113,7 @@ impl Shell {
             }
             Found::Program => {
                 let result = self.program(arguments.list, &node.assignments);
+                self.last_argument = last;
                 self.restore_files(undo);
                 result?;
                 self.done()
@@ -147,7 +150,8 @@ impl Shell {
         let written = self.flush_output();
         match status {
             Ok(status) => self.status = status,
-            // An error in a builtin fails the builtin; only the language's own errors give up the line.
+            // An error in a builtin fails the builtin; only `exit` with nonsense gives up the line.
+            Err(Stop::Discard) if arguments[0] != "exit" => self.status = 1,
             Err(stop) => return Err(stop),
         }
         if let Err(errno) = written {
@@ -260,11 +264,6 @@ impl Shell {
             }
         }
         Ok(arguments)
-    }
-
-    /// Whether commands are only read.
-    pub fn only_reads(&self) -> bool {
-        self.options.has(SetOption::NOEXEC)
     }
 }
 

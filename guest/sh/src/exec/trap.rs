@@ -8,12 +8,11 @@ use crate::state::{Shell, Stop};
 use crate::syntax::tree::Simple;
 
 impl Shell {
-    /// What is due before a simple command: caught signals and the DEBUG trap.
+    /// What is due before a simple command: the DEBUG trap.
     pub(super) fn before_command(&mut self, node: &Rc<Simple>) -> Result<(), Stop> {
         if self.traps.is_empty() {
             return Ok(());
         }
-        self.between_commands()?;
         if self.trapping.is_none() {
             self.command = crate::syntax::simple_text(node);
             if let Some(action) = self.traps.get(DEBUG).cloned() {

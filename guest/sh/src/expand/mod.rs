@@ -149,11 +149,16 @@ impl Shell {
         Ok(())
     }
 
+    /// Ends the shell after an error that it does not survive.
+    pub(crate) fn fatal(&mut self) -> Stop {
+        self.status = if self.options.has(SetOption::ERREXIT) { 1 } else { self.fatal_status };
+        Stop::Exit
+    }
+
     /// Complains of an unset variable under `set -u`, which ends the shell.
     pub fn unbound(&mut self, name: &str) -> Stop {
         self.complain(&format!("{name}: unbound variable"));
-        self.status = self.fatal_status;
-        Stop::Exit
+        self.fatal()
     }
 }
 

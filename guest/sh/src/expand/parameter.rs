@@ -187,8 +187,7 @@ impl Shell {
                     Name::Special(special) => char::from(*special).to_string(),
                 };
                 self.complain(&format!("{shown}: {message}"));
-                self.status = self.fatal_status;
-                Err(Stop::Exit)
+                Err(self.fatal())
             }
             (_, true) => {
                 self.emit(values, quoted, sink);

@@ -66,7 +66,7 @@ impl Shell {
 
     /// The first character of IFS, which joins `"$*"`.
     pub fn joiner(&self) -> String {
-        match self.variables.get("IFS").map(|v| v.text().unwrap_or_default()) {
+        match self.variables.get("IFS").and_then(Variable::text) {
             None => " ".to_owned(),
             Some(ifs) => ifs.chars().next().map(String::from).unwrap_or_default(),
         }

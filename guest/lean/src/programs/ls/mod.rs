@@ -163,7 +163,7 @@ impl Listing<'_> {
                 Sort::Time => time(b).cmp(&time(a)).then_with(|| by_name(a, b)),
                 Sort::Size => b.attributes.size.cmp(&a.attributes.size).then_with(|| by_name(a, b)),
                 Sort::Extension => extension(&a.name).cmp(extension(&b.name)).then_with(|| by_name(a, b)),
-                Sort::Version => version::compare(&a.name, &b.name).then_with(|| by_name(a, b)),
+                Sort::Version => version::compare(a.name.as_bytes(), b.name.as_bytes()).then_with(|| by_name(a, b)),
                 Sort::Width => width::of_text(&settings.quoted(&a.name))
                     .cmp(&width::of_text(&settings.quoted(&b.name)))
                     .then_with(|| by_name(a, b)),

@@ -12,7 +12,7 @@ pub(super) fn compare(a: &[u8], b: &[u8], how: &How, seed: u64) -> Ordering {
         Kind::General => general(a).total_cmp_as_gnu(general(b)),
         Kind::Human => human(a, b),
         Kind::Month => month(a).cmp(&month(b)),
-        Kind::Version => version::compare(&String::from_utf8_lossy(a), &String::from_utf8_lossy(b)),
+        Kind::Version => version::compare(a, b),
         Kind::Random => scramble(&folded(a, how), seed).cmp(&scramble(&folded(b, how), seed)),
         Kind::Text if how.dictionary || how.printable => folded(a, how).cmp(&folded(b, how)),
         Kind::Text if how.fold => a.iter().map(u8::to_ascii_uppercase).cmp(b.iter().map(u8::to_ascii_uppercase)),
@@ -204,7 +204,7 @@ fn month(text: &[u8]) -> usize {
 /// A key with what does not count left out.
 fn folded(key: &[u8], how: &How) -> Vec<u8> {
     let counts = |byte: &u8| {
-        (!how.dictionary || byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'\t'))
+        (!how.dictionary || byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'\t' | b'\n'))
             && (!how.printable || matches!(byte, 0x20..0x7f))
     };
     let fold = |byte: &u8| if how.fold { byte.to_ascii_uppercase() } else { *byte };
