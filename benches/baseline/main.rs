@@ -22,13 +22,16 @@ use isopod::{Command, Limits, Sandbox};
 use measure::{Contender, Plan, compare};
 use report::{Goal, Report};
 
+/// Measures something and reports it.
+type Measurement = fn(&Plan, &mut Report);
+
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
     let has = |flag: &str| words.iter().any(|word| word == flag);
     let chosen: Vec<&String> = words.iter().filter(|word| !word.starts_with("--")).collect();
     let plan = Plan { quick: has("--quick") };
     let mut report = Report::new(has("--json"));
-    let measurements: [(&str, fn(&Plan, &mut Report)); 7] = [
+    let measurements: [(&str, Measurement); 7] = [
         // First: memory that another measurement gave back would hide what a sandbox takes.
         ("idle-memory", idle_memory),
         ("echo", echo),

@@ -57,7 +57,7 @@ impl Drop for End {
     fn drop(&mut self) {
         let process = &self.process;
         // In the order of a Unix: files first, so that a pipe's reader sees the end no later than the parent.
-        process.descriptors().clear();
+        process.release();
         process.kernel().table().remove(process.pid);
         if let Some(parent) = process.parent.upgrade() {
             let mut children = parent.children();

@@ -56,8 +56,8 @@ pub struct Process {
     pub(super) children: Mutex<Children>,
     /// Told when a child ends.
     pub(super) child_ended: Notify,
-    /// For arguments, environment and payload, which the host holds.
-    pub(super) _charge: ProcessMemory,
+    /// For arguments, environment and payload, which the host holds; given back at its end.
+    pub(super) charge: Mutex<Option<ProcessMemory>>,
 }
 
 /// A process's children: those that live, and those that ended and wait to be reaped, oldest first.
@@ -185,6 +185,12 @@ impl Process {
 
     pub(super) fn descriptors(&self) -> MutexGuard<'_, Descriptors> {
         lock(&self.descriptors)
+    }
+
+    /// Closes its files and gives its memory back.
+    pub(super) fn release(&self) {
+        self.descriptors().clear();
+        drop(lock(&self.charge).take());
     }
 
     pub(super) fn children(&self) -> MutexGuard<'_, Children> {

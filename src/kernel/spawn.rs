@@ -116,7 +116,7 @@ fn create(session: &Arc<Session>, request: Request, seed: Seed) -> Result<Arc<Pr
         payload: Mutex::new(payload),
         children: Mutex::new(Children::default()),
         child_ended: Notify::new(),
-        _charge: charge,
+        charge: Mutex::new(Some(charge)),
     });
     let process = process.inspect_err(|errno| {
         if *errno == Errno::Again {

@@ -215,12 +215,13 @@ impl types::HostDescriptor for Guest {
 
     fn set_times(&mut self, fd: Resource<Descriptor>, accessed: NewTimestamp, modified: NewTimestamp) -> FsResult<()> {
         let (accessed, modified) = (set_time(accessed)?, set_time(modified)?);
-        Ok(match &self.table.get(&fd)?.target {
+        match &self.table.get(&fd)?.target {
             Target::Directory(path) => self.vfs().set_times(path, accessed, modified, true)?,
             Target::File(file) | Target::Descriptor(file) => {
-                file.as_file().ok_or(Errno::Invalid)?.set_times(accessed, modified)?
+                file.as_file().ok_or(Errno::Invalid)?.set_times(accessed, modified)?;
             }
-        })
+        }
+        Ok(())
     }
 
     fn read(&mut self, fd: Resource<Descriptor>, length: u64, offset: u64) -> FsResult<(Vec<u8>, bool)> {

@@ -92,6 +92,8 @@ fn a_library_caller_gets_a_typed_error() {
     assert!(matches!(refused(Command::program(["nonesuch"])), ExecuteError::Program(..)));
     let build = Sandbox::builder().mount("/no/such/place", "/data").build();
     assert!(matches!(build, Err(BuildError::Host { .. })));
+    let build = Sandbox::builder().cwd("/etc/passwd").build();
+    assert!(matches!(build, Err(BuildError::Cwd(..))));
     let build = Sandbox::builder().mount("/", "relative").build();
     assert!(matches!(build, Err(BuildError::Guest(..))));
 }

@@ -51,7 +51,11 @@ impl Case {
 
     fn in_sandbox(&self) -> Answer {
         let host = self.directory();
-        let sandbox = Sandbox::builder().mount(host.path(), "/workspace").env("TZ", "UTC").env("LC_ALL", "C.UTF-8");
+        let sandbox = Sandbox::builder()
+            .mount(host.path(), "/workspace")
+            .env("TZ", "UTC")
+            .env("LC_ALL", "C.UTF-8")
+            .env("HOME", "/tmp");
         let command = Command::shell(self.script.as_str()).stdin(self.stdin.as_str());
         match sandbox.build().unwrap().execute_blocking(command) {
             Ok(output) => (String::from_utf8_lossy(&output.stdout).into_owned(), output.exit_code.into()),

@@ -128,6 +128,25 @@ fn output_that_nobody_reads_ends_the_command() {
 }
 
 #[test]
+fn a_reader_who_does_not_read_does_not_stop_the_clock() {
+    let begin = std::time::Instant::now();
+    let mut child = isopod(&["run", "--timeout", "1", "--", "yes"]).stdout(Stdio::piped()).spawn().unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(124));
+    assert!(begin.elapsed() < Duration::from_millis(1500), "{:?}", begin.elapsed());
+}
+
+#[test]
+fn an_answer_that_nobody_reads_is_no_panic() {
+    for args in [&["run", "--json", "--", "echo x"][..], &["programs"], &["programs", "--json"]] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = isopod(args).stdout(writer).output().unwrap();
+        assert_eq!(output.status.code(), Some(141), "{args:?}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{args:?}");
+    }
+}
+
+#[test]
 fn json_has_the_whole_answer() {
     let answer = cli(&["run", "--json", "--", "echo out; echo err >&2; exit 3"]);
     assert_eq!((answer.stderr.as_str(), answer.code), ("", Some(3)));

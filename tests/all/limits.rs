@@ -43,6 +43,16 @@ fn fuel_is_one_budget_for_all_processes() {
 }
 
 #[test]
+fn a_process_that_is_killed_has_used_what_it_used() {
+    let sandbox = limited(|limits| limits.fuel = Some(1_000_000_000_000));
+    let line = "for i in 1 2 3 4 5; do (while :; do :; done) & sleep 0.02; kill -9 $!; wait $!; done 2> /dev/null";
+    let (idle, busy) = (run_in(&sandbox, "sleep 0.1").0, run_in(&sandbox, line).0);
+    let fuel = |output: isopod::Output| output.usage.fuel.unwrap();
+    let (idle, busy) = (fuel(idle), fuel(busy));
+    assert!(busy > idle + 5_000_000, "{idle} for nothing, {busy} for 0.1 s of loops");
+}
+
+#[test]
 fn memory_of_a_process() {
     let change = |limits: &mut Limits| limits.process_memory = 16 << 20;
     let answer = hit(change, "x=x; while :; do x=$x$x; done", Limit::ProcessMemory, "memory of a process (16 MiB)");

@@ -72,6 +72,7 @@ fn a_file_runs_by_its_mode_and_its_first_line() {
     run("printf '#!/usr/bin/env sh\\necho env $1\\n' > /tmp/s; chmod +x /tmp/s; /tmp/s arg").prints("env arg\n");
     run("printf '#!/no/such\\n' > /tmp/s; chmod +x /tmp/s; /tmp/s").code(127);
     run("cp /bin/tr /tmp/mytr; echo abc | /tmp/mytr a-c A-C").prints("ABC\n");
+    run("cp /bin/cat /tmp/other; echo hi | /tmp/other").prints("hi\n");
     run("ln -s /bin/cat /tmp/c; echo hi | /tmp/c").prints("hi\n");
     run("/tmp").code(126).stderr_has("Is a directory");
     run("nonesuch").code(127).stderr("sh: line 1: nonesuch: command not found\n");
@@ -86,8 +87,29 @@ fn programs_are_found_through_path() {
 }
 
 #[test]
+fn a_program_in_front_hands_its_descriptors_on() {
+    run("env A=b sh -c 'echo $A; cat' < /etc/hostname").prints("b\nisopod\n");
+    run("timeout 5 echo hi").prints("hi\n");
+    run("timeout 0.1 sleep 100").code(124);
+}
+
+#[test]
+fn a_path_without_end_is_refused_at_once() {
+    run("x=:; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do x=$x$x; done; PATH=$x; nonesuch")
+        .code(126)
+        .stderr_has("Argument list too long")
+        .within(Duration::from_secs(1));
+}
+
+#[test]
 fn a_loop_of_interpreters_ends() {
     run("printf '#!/tmp/b\\n' > /tmp/a; printf '#!/tmp/a\\n' > /tmp/b; chmod +x /tmp/a /tmp/b; /tmp/a").code(126);
+}
+
+#[test]
+fn a_pool_of_nothing_still_runs() {
+    let sandbox = isopod::Sandbox::builder().runtime(Runtime::pooling(0).unwrap()).build().unwrap();
+    run_in(&sandbox, "echo hi | cat").prints("hi\n");
 }
 
 #[test]

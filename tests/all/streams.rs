@@ -1,6 +1,6 @@
 //! Output as it comes, input as it comes.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use isopod::Command;
 use isopod::kernel::Channel;
@@ -38,6 +38,37 @@ async fn a_slow_reader_slows_the_command_down() {
         }
     };
     tokio::time::timeout(Duration::from_secs(1), held).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_flood_stops_neither_the_clock_nor_the_shell() {
+    let sandbox = limited(|limits| limits.wall = Duration::from_millis(300));
+    let begin = Instant::now();
+    let mut execution = sandbox.stream("yes & wait").unwrap();
+    while execution.next().await.is_some() {}
+    assert!(begin.elapsed() < Duration::from_millis(550), "{:?}", begin.elapsed());
+    assert_eq!(execution.finish().await.exit_code, 124);
+    // The shell gets its turn to kill the flood.
+    let outcome = sandbox.stream("yes & sleep 0.05; kill $!; exit 3").unwrap().finish().await;
+    assert_eq!(outcome.exit_code, 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_clock_runs_when_nobody_asks_for_output() {
+    let sandbox = limited(|limits| limits.wall = Duration::from_millis(200));
+    let mut execution = sandbox.stream("echo begun; while :; do :; done & while :; do :; done & sleep 100").unwrap();
+    assert_eq!(execution.next().await.unwrap().bytes, "begun\n");
+    // One more turn, for the shell to start its children; then nobody asks any more.
+    while sandbox.kernel().processes() < 4 {
+        assert!(futures::poll!(std::pin::pin!(execution.next())).is_pending());
+        tokio::task::yield_now().await;
+    }
+    let only_the_first = async {
+        while sandbox.kernel().processes() > 1 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_millis(450), only_the_first).await.expect("its children compute on");
 }
 
 #[tokio::test]

@@ -470,12 +470,25 @@ pub fn quote(text: &str, out: &mut String) {
     }
 }
 
-/// Whether a text, unquoted, could be a pattern.
+/// Whether the text of a pattern has anything in it that is not literal.
 pub fn is_pattern(text: &str, extended: bool) -> bool {
     let bytes = text.as_bytes();
-    bytes.iter().enumerate().any(|(i, b)| match b {
-        b'*' | b'?' | b'[' => true,
-        b'+' | b'@' | b'!' => extended && bytes.get(i + 1) == Some(&b'('),
-        _ => false,
-    })
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'*' | b'?' => return true,
+            // A bracket that does not close is one.
+            b'[' if bytes[at + 1..].contains(&b']') => return true,
+            b'+' | b'@' | b'!' if extended && bytes.get(at + 1) == Some(&b'(') => return true,
+            b'\\' => at += 1,
+            _ => {}
+        }
+        at += 1;
+    }
+    false
+}
+
+/// Whether a piece of a pattern has characters that may matter in the whole.
+pub fn has_special(text: &str) -> bool {
+    text.bytes().any(|b| matches!(b, b'*' | b'?' | b'[' | b']' | b'\\' | b'('))
 }

@@ -16,6 +16,8 @@ use crate::syntax::tree::{
 
 /// The broken-pipe signal.
 const SIGPIPE: u8 = 13;
+/// INT and QUIT.
+const KEYBOARD: [u8; 2] = [2, 3];
 
 impl Shell {
     /// Runs a pipeline of two stages or more.
@@ -226,7 +228,15 @@ impl Shell {
     pub(super) fn background(&mut self, chain: &Rc<Chain>) -> Result<(), Stop> {
         let input = self.files.get(0).cloned();
         self.jobs.reap();
+        // As in any shell without job control, what a keyboard would send is not for it.
+        let before = KEYBOARD.map(|signal| (signal, process::on_signal(signal, process::Disposition::Ignore)));
         let result = self.start_background(chain);
+        for (signal, before) in before {
+            if let Ok(before) = before {
+                // It was accepted a moment ago.
+                let _ = process::on_signal(signal, before);
+            }
+        }
         self.files.set(0, input);
         let pids = match result? {
             Ok(pids) => pids,

@@ -17,7 +17,7 @@ mod values;
 #[cfg(test)]
 mod tests;
 
-use crate::pattern::{self, Pattern};
+use crate::pattern::Pattern;
 use crate::state::options::{SetOption, Shopt};
 use crate::state::{Shell, Stop};
 use crate::syntax::tree::{Part, Word};
@@ -160,9 +160,4 @@ impl Shell {
         self.complain(&format!("{name}: unbound variable"));
         self.fatal()
     }
-}
-
-/// Whether a word with no quotes in it could be a pattern.
-pub fn looks_like_pattern(text: &str, shell: &Shell) -> bool {
-    pattern::is_pattern(text, shell.options.shopt(Shopt::EXTGLOB))
 }

@@ -81,7 +81,7 @@ impl Sink {
             Mode::Fields => {
                 self.open = true;
                 self.blank_ended = false;
-                if pattern::is_pattern(text, true) || text.contains(['\\', ']']) {
+                if pattern::has_special(text) {
                     self.marks.push((self.text.len(), self.text.len() + text.len()));
                 }
                 self.text.push_str(text);
@@ -101,7 +101,7 @@ impl Sink {
 
     /// Unquoted text of the word itself that may be a pattern.
     pub(super) fn glob(&mut self, text: &str) {
-        self.globs |= self.mode == Mode::Fields && pattern::is_pattern(text, self.extended);
+        self.globs |= self.mode == Mode::Fields;
         self.bare(text);
     }
 
@@ -135,11 +135,11 @@ impl Sink {
     fn end_field(&mut self, always: bool) {
         if self.open || always {
             let text = std::mem::take(&mut self.text);
-            let field = match self.globs {
-                true => Field::Glob { pattern: with_marks(&text, &self.marks), text },
-                false => Field::Plain(text),
-            };
-            self.fields.push(field);
+            let pattern = self.globs.then(|| with_marks(&text, &self.marks));
+            self.fields.push(match pattern {
+                Some(pattern) if pattern::is_pattern(&pattern, self.extended) => Field::Glob { text, pattern },
+                _ => Field::Plain(text),
+            });
         }
         self.open = false;
         self.globs = false;
@@ -153,7 +153,7 @@ impl Sink {
             let run = self.ifs.run(rest);
             if run > 0 {
                 let piece = &rest[..run];
-                self.globs |= pattern::is_pattern(piece, self.extended);
+                self.globs |= pattern::has_special(piece);
                 self.text.push_str(piece);
                 self.open = true;
                 self.blank_ended = false;

@@ -78,6 +78,12 @@ impl Builder {
 
 /// Turns unquoted text that has pattern characters or tildes into `Glob` parts.
 pub(super) fn mark_globs(parts: &mut [Part]) {
+    // The name of the `[` command is the one word with such a character that is used all the time.
+    if let [Part::Bare(text)] = parts
+        && text == "["
+    {
+        return;
+    }
     for part in parts {
         if let Part::Bare(text) = part
             && text.bytes().any(|b| matches!(b, b'*' | b'?' | b'[' | b'~' | b'('))
