@@ -57,7 +57,8 @@ pub enum Verdict {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Usage {
-    /// Time on a core, of all processes.
+    /// Time that its processes held a thread, all added up. On a host with more work than cores that is more than they
+    /// computed.
     pub cpu: Duration,
     /// The most memory that the sandbox's processes held together, in bytes.
     pub peak_memory: u64,

@@ -184,7 +184,10 @@ impl<'a> Compiler<'a> {
         // `a += b` is an assignment, not a sum.
         let after = rest.as_bytes().get(found.0.len());
         let assigns = after == Some(&b'=')
-            && !matches!(found.2, Kind::Plain(Binary::Equal | Binary::NotEqual | Binary::LessEqual | Binary::GreaterEqual));
+            && !matches!(
+                found.2,
+                Kind::Plain(Binary::Equal | Binary::NotEqual | Binary::LessEqual | Binary::GreaterEqual)
+            );
         (!assigns || rest.starts_with("==")).then_some(*found)
     }
 

@@ -56,7 +56,13 @@ fn add(shell: &Shell, action: &str, prefix: &str, words: &mut Vec<String>) -> bo
         "function" => words.extend(sorted(shell.functions.keys().map(|k| k.to_string()).collect())),
         "variable" => words.extend(shell.names_with(prefix)),
         "export" => words.extend(sorted(shell.variables.exported().map(|(name, _)| name.to_owned()).collect())),
-        "keyword" => words.extend(["if", "then", "else", "elif", "fi", "case", "esac", "for", "select", "while", "until", "do", "done", "in", "function", "time", "{", "}", "!", "[[", "]]", "coproc"].map(str::to_owned)),
+        "keyword" => words.extend(
+            [
+                "if", "then", "else", "elif", "fi", "case", "esac", "for", "select", "while", "until", "do", "done",
+                "in", "function", "time", "{", "}", "!", "[[", "]]", "coproc",
+            ]
+            .map(str::to_owned),
+        ),
         "command" => {
             for action in ["alias", "keyword", "function", "builtin"] {
                 add(shell, action, prefix, words);
@@ -72,8 +78,7 @@ fn add(shell: &Shell, action: &str, prefix: &str, words: &mut Vec<String>) -> bo
             let found = glob_paths(&format!("{pattern}*"), &shell.options, false);
             words.extend(found.into_iter().filter(|path| {
                 action == "file"
-                    || isopod_sys::files::stat(path, true)
-                        .is_ok_and(|a| a.kind == isopod_sys::files::Kind::Directory)
+                    || isopod_sys::files::stat(path, true).is_ok_and(|a| a.kind == isopod_sys::files::Kind::Directory)
             }));
         }
         _ => return false,

@@ -179,12 +179,7 @@ fn parse(argument: &str) -> Option<Parsed<'_>> {
     Some(Parsed { name, subscript, append, value })
 }
 
-fn declare_one(
-    shell: &mut Shell,
-    argument: &str,
-    array: Option<&Assignment>,
-    request: &Request,
-) -> Result<u8, Stop> {
+fn declare_one(shell: &mut Shell, argument: &str, array: Option<&Assignment>, request: &Request) -> Result<u8, Stop> {
     if request.builtin == "local" && argument == "-" {
         shell.keep_options();
         return Ok(0);
@@ -196,10 +191,12 @@ fn declare_one(
     let mut name = parsed.name.to_owned();
     // Attributes of a reference's target, unless the reference itself is meant.
     let about_reference = request.set.has(Attributes::NAMEREF) || request.clear.has(Attributes::NAMEREF);
-    if !about_reference && !request.local && shell.is_reference(&name) {
-        if let Some((target, _)) = shell.resolve(&name) {
-            name = target;
-        }
+    if !about_reference
+        && !request.local
+        && shell.is_reference(&name)
+        && let Some((target, _)) = shell.resolve(&name)
+    {
+        name = target;
     }
     if request.set.has(Attributes::NAMEREF) && parsed.value == Some(name.as_str()) && !request.local {
         shell.complain_as(request.builtin, &format!("{name}: nameref variable self references not allowed"));

@@ -11,7 +11,10 @@ pub(super) fn kill(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
     let mut at = 1;
     match arguments.get(1).map(String::as_str) {
         None => {
-            shell.complain_as("kill", "usage: kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]");
+            shell.complain_as(
+                "kill",
+                "usage: kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]",
+            );
             return Ok(2);
         }
         Some("-l" | "-L") => return Ok(list(shell, &arguments[2..])),
@@ -43,7 +46,10 @@ pub(super) fn kill(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
         at += 1;
     }
     if arguments.len() <= at {
-        shell.complain_as("kill", "usage: kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]");
+        shell.complain_as(
+            "kill",
+            "usage: kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]",
+        );
         return Ok(2);
     }
     let mut status = 0;

@@ -258,7 +258,7 @@ impl Printer<'_> {
             _ => (10, digits),
         };
         let length = digits.bytes().take_while(|b| char::from(*b).is_digit(base)).count();
-        let complete = length == digits.len() && !(digits.is_empty() && !argument.is_empty());
+        let complete = length == digits.len() && (!digits.is_empty() || argument.is_empty());
         if !complete {
             self.invalid(&argument);
         }

@@ -75,9 +75,7 @@ impl Tester<'_> {
                 (None, _) => Err(format!("{operator}: binary operator expected")),
             },
             [not, ..] if not == "!" && arguments.len() == 4 => Ok(!self.counted(from + 1, to)?),
-            [open, .., close] if open == "(" && close == ")" && arguments.len() == 4 => {
-                self.counted(from + 1, to - 1)
-            }
+            [open, .., close] if open == "(" && close == ")" && arguments.len() == 4 => self.counted(from + 1, to - 1),
             _ => self.expression_to_end(),
         }
     }

@@ -25,7 +25,8 @@ pub(super) fn trap(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
         return Ok(show(shell, rest));
     }
     // One argument alone, or a number first: the signals are reset.
-    let resets = rest[0] == "-" || rest.len() == 1 || (!rest[0].is_empty() && rest[0].bytes().all(|b| b.is_ascii_digit()));
+    let resets =
+        rest[0] == "-" || rest.len() == 1 || (!rest[0].is_empty() && rest[0].bytes().all(|b| b.is_ascii_digit()));
     let (action, signals) = match rest[0].as_str() {
         "-" => (None, &rest[1..]),
         _ if resets => (None, rest),

@@ -67,7 +67,8 @@ fn wait_pid(shell: &mut Shell, pid: u32) -> Waited {
     if let Some(status) = shell.jobs.status_of(pid) {
         return Waited::Status(status);
     }
-    let known = shell.jobs.list.iter().any(|j| j.processes.iter().any(|(p, _)| *p == pid)) || shell.strays.contains(&pid);
+    let known =
+        shell.jobs.list.iter().any(|j| j.processes.iter().any(|(p, _)| *p == pid)) || shell.strays.contains(&pid);
     if !known {
         shell.complain_as("wait", &format!("pid {pid} is not a child of this shell"));
         return Waited::Status(127);
@@ -116,11 +117,8 @@ fn next(shell: &mut Shell, targets: &[String], variable: Option<&str>) -> Result
         }
     }
     loop {
-        let done = shell
-            .jobs
-            .list
-            .iter()
-            .position(|j| j.is_done() && (targets.is_empty() || wanted.contains(&j.leader())));
+        let done =
+            shell.jobs.list.iter().position(|j| j.is_done() && (targets.is_empty() || wanted.contains(&j.leader())));
         if let Some(at) = done {
             let job = shell.jobs.list.remove(at);
             if let Some(name) = variable {

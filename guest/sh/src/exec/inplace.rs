@@ -187,13 +187,9 @@ impl Survey<'_> {
                         && otherwise.as_ref().is_none_or(|l| self.list(l))
                 }
                 Kind::While { condition, body, .. } => self.list(condition) && self.list(body),
-                Kind::For(node) => {
-                    node.words.iter().flatten().all(|w| self.word(w)) && self.list(&node.body)
-                }
+                Kind::For(node) => node.words.iter().flatten().all(|w| self.word(w)) && self.list(&node.body),
                 Kind::ForArith(node) => self.list(&node.body),
-                Kind::Case(node) => {
-                    self.word(&node.word) && node.arms.iter().all(|arm| self.list(&arm.body))
-                }
+                Kind::Case(node) => self.word(&node.word) && node.arms.iter().all(|arm| self.list(&arm.body)),
                 Kind::Arith(_) | Kind::Condition(_) => true,
                 Kind::Coproc(_) => false,
             }
@@ -203,8 +199,8 @@ impl Survey<'_> {
     fn name(&mut self, word: &Word) -> bool {
         let Some(name) = word.literal() else { return false };
         match name {
-            "eval" | "." | "source" | "trap" | "exec" | "wait" | "jobs" | "fg" | "bg" | "disown" | "kill" | "suspend"
-            | "ulimit" | "command" | "builtin" | "logout" => false,
+            "eval" | "." | "source" | "trap" | "exec" | "wait" | "jobs" | "fg" | "bg" | "disown" | "kill"
+            | "suspend" | "ulimit" | "command" | "builtin" | "logout" => false,
             _ => match self.shell.functions.get(name) {
                 Some(definition) => self.function(definition),
                 None => true,

@@ -212,12 +212,7 @@ impl Shell {
     }
 
     /// An expression of `for ((…))`: a wrong one ends the loop with status 1.
-    fn for_expression(
-        &mut self,
-        arith: &crate::syntax::tree::Arith,
-        at: &mut usize,
-        end: usize,
-    ) -> Result<i64, Stop> {
+    fn for_expression(&mut self, arith: &crate::syntax::tree::Arith, at: &mut usize, end: usize) -> Result<i64, Stop> {
         self.trace_arith(arith)?;
         match self.arith(arith) {
             Err(Stop::Discard) => {

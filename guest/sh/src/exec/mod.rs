@@ -71,9 +71,16 @@ pub(crate) enum Op {
     Negate,
     Succeed,
     /// A loop begins.
-    Loop { next: usize, end: usize },
+    Loop {
+        next: usize,
+        end: usize,
+    },
     /// The words of a `for` are expanded and the loop begins.
-    For { node: Rc<For>, next: usize, end: usize },
+    For {
+        node: Rc<For>,
+        next: usize,
+        end: usize,
+    },
     /// The variable gets the next word, or the loop ends.
     ForNext(Rc<For>, usize),
     ForInitial(Rc<ForArith>, usize),
@@ -83,9 +90,18 @@ pub(crate) enum Op {
     Again(usize),
     EndLoop,
     /// The word is expanded; the positions are the bodies of the branches.
-    Case { node: Rc<Case>, bodies: Rc<[usize]>, end: usize },
+    Case {
+        node: Rc<Case>,
+        bodies: Rc<[usize]>,
+        end: usize,
+    },
     /// After `;;&`: the patterns from this branch on are tried.
-    CaseFrom { node: Rc<Case>, bodies: Rc<[usize]>, end: usize, arm: usize },
+    CaseFrom {
+        node: Rc<Case>,
+        bodies: Rc<[usize]>,
+        end: usize,
+        arm: usize,
+    },
     EndCase,
     Time,
     EndTime(TimeFormat),

@@ -10,9 +10,7 @@ use crate::builtins;
 use crate::state::files::File;
 use crate::state::options::{SetOption, Shopt};
 use crate::state::{Shell, Stop};
-use crate::syntax::tree::{
-    Chain, Command, Kind, Name, Operation, Parameter, Part, Pipeline, Simple, Word,
-};
+use crate::syntax::tree::{Chain, Command, Kind, Name, Operation, Parameter, Part, Pipeline, Simple, Word};
 
 /// The broken-pipe signal.
 const SIGPIPE: u8 = 13;
@@ -84,13 +82,19 @@ impl Shell {
                     }
                 }
             }
-            if wait && i == 0 && let Some(simple) = self.writes_only(command)
+            if wait
+                && i == 0
+                && let Some(simple) = self.writes_only(command)
                 && let Some(writer) = stdout.clone()
             {
                 stages.push(Stage::Output(simple, writer));
                 continue;
             }
-            if wait && i + 1 == count && self.runs_last_here() && let Some(stdin) = stdin.clone() {
+            if wait
+                && i + 1 == count
+                && self.runs_last_here()
+                && let Some(stdin) = stdin.clone()
+            {
                 stages.push(Stage::Last(command.clone(), stdin));
                 continue;
             }
@@ -175,7 +179,8 @@ impl Shell {
         let trapped = self.traps.iter().next().is_some();
         // With the last stage here as well, nobody would read while this one writes.
         let alone = !self.runs_last_here();
-        (prints && plain && !sets && quiet && !trapped && alone && !self.functions.contains_key(name)).then(|| simple.clone())
+        (prints && plain && !sets && quiet && !trapped && alone && !self.functions.contains_key(name))
+            .then(|| simple.clone())
     }
 
     /// Runs such a stage: its output is collected and written in one go. The shell itself must survive a
@@ -312,7 +317,9 @@ impl Stage {
 fn is_harmless(simple: &Simple) -> bool {
     let redirects = simple.redirects.iter().all(|r| {
         let document = r.document.as_ref().is_none_or(|d| word_is_harmless(&d.borrow()));
-        document && word_is_harmless(&r.target) && !matches!(r.descriptor, Some(crate::syntax::tree::Descriptor::Variable(_)))
+        document
+            && word_is_harmless(&r.target)
+            && !matches!(r.descriptor, Some(crate::syntax::tree::Descriptor::Variable(_)))
     });
     redirects && simple.words.iter().all(word_is_harmless)
 }

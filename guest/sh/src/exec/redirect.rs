@@ -108,10 +108,7 @@ impl Shell {
         self.expand_word(&redirect.target, &mut words)?;
         match words.pop() {
             Some(only) if words.is_empty() => Ok(only),
-            _ => Err(Failure::Message(format!(
-                "{}: ambiguous redirect",
-                crate::syntax::word_text(&redirect.target)
-            ))),
+            _ => Err(Failure::Message(format!("{}: ambiguous redirect", crate::syntax::word_text(&redirect.target)))),
         }
     }
 
@@ -213,9 +210,7 @@ impl Shell {
                 let exclusive = OpenFlags::WRITE | OpenFlags::CREATE | OpenFlags::EXCLUSIVE;
                 return match self.open_file(target, exclusive) {
                     // Only regular files are protected: /dev/null stays writable.
-                    Err(Errno::Exist)
-                        if files::stat(target, true).is_ok_and(|a| a.kind != files::Kind::File) =>
-                    {
+                    Err(Errno::Exist) if files::stat(target, true).is_ok_and(|a| a.kind != files::Kind::File) => {
                         self.open_file(target, OpenFlags::WRITE)
                     }
                     other => other,

@@ -172,9 +172,9 @@ impl Shell {
                     if self.options.has(SetOption::NOEXEC) {
                         continue;
                     }
-                    match self.run(compile(&list)) {
-                        Err(Stop::Exit) => return,
-                        Ok(()) | Err(_) => {}
+                    // Other stops end the line only.
+                    if self.run(compile(&list)) == Err(Stop::Exit) {
+                        return;
                     }
                 }
                 Ok(None) => return,

@@ -193,8 +193,5 @@ fn is_directory(path: &str) -> bool {
 }
 
 fn outward(arguments: &[String]) -> Result<Vec<String>, Errno> {
-    arguments
-        .iter()
-        .map(|a| text::outward(a).map(|a| a.into_owned()).ok_or(Errno::IllegalSequence))
-        .collect()
+    arguments.iter().map(|a| text::outward(a).map(|a| a.into_owned()).ok_or(Errno::IllegalSequence)).collect()
 }

@@ -89,7 +89,11 @@ impl Shell {
         self.files.look_for_inherited();
         let (reader, writer) = match Fd::pipe() {
             Ok(pipe) => pipe,
-            Err(errno) => return Err(self.refuse(&format!("cannot make pipe for process substitution: {}", isopod_sys::text(errno)))),
+            Err(errno) => {
+                return Err(
+                    self.refuse(&format!("cannot make pipe for process substitution: {}", isopod_sys::text(errno)))
+                );
+            }
         };
         let (reader, writer) = (File::kernel(reader), File::kernel(writer));
         let (own, other, number) = match direction {

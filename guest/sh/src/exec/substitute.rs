@@ -59,10 +59,9 @@ impl Shell {
         let (reader, writer) = match Fd::pipe() {
             Ok(pipe) => pipe,
             Err(errno) => {
-                return Err(self.refuse(&format!(
-                    "cannot make pipe for command substitution: {}",
-                    isopod_sys::text(errno)
-                )));
+                return Err(
+                    self.refuse(&format!("cannot make pipe for command substitution: {}", isopod_sys::text(errno)))
+                );
             }
         };
         let output = self.files.set(1, Some(File::kernel(writer)));

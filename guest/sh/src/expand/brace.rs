@@ -10,10 +10,7 @@ use crate::syntax::tree::{Brace, Part};
 const LIMIT: usize = 2_000_000;
 
 /// The words that a word with braces stands for, as lists of parts.
-pub(super) fn alternatives<'a>(
-    shell: &mut Shell,
-    parts: &'a [Part],
-) -> Result<Vec<Vec<Cow<'a, Part>>>, Stop> {
+pub(super) fn alternatives<'a>(shell: &mut Shell, parts: &'a [Part]) -> Result<Vec<Vec<Cow<'a, Part>>>, Stop> {
     let mut words: Vec<Vec<Cow<'a, Part>>> = vec![Vec::new()];
     for part in parts {
         let Part::Brace(brace) = part else {

@@ -34,7 +34,10 @@ impl Shell {
 /// One piece of a pattern between slashes.
 enum Component {
     Literal(String),
-    Pattern { pattern: Pattern, hidden: bool },
+    Pattern {
+        pattern: Pattern,
+        hidden: bool,
+    },
     /// `**`
     Tree,
 }
@@ -82,7 +85,8 @@ fn extend(prefix: &str, component: &Component, last: bool, dots: bool, next: &mu
         Component::Literal(name) => next.push(format!("{prefix}{name}/")),
         Component::Pattern { pattern, hidden } => {
             for name in names_in(prefix) {
-                if (*hidden || !has_hidden_name(&name)) && pattern.matches(&crate::text::from_bytes(name.clone().into()))
+                if (*hidden || !has_hidden_name(&name))
+                    && pattern.matches(&crate::text::from_bytes(name.clone().into()))
                 {
                     next.push(format!("{prefix}{name}{slash}"));
                 }
@@ -101,8 +105,7 @@ fn extend(prefix: &str, component: &Component, last: bool, dots: bool, next: &mu
                     }
                     let path = format!("{directory}{name}");
                     // Links are not followed: a link to a parent would never end.
-                    let is_directory =
-                        files::stat(&path, false).is_ok_and(|a| a.kind == files::Kind::Directory);
+                    let is_directory = files::stat(&path, false).is_ok_and(|a| a.kind == files::Kind::Directory);
                     if is_directory {
                         pending.push(format!("{path}/"));
                     }

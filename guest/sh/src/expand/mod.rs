@@ -23,8 +23,8 @@ use crate::state::{Shell, Stop};
 use crate::syntax::tree::{Part, Word};
 
 pub use glob::{glob_paths, has_hidden_name};
-pub use sink::{Ifs, split_fields};
 use sink::{Field, Mode, Sink};
+pub use sink::{Ifs, split_fields};
 
 impl Shell {
     /// Expands words to arguments: everything, splitting and globbing included.
@@ -54,11 +54,7 @@ impl Shell {
         self.expand_fields(word.parts.iter(), out)
     }
 
-    fn expand_fields<'a>(
-        &mut self,
-        parts: impl Iterator<Item = &'a Part>,
-        out: &mut Vec<String>,
-    ) -> Result<(), Stop> {
+    fn expand_fields<'a>(&mut self, parts: impl Iterator<Item = &'a Part>, out: &mut Vec<String>) -> Result<(), Stop> {
         let mut sink = Sink::new(Mode::Fields, self);
         self.expand_parts(parts, &mut sink)?;
         for field in sink.finish() {

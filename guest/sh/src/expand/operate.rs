@@ -20,11 +20,8 @@ impl Shell {
                 if text.is_empty() && matches!(place, Place::First | Place::All) {
                     return Ok(values);
                 }
-                let pattern = Pattern::new(
-                    &text,
-                    self.options.shopt(Shopt::EXTGLOB),
-                    self.options.shopt(Shopt::NOCASEMATCH),
-                );
+                let pattern =
+                    Pattern::new(&text, self.options.shopt(Shopt::EXTGLOB), self.options.shopt(Shopt::NOCASEMATCH));
                 let with = self.replacement(with)?;
                 let place = *place;
                 Box::new(move |text| replace(text, &pattern, &with, place))
@@ -138,10 +135,8 @@ impl Shell {
             }
             Values::Many { mut items, joined, end } => {
                 // `${@:0}` starts with `$0`.
-                if matches!(name, Name::Special(_)) {
-                    if offset == 0 {
-                        items.insert(0, (0, self.name.to_string()));
-                    }
+                if matches!(name, Name::Special(_)) && offset == 0 {
+                    items.insert(0, (0, self.name.to_string()));
                 }
                 let start = if offset < 0 { end + offset } else { offset };
                 if start < 0 {

@@ -233,9 +233,7 @@ impl Shell {
                 };
                 return Err(self.refuse(&format!("{shown}: invalid indirect expansion")));
             }
-            Values::Many { items, .. } => {
-                items.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(" ")
-            }
+            Values::Many { items, .. } => items.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(" "),
         };
         let Some((name, index)) = parse_reference(&target) else {
             return Err(self.refuse(&format!("{target}: invalid variable name")));

@@ -171,11 +171,9 @@ impl Sink {
                 rest = &rest[separator..];
                 rest = &rest[self.ifs.blanks(rest)..];
                 self.blank_ended = false;
-            } else if blanks > 0 {
-                if self.open {
-                    self.end_field(false);
-                    self.blank_ended = true;
-                }
+            } else if blanks > 0 && self.open {
+                self.end_field(false);
+                self.blank_ended = true;
             }
         }
     }

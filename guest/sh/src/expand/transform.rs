@@ -55,7 +55,8 @@ impl Shell {
                             let shown = pairs.iter().map(|(k, v)| format!("{k} {}", quote::double(v)));
                             let joined = shown.collect::<Vec<_>>().join(" ");
                             // bash leaves a blank after the last pair of an associative array.
-                            let associative = variable.as_deref().is_some_and(|v| matches!(v.value, Value::Associative(_)));
+                            let associative =
+                                variable.as_deref().is_some_and(|v| matches!(v.value, Value::Associative(_)));
                             vec![if associative { joined + " " } else { joined }]
                         }
                         _ => pairs.into_iter().flat_map(|(k, v)| [k, v]).collect(),
@@ -99,7 +100,7 @@ impl Shell {
 }
 
 /// The letters of `declare` for a variable.
-pub fn attribute_letters(variable: &Variable) -> String {
+fn attribute_letters(variable: &Variable) -> String {
     let mut letters = String::new();
     match variable.value {
         Value::Indexed(_) => letters.push('a'),
@@ -124,7 +125,7 @@ pub fn attribute_letters(variable: &Variable) -> String {
 }
 
 /// Keys and values of an array, or of a scalar as if it were one.
-pub fn pairs(variable: &Variable) -> Vec<(String, String)> {
+fn pairs(variable: &Variable) -> Vec<(String, String)> {
     match &variable.value {
         Value::Unset => Vec::new(),
         Value::Scalar(text) => vec![("0".to_owned(), text.clone())],

@@ -62,7 +62,8 @@ impl Shell {
     pub(super) fn values(&mut self, name: &Name, index: Option<&Index>) -> Result<Values, Stop> {
         match (name, index) {
             (Name::Special(special @ (b'@' | b'*')), _) => {
-                let items: Vec<_> = self.positional.iter().enumerate().map(|(i, v)| (i as i64 + 1, v.clone())).collect();
+                let items: Vec<_> =
+                    self.positional.iter().enumerate().map(|(i, v)| (i as i64 + 1, v.clone())).collect();
                 let end = items.len() as i64 + 1;
                 Ok(Values::Many { items, joined: *special == b'*', end })
             }
@@ -121,10 +122,7 @@ impl Shell {
 
     /// What a subscript of the syntax tree means for this variable.
     pub fn key(&mut self, name: &str, subscript: &Arith) -> Result<Key, Stop> {
-        let associative = matches!(
-            self.variable(name).as_deref(),
-            Some(Variable { value: Value::Associative(_), .. })
-        );
+        let associative = matches!(self.variable(name).as_deref(), Some(Variable { value: Value::Associative(_), .. }));
         match associative {
             true => Ok(Key::Name(self.expand_string(&subscript.text)?)),
             false => Ok(Key::Index(self.arith(subscript)?)),

@@ -24,13 +24,7 @@ impl Shell {
     }
 
     /// Sets or appends to a variable or an element.
-    pub fn assign_element(
-        &mut self,
-        name: &str,
-        key: Option<Key>,
-        value: String,
-        append: bool,
-    ) -> Result<(), Stop> {
+    pub fn assign_element(&mut self, name: &str, key: Option<Key>, value: String, append: bool) -> Result<(), Stop> {
         if self.is_reference(name) {
             return self.assign_through(name, key, value, append);
         }
@@ -130,13 +124,7 @@ impl Shell {
     }
 
     /// Assigns to what a name reference means. One without a target gets it now.
-    fn assign_through(
-        &mut self,
-        name: &str,
-        key: Option<Key>,
-        value: String,
-        append: bool,
-    ) -> Result<(), Stop> {
+    fn assign_through(&mut self, name: &str, key: Option<Key>, value: String, append: bool) -> Result<(), Stop> {
         let unbound = self.variables.get(name).is_some_and(|v| v.text().unwrap_or_default().is_empty());
         if unbound && key.is_none() {
             let target_is_name = crate::syntax::is_name(value.split('[').next().unwrap_or_default());
@@ -186,7 +174,7 @@ impl Shell {
 }
 
 /// One past the highest index.
-pub fn end_of(elements: &BTreeMap<i64, String>) -> i64 {
+fn end_of(elements: &BTreeMap<i64, String>) -> i64 {
     elements.last_key_value().map_or(0, |(index, _)| index + 1)
 }
 

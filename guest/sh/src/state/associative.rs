@@ -79,5 +79,7 @@ impl Associative {
 
 /// The 32-bit FNV-1 hash.
 fn fnv(key: &str) -> u32 {
-    crate::text::to_bytes(key).iter().fold(2_166_136_261, |hash: u32, byte| hash.wrapping_mul(16_777_619) ^ u32::from(*byte))
+    crate::text::to_bytes(key)
+        .iter()
+        .fold(2_166_136_261, |hash: u32, byte| hash.wrapping_mul(16_777_619) ^ u32::from(*byte))
 }

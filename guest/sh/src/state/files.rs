@@ -126,10 +126,10 @@ impl Files {
     pub fn set(&mut self, number: u32, file: Option<Rc<File>>) -> Option<Rc<File>> {
         let at = number as usize;
         if at >= self.slots.len() {
-            if file.is_none() {
-                return None;
-            }
+            let file = file?;
             self.slots.resize(at + 1, None);
+            self.slots[at] = Some(file);
+            return None;
         }
         std::mem::replace(&mut self.slots[at], file)
     }

@@ -26,10 +26,10 @@ use crate::syntax::tree::Function;
 use crate::text;
 
 pub use assign::{Key, in_case, into_indexed};
-pub use special::{VERSION, nanoseconds};
 use files::Files;
 use jobs::Jobs;
 use options::Options;
+pub use special::{VERSION, nanoseconds};
 use traps::Traps;
 use variables::Variables;
 

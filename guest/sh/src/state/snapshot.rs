@@ -47,8 +47,11 @@ struct Snapshot<V, F, S> {
     getopts: (i64, usize),
     fatal_status: u8,
     /// Jobs of the parent, which a subshell can show but not wait for.
-    jobs: Vec<(u32, Vec<(u32, Option<u8>)>, S)>,
+    jobs: Vec<(u32, Processes, S)>,
 }
+
+/// Processes of a job, with their statuses.
+type Processes = Vec<(u32, Option<u8>)>;
 
 impl Shell {
     /// The state and what to do with it, for a subshell with these files.

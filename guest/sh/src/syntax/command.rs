@@ -35,7 +35,8 @@ impl Parser<'_> {
             };
             self.at += usize::from(separated);
             items.push(Item { chain, background });
-            if !separated && !(multiline && self.peek() == b'\n') {
+            let newline = multiline && self.peek() == b'\n';
+            if !separated && !newline {
                 break;
             }
         }
@@ -71,10 +72,7 @@ impl Parser<'_> {
             b';' => true,
             b'&' if self.ahead(1) != b'>' => true,
             b'|' => true,
-            _ => matches!(
-                self.keyword(),
-                Some("then" | "elif" | "else" | "fi" | "do" | "done" | "esac" | "}")
-            ),
+            _ => matches!(self.keyword(), Some("then" | "elif" | "else" | "fi" | "do" | "done" | "esac" | "}")),
         }
     }
 
@@ -179,11 +177,13 @@ impl Parser<'_> {
                     return self.nested(|p| p.function_body(name, line));
                 }
             }
-            if simple.words.is_empty() {
-                declares = word.bare().is_some_and(is_declaration);
-            } else if simple.words.len() == 1
-                && matches!(simple.words[0].bare(), Some("command" | "builtin"))
-            {
+            // `command` and `builtin` may stand before a declaration.
+            let names_command = match simple.words.as_slice() {
+                [] => true,
+                [only] => matches!(only.bare(), Some("command" | "builtin")),
+                _ => false,
+            };
+            if names_command {
                 declares = word.bare().is_some_and(is_declaration);
             }
             simple.words.push(word);

@@ -5,9 +5,7 @@ use std::rc::Rc;
 use super::dollar::ArithEnd;
 use super::error::{Fault, SyntaxError};
 use super::lexer::{Parser, is_name};
-use super::tree::{
-    Arith, Arm, ArmEnd, Case, Command, Coproc, For, ForArith, Kind, List, Redirect, Word,
-};
+use super::tree::{Arith, Arm, ArmEnd, Case, Command, Coproc, For, ForArith, Kind, List, Redirect, Word};
 use super::word::Place;
 
 impl Parser<'_> {
@@ -201,8 +199,7 @@ impl Parser<'_> {
         }
         let body = self.loop_body()?;
         let given = |arith: Arith| if is_blank(&arith.text) { None } else { Some(arith) };
-        let node =
-            ForArith { initial: given(initial), condition: given(condition), step: given(step), body, line };
+        let node = ForArith { initial: given(initial), condition: given(condition), step: given(step), body, line };
         Ok(Kind::ForArith(node.into()))
     }
 

@@ -9,7 +9,7 @@
 //! - `lexer` has the cursor: blanks, comments, newlines, operators, keywords;
 //! - `word`, `dollar`, `parameter`, `brace` parse words;
 //! - `command`, `compound`, `condition`, `redirect`, `heredoc` parse commands;
-//! - `print` writes a tree back as text, as `declare -f` shows it.
+//! - `print` and `print_word` write a tree back as text, as `declare -f` shows it.
 
 mod brace;
 mod command;
@@ -21,6 +21,7 @@ mod heredoc;
 mod lexer;
 mod parameter;
 mod print;
+mod print_word;
 mod redirect;
 #[cfg(test)]
 mod tests;
@@ -29,5 +30,6 @@ mod word;
 
 pub use error::{Fault, SyntaxError};
 pub use lexer::{MoreText, Parser, is_name, name_length};
-pub use print::{assignment_text, chain_text, condition_text, function_text, list_text, simple_text, word_text};
+pub use print::{chain_text, function_text, list_text, simple_text};
+pub use print_word::{assignment_text, condition_text, word_text};
 pub use word::{elements_of, subscript_word};

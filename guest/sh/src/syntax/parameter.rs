@@ -123,6 +123,9 @@ impl Parser<'_> {
             self.at += 1 + usize::from(colon);
             return Ok(Some(Operation::Fallback { kind, colon, word: self.operand(quoted)? }));
         }
+        if !matches!(first, b'#' | b'%' | b'/' | b'^' | b',' | b'~' | b'@') {
+            return Ok(None);
+        }
         let doubled = self.ahead(1) == first;
         self.at += 1;
         let operation = match first {

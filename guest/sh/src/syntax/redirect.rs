@@ -51,11 +51,7 @@ impl Parser<'_> {
         Ok(Some(Redirect { descriptor, action, target, document: None }))
     }
 
-    fn heredoc(
-        &mut self,
-        descriptor: Option<Descriptor>,
-        action: RedirectAction,
-    ) -> Result<Redirect, SyntaxError> {
+    fn heredoc(&mut self, descriptor: Option<Descriptor>, action: RedirectAction) -> Result<Redirect, SyntaxError> {
         self.blanks();
         let start = self.at;
         let target = self.expect_word(Place::Value)?;

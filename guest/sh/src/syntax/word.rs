@@ -375,7 +375,9 @@ impl Parser<'_> {
 /// Whether a byte is plain text in any word: the common case, taken in runs.
 #[inline]
 fn is_ordinary(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b',' | b':' | b'=' | b'%' | b'^' | b'#' | b']' | b'~') || byte >= 0x80
+    byte.is_ascii_alphanumeric()
+        || matches!(byte, b'_' | b'-' | b'.' | b',' | b':' | b'=' | b'%' | b'^' | b'#' | b']' | b'~')
+        || byte >= 0x80
 }
 
 /// A subscript that was a text, as a word: its expansions and quotes are those of a subscript in source.

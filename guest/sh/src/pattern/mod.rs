@@ -4,7 +4,13 @@
 //! a set of positions through the pattern, one element after the other: the time is bounded by the product of
 //! both lengths however the stars stand, and "does not match", `!(…)`, is a complement of a set.
 
+mod set;
+#[cfg(test)]
+mod tests;
+
 use std::str::Chars;
+
+use set::{Set, set};
 
 /// A compiled pattern.
 #[derive(Debug, Clone)]
@@ -30,30 +36,6 @@ enum Repeat {
     Some,
     One,
     Not,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-struct Set {
-    negated: bool,
-    ranges: Vec<(char, char)>,
-    classes: Vec<Class>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Class {
-    Alnum,
-    Alpha,
-    Blank,
-    Cntrl,
-    Digit,
-    Graph,
-    Lower,
-    Print,
-    Punct,
-    Space,
-    Upper,
-    Word,
-    Xdigit,
 }
 
 /// Nested groups; each costs stack, here and when matching.
@@ -252,60 +234,6 @@ impl Positions {
     }
 }
 
-impl Set {
-    fn has(&self, c: char) -> bool {
-        self.includes(c) != self.negated
-    }
-
-    /// For the other case of a letter: negation must not turn a miss into a hit.
-    fn has_folded(&self, c: char) -> bool {
-        !self.negated && self.includes(c)
-    }
-
-    fn includes(&self, c: char) -> bool {
-        self.ranges.iter().any(|(low, high)| (*low..=*high).contains(&c)) || self.classes.iter().any(|k| k.has(c))
-    }
-}
-
-impl Class {
-    fn named(name: &str) -> Option<Class> {
-        Some(match name {
-            "alnum" => Class::Alnum,
-            "alpha" => Class::Alpha,
-            "blank" => Class::Blank,
-            "cntrl" => Class::Cntrl,
-            "digit" => Class::Digit,
-            "graph" => Class::Graph,
-            "lower" => Class::Lower,
-            "print" => Class::Print,
-            "punct" => Class::Punct,
-            "space" => Class::Space,
-            "upper" => Class::Upper,
-            "word" => Class::Word,
-            "xdigit" => Class::Xdigit,
-            _ => return None,
-        })
-    }
-
-    fn has(self, c: char) -> bool {
-        match self {
-            Class::Alnum => c.is_alphanumeric(),
-            Class::Alpha => c.is_alphabetic(),
-            Class::Blank => matches!(c, ' ' | '\t'),
-            Class::Cntrl => c.is_control(),
-            Class::Digit => c.is_ascii_digit(),
-            Class::Graph => !c.is_control() && !c.is_whitespace(),
-            Class::Lower => c.is_lowercase(),
-            Class::Print => !c.is_control(),
-            Class::Punct => c.is_ascii_punctuation() || (!c.is_ascii() && !c.is_alphanumeric() && !c.is_whitespace()),
-            Class::Space => c.is_whitespace(),
-            Class::Upper => c.is_uppercase(),
-            Class::Word => c.is_alphanumeric() || c == '_',
-            Class::Xdigit => c.is_ascii_hexdigit(),
-        }
-    }
-}
-
 fn same_letter(a: char, b: char) -> bool {
     a.to_lowercase().eq(b.to_lowercase())
 }
@@ -392,72 +320,6 @@ fn group(chars: &mut Chars<'_>, operator: char, depth: u32) -> Option<Element> {
         _ => Repeat::Not,
     };
     Some(Element::Group(repeat, alternatives))
-}
-
-/// A bracket expression after its `[`, and its length. `None` if it does not close.
-fn set(text: &str) -> Option<(Set, usize)> {
-    let mut set = Set { negated: false, ranges: Vec::new(), classes: Vec::new() };
-    let mut chars = text.chars();
-    if text.starts_with(['!', '^']) {
-        set.negated = true;
-        chars.next();
-    }
-    let mut first = true;
-    loop {
-        let c = chars.next()?;
-        let low = match c {
-            ']' if !first => return Some((set, text.len() - chars.as_str().len())),
-            '[' => match special(&mut chars, &mut set) {
-                Special::Class => {
-                    first = false;
-                    continue;
-                }
-                Special::Char(c) => c,
-                Special::None => '[',
-            },
-            '\\' => chars.next()?,
-            c => c,
-        };
-        first = false;
-        let mut ahead = chars.clone();
-        let mut high = low;
-        if ahead.next() == Some('-') && !matches!(ahead.clone().next(), None | Some(']')) {
-            high = match ahead.next()? {
-                '\\' => ahead.next()?,
-                '[' => match special(&mut ahead, &mut set) {
-                    Special::Char(c) => c,
-                    _ => '[',
-                },
-                c => c,
-            };
-            chars = ahead;
-        }
-        set.ranges.push((low, high));
-    }
-}
-
-enum Special {
-    None,
-    Class,
-    Char(char),
-}
-
-/// `[:alpha:]`, `[.x.]` or `[=x=]` within brackets, after the inner `[`.
-fn special(chars: &mut Chars<'_>, set: &mut Set) -> Special {
-    let rest = chars.as_str();
-    let Some(kind @ (':' | '.' | '=')) = rest.chars().next() else { return Special::None };
-    let close = [kind, ']'].iter().collect::<String>();
-    let Some(end) = rest[1..].find(&close) else { return Special::None };
-    let name = &rest[1..=end];
-    *chars = rest[end + 3..].chars();
-    match kind {
-        ':' => {
-            // An unknown class matches nothing.
-            set.classes.extend(Class::named(name));
-            Special::Class
-        }
-        _ => name.chars().next().map_or(Special::Class, Special::Char),
-    }
 }
 
 /// Puts a backslash before every character that means something in a pattern.

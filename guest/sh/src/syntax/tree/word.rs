@@ -1,0 +1,263 @@
+//! Words.
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+use serde::{Deserialize, Serialize};
+
+use super::command::{Assignment, List};
+use crate::arith;
+
+/// A word: the concatenation of its parts.
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Word {
+    /// The parts.
+    pub parts: Vec<Part>,
+    /// The word as written, kept only within functions, which can be printed.
+    pub source: Option<Rc<str>>,
+}
+
+/// A piece of a word.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Part {
+    /// Quoted text: taken as it is, and there even when empty.
+    Text(String),
+    /// Unquoted text that no expansion looks at.
+    Bare(String),
+    /// Unquoted text with characters of patterns or a tilde.
+    Glob(String),
+    /// `$x`, `${…}`
+    Parameter(Box<Parameter>),
+    /// `$( … )` and backquotes.
+    Command(Rc<Substitution>, Quoted),
+    /// `$(( … ))`
+    Arith(Rc<Arith>, Quoted),
+    /// `<( … )` and `>( … )`
+    Process(Rc<List>, Direction),
+    /// `{a,b}` and `{1..9}`
+    Brace(Rc<Brace>),
+    /// An argument of a declaration command that is an assignment.
+    Assignment(Rc<Assignment>),
+}
+
+/// Whether a part stands in double quotes.
+pub type Quoted = bool;
+
+/// What stands in `$( … )`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Substitution {
+    /// The commands.
+    pub list: Rc<List>,
+}
+
+/// Which end of a process substitution the word names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Direction {
+    /// `<( … )`: the word is read.
+    Read,
+    /// `>( … )`: the word is written.
+    Write,
+}
+
+/// A brace expansion.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Brace {
+    /// `{a,b,c}`
+    List(Vec<Vec<Part>>),
+    /// `{1..9..2}`; `width` pads with zeros.
+    Numbers {
+        /// First number.
+        from: i64,
+        /// Last number.
+        to: i64,
+        /// Distance, its sign ignored.
+        step: i64,
+        /// Digits, the sign included.
+        width: usize,
+    },
+    /// `{a..e}`
+    Letters {
+        /// First letter.
+        from: u8,
+        /// Last letter.
+        to: u8,
+        /// Distance, its sign ignored.
+        step: i64,
+    },
+}
+
+/// A parameter expansion.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Parameter {
+    /// Which parameter.
+    pub name: Name,
+    /// `[…]` after it.
+    pub index: Option<Index>,
+    /// `!` before it.
+    pub indirect: bool,
+    /// What is done with it.
+    pub operation: Operation,
+    /// Whether it stands in double quotes.
+    pub quoted: Quoted,
+}
+
+/// The name of a parameter.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Name {
+    /// A variable.
+    Variable(String),
+    /// `$1`, `${10}`
+    Positional(u32),
+    /// One of `@ * # ? - $ !`
+    Special(u8),
+}
+
+/// The subscript of a parameter.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Index {
+    /// `[@]`
+    All,
+    /// `[*]`
+    Joined,
+    /// Anything else.
+    Element(Arith),
+}
+
+/// What a parameter expansion does with the value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Operation {
+    /// Nothing.
+    Value,
+    /// `${#x}`
+    Length,
+    /// `-`, `=`, `?`, `+`; with a colon, empty counts as unset.
+    Fallback {
+        /// The operator.
+        kind: Fallback,
+        /// With a colon.
+        colon: bool,
+        /// The word after it.
+        word: Word,
+    },
+    /// `#`, `##`, `%`, `%%`
+    Remove {
+        /// From the end.
+        suffix: bool,
+        /// As much as matches.
+        longest: bool,
+        /// The pattern.
+        pattern: Word,
+    },
+    /// `/`, `//`, `/#`, `/%`
+    Replace {
+        /// Where.
+        place: Place,
+        /// The pattern.
+        pattern: Word,
+        /// What it is replaced with.
+        with: Word,
+    },
+    /// `^`, `^^`, `,`, `,,`, `~`, `~~`
+    Case {
+        /// What is done to a letter.
+        to: LetterCase,
+        /// To each, or only the first.
+        all: bool,
+        /// Which letters; all when empty.
+        pattern: Word,
+    },
+    /// `${x:offset:length}`
+    Slice {
+        /// Where it starts.
+        offset: Arith,
+        /// How much.
+        length: Option<Arith>,
+    },
+    /// `${x@Q}`
+    Transform(u8),
+    /// `${!x[@]}`
+    Keys,
+    /// `${!x*}`, `${!x@}`
+    Names(String),
+    /// Nothing that exists: an error when it is expanded, with the text.
+    Bad(String),
+}
+
+/// The operators that deal with unset parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Fallback {
+    /// `-`: use the word.
+    Default,
+    /// `=`: use and assign it.
+    Assign,
+    /// `?`: complain with it.
+    Error,
+    /// `+`: use it when set.
+    Alternative,
+}
+
+/// Where a replacement may happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Place {
+    /// The first match.
+    First,
+    /// Every match.
+    All,
+    /// At the start only.
+    Start,
+    /// At the end only.
+    End,
+}
+
+/// What a case operator does to a letter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LetterCase {
+    /// To upper case.
+    Upper,
+    /// To lower case.
+    Lower,
+    /// To the other one.
+    Toggle,
+}
+
+/// An arithmetic expression: text that is expanded first and parsed then.
+///
+/// Most expressions need no expansion that could change how they parse; for those the parsed form is kept
+/// beside the text, made when first used and not sent to subshells.
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
+pub struct Arith {
+    /// The text, with its expansions.
+    pub text: Word,
+    /// The parsed form, `None` inside if the text has to be expanded each time.
+    #[serde(skip)]
+    pub parsed: OnceCell<Option<Rc<arith::Parsed>>>,
+}
+
+impl PartialEq for Arith {
+    fn eq(&self, other: &Arith) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Word {
+    /// A word of one part.
+    pub fn of(part: Part) -> Word {
+        Word { parts: vec![part], source: None }
+    }
+
+    /// The text if nothing in the word needs expansion and nothing was quoted.
+    pub fn bare(&self) -> Option<&str> {
+        match self.parts.as_slice() {
+            [Part::Bare(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The text if the word is one literal, quoted or not, that expansion leaves as it is.
+    pub fn literal(&self) -> Option<&str> {
+        match self.parts.as_slice() {
+            [Part::Bare(text) | Part::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+}
