@@ -4,6 +4,7 @@
 //! 127 as shells have them; 130 after Ctrl-C.
 
 mod escape;
+mod outlet;
 mod programs;
 mod run;
 mod values;

@@ -10,11 +10,10 @@ use isopod::kernel::Channel;
 use isopod::sandbox::Outcome;
 use isopod::{BuildError, Command, ExecuteError, Execution, Limits, Output, Runtime, Sandbox};
 use serde_json::json;
-use tokio::io::{AsyncWrite, AsyncWriteExt};
 
-use super::escape::{self, Escaper};
+use super::outlet::Outlet;
 use super::values::{self, Mount};
-use super::{BROKEN_PIPE, NO_SANDBOX, TIMED_OUT, USAGE, print, refuse};
+use super::{BROKEN_PIPE, NO_SANDBOX, TIMED_OUT, USAGE, escape, print, refuse};
 
 /// After Ctrl-C, as shells have it.
 const INTERRUPTED: u8 = 130;
@@ -87,7 +86,9 @@ pub(super) struct Run {
 
 impl Run {
     pub(super) fn run(self) -> ExitCode {
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+        // This thread runs the shell; the others run what it starts.
+        let others = std::thread::available_parallelism().map_or(1, |cores| cores.get() - 1).max(1);
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(others).enable_all().build();
         let runtime = match runtime {
             Ok(runtime) => runtime,
             Err(error) => return refuse(NO_SANDBOX, error),
@@ -178,35 +179,24 @@ fn code_of(error: &ExecuteError) -> u8 {
 }
 
 /// Writes the command's output as it comes.
-///
-/// Through tokio, so that a reader who does not read blocks a thread of its own and not this one: the clock and Ctrl-C
-/// go on.
 async fn pass_on(mut execution: Execution, raw: bool) -> ExitCode {
-    let escapes = [!raw && io::stdout().is_terminal(), !raw && io::stderr().is_terminal()];
-    let (mut stdout, mut stderr) = (tokio::io::stdout(), tokio::io::stderr());
-    let mut escapers = [Escaper::default(), Escaper::default()];
+    let mut outlets = [
+        Outlet::new(io::stdout(), tokio::io::stdout(), raw || !io::stdout().is_terminal()),
+        Outlet::new(io::stderr(), tokio::io::stderr(), raw || !io::stderr().is_terminal()),
+    ];
     while let Some(chunk) = execution.next().await {
-        let at = usize::from(chunk.channel == Channel::Stderr);
-        let bytes = if escapes[at] { escapers[at].escape(&chunk.bytes).into() } else { chunk.bytes };
-        let wrote = match chunk.channel {
-            Channel::Stdout => write(&mut stdout, &bytes).await,
-            Channel::Stderr => write(&mut stderr, &bytes).await,
-        };
-        if wrote.is_err() {
+        let outlet = &mut outlets[usize::from(chunk.channel == Channel::Stderr)];
+        if outlet.write(&chunk.bytes).await.is_err() {
             return ExitCode::from(BROKEN_PIPE);
         }
     }
-    let [rest_out, rest_err] = escapers.each_mut().map(Escaper::finish);
-    if write(&mut stdout, &rest_out).await.is_err() || write(&mut stderr, &rest_err).await.is_err() {
-        return ExitCode::from(BROKEN_PIPE);
+    for outlet in &mut outlets {
+        if outlet.finish().await.is_err() {
+            return ExitCode::from(BROKEN_PIPE);
+        }
     }
     let Outcome { exit_code, .. } = execution.finish().await;
     ExitCode::from(exit_code)
-}
-
-async fn write(to: &mut (impl AsyncWrite + Unpin), bytes: &[u8]) -> io::Result<()> {
-    to.write_all(bytes).await?;
-    to.flush().await
 }
 
 fn print_json(output: &Output) -> ExitCode {
