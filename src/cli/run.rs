@@ -10,6 +10,7 @@ use isopod::kernel::Channel;
 use isopod::sandbox::Outcome;
 use isopod::{BuildError, Command, ExecuteError, Execution, Limits, Output, Runtime, Sandbox};
 use serde_json::json;
+use tokio::signal::unix::{SignalKind, signal};
 
 use super::outlet::Outlet;
 use super::values::{self, Mount};
@@ -109,6 +110,11 @@ impl Run {
             Err(error @ BuildError::Runtime(_)) => return refuse(NO_SANDBOX, error),
             Err(error) => return refuse(USAGE, error),
         };
+        // Before anything runs: whoever sees its first output may press Ctrl-C.
+        let mut interrupt = match signal(SignalKind::interrupt()) {
+            Ok(interrupt) => interrupt,
+            Err(error) => return refuse(NO_SANDBOX, error),
+        };
         let work = async {
             if self.json {
                 sandbox.execute(command).await.map(|output| print_json(&output))
@@ -124,7 +130,7 @@ impl Run {
         tokio::select! {
             done = work => done.unwrap_or_else(|error| refuse(code_of(&error), error)),
             // Dropping the work ends the guest.
-            _ = tokio::signal::ctrl_c() => ExitCode::from(INTERRUPTED),
+            _ = interrupt.recv() => ExitCode::from(INTERRUPTED),
             () = tokio::time::sleep(patience) => ExitCode::from(TIMED_OUT),
         }
     }

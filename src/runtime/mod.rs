@@ -28,7 +28,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use self::processor::{Allocation, Processor};
 use self::tunables::Metering;
-use crate::kernel::{Machine, Process, Signal, Status};
+use crate::kernel::{Machine, Process, Session, Signal, Status};
 use crate::vfs::Programs;
 
 /// Processes of a pooling runtime that have a slot at the same time. 1,000 slots are 4 TiB of address space and
@@ -57,6 +57,9 @@ struct Pool {
     /// Slots that only the first process of a command may take.
     reserve: usize,
 }
+
+/// Where a process runs, and its slot if that has slots.
+type Place = (Arc<Processor>, Option<OwnedSemaphorePermit>);
 
 /// Why a runtime could not start.
 #[derive(Debug, thiserror::Error)]
@@ -176,40 +179,34 @@ impl Inner {
     /// the child, so a pool full of parents would wait for ever. And children leave a part of the pool alone, or one
     /// sandbox with many of them would keep the commands of all others waiting. A child without a slot gets its memory
     /// from the operating system; how many there can be is bounded by the limits of their sandboxes.
-    async fn place(
-        &self,
-        process: &Process,
-    ) -> Result<Option<(Arc<Processor>, Option<OwnedSemaphorePermit>)>, Arc<RuntimeError>> {
+    async fn place(&self, process: &Process) -> Result<Option<Place>, Arc<RuntimeError>> {
         let fuel = process.kernel().limits().fuel.is_some();
         let metering = if fuel { Metering::Fuel } else { Metering::Epoch };
         // Where the address space does not suffice for this pool, it goes without.
-        if let Ok(Some(pool)) = self.pool(metering) {
-            let free = pool.free.clone();
-            let permit = if process.is_first() {
-                match free.clone().try_acquire_owned() {
-                    Ok(permit) => Some(permit),
-                    // Its time passes while it waits; no process of it runs yet, so no clock of ours watches.
-                    Err(_) => {
-                        match tokio::time::timeout_at(process.session().deadline().into(), free.acquire_owned()).await {
-                            Ok(permit) => permit.ok(),
-                            Err(_) => {
-                                process.session().check_deadline();
-                                return Ok(None);
-                            }
-                        }
-                    }
-                }
-            } else if free.available_permits() > pool.reserve {
-                free.try_acquire_owned().ok()
-            } else {
-                None
-            };
-            if permit.is_some() {
-                return Ok(Some((pool.processor.clone(), permit)));
+        if let Ok(Some(Pool { processor, free, reserve })) = self.pool(metering) {
+            if process.is_first() {
+                let slot = wait_for_slot(free.clone(), process.session()).await;
+                return Ok(slot.map(|slot| (processor.clone(), Some(slot))));
+            }
+            if free.available_permits() > *reserve
+                && let Ok(slot) = free.clone().try_acquire_owned()
+            {
+                return Ok(Some((processor.clone(), Some(slot))));
             }
         }
         Ok(Some((self.on_demand(metering)?.clone(), None)))
     }
+}
+
+/// Waits for a slot for as long as the command has time.
+async fn wait_for_slot(free: Arc<Semaphore>, session: &Session) -> Option<OwnedSemaphorePermit> {
+    if let Ok(slot) = free.clone().try_acquire_owned() {
+        return Some(slot);
+    }
+    // No process of it runs yet, so the clock does not watch it: a timer has to.
+    let slot = tokio::time::timeout_at(session.deadline().into(), free.acquire_owned()).await;
+    session.check_deadline();
+    slot.ok()?.ok()
 }
 
 impl Machine for Runtime {

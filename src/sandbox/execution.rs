@@ -21,6 +21,9 @@ use crate::vfs::{File, SetTime, Stat};
 /// The exit code of a command whose time is over, as `timeout` has it.
 const TIMED_OUT: u8 = 124;
 
+/// What runs a command line.
+const SHELL: &str = "/bin/sh";
+
 /// Tags of the pipe that brings both outputs to the host.
 const STDOUT: u8 = 1;
 const STDERR: u8 = 2;
@@ -173,7 +176,7 @@ pub(super) fn begin(
             (OpenFile::reader(reader), Some((writer, source)))
         }
     };
-    let argv = argv(command.argv, limits.command)?;
+    let (program, argv) = argv(command.argv, limits.command)?;
     let mut env = sandbox.settings.env.clone();
     set_variables(&mut env, command.env)?;
     let base = &sandbox.settings.cwd;
@@ -181,7 +184,6 @@ pub(super) fn begin(
         None => base.clone(),
         Some(text) => sandbox.kernel.directory(base, &text).map_err(|errno| ExecuteError::Cwd(text, errno))?,
     };
-    let program = argv[0].clone();
     let request = Request { program: program.clone(), argv, env, payload: Vec::new() };
     let session = Session::new(sandbox.kernel.clone(), timeout);
     let first = match session.start(request, cwd, [Arc::new(stdin), stdout, stderr]) {
@@ -247,12 +249,16 @@ async fn feed_all(writer: PipeWriter, mut source: Box<dyn AsyncRead + Send + Unp
     std::future::pending().await
 }
 
-fn argv(argv: Argv, limit: u64) -> Result<Vec<String>, ExecuteError> {
-    let argv = match argv {
+/// The program of a command, and its arguments.
+fn argv(argv: Argv, limit: u64) -> Result<(String, Vec<String>), ExecuteError> {
+    let (program, argv) = match argv {
         Argv::Shell(line) if line.trim().is_empty() => return Err(ExecuteError::Empty),
-        Argv::Shell(line) => vec!["sh".to_owned(), "-c".to_owned(), line],
-        Argv::Program(argv) if argv.first().is_none_or(String::is_empty) => return Err(ExecuteError::Empty),
-        Argv::Program(argv) => argv,
+        // By its path: a caller may set PATH to anything.
+        Argv::Shell(line) => (SHELL.to_owned(), vec!["sh".to_owned(), "-c".to_owned(), line]),
+        Argv::Program(argv) => match argv.first() {
+            Some(program) if !program.is_empty() => (program.clone(), argv),
+            _ => return Err(ExecuteError::Empty),
+        },
     };
     if argv.iter().map(|word| word.len() as u64).sum::<u64>() > limit {
         return Err(Exceeded { kind: Limit::Command, value: limit }.into());
@@ -260,7 +266,7 @@ fn argv(argv: Argv, limit: u64) -> Result<Vec<String>, ExecuteError> {
     if argv.iter().any(|word| word.contains('\0')) {
         return Err(ExecuteError::Nul);
     }
-    Ok(argv)
+    Ok((program, argv))
 }
 
 fn millis(time: Duration) -> u64 {

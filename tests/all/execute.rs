@@ -39,6 +39,11 @@ fn a_command_has_its_own_directory_environment_and_input() {
 }
 
 #[test]
+fn a_path_of_the_caller_s_own_does_not_hide_the_shell() {
+    run(Command::shell("echo $PATH; cat").env("PATH", "/nowhere")).stdout("/nowhere\n").code(127);
+}
+
+#[test]
 fn numbers_come_sorted_through_three_processes() {
     run("seq 1 200000 | sort -n | tail -1").prints("200000\n");
 }
