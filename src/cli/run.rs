@@ -27,7 +27,7 @@ const GRACE: Duration = Duration::from_millis(150);
 ///
 /// Examples:
 ///   isopod run -- 'echo hello | tr a-z A-Z'
-///   isopod run --dir .:ro -- 'grep -rn TODO . | wc -l'
+///   isopod run --dir .:ro -- 'cat *.md | wc -w'
 ///   isopod run --dir ./data:/data --timeout 5 -- sort -u /data/names.txt
 #[derive(Args)]
 #[command(verbatim_doc_comment)]

@@ -46,6 +46,7 @@ fn subshell(mut shell: Shell, work: &Work) -> u8 {
     // `break` and `return` reach as far as the subshell does.
     let _ = shell.run(work.code());
     shell.run_exit_trap();
+    shell.die_of_signal();
     shell.status
 }
 
@@ -141,11 +142,13 @@ impl Shell {
 
     fn begin(mut self, invocation: Invocation) -> u8 {
         self.positional = Rc::new(invocation.positional);
+        self.run_start_up_file();
         match invocation.source {
             Source::Text(text) => {
                 self.origin = Origin::Argument;
                 self.fatal_status = 127;
                 let prefix = format!("{}: -c", self.name);
+                self.execution = text.as_str().into();
                 self.run_program(&mut Parser::new(text, 1), &prefix);
             }
             Source::File(path) => {
@@ -166,7 +169,19 @@ impl Shell {
             }
         }
         self.run_exit_trap();
+        self.die_of_signal();
         self.status
+    }
+
+    /// Runs the file that BASH_ENV names, as any bash without a terminal does first.
+    fn run_start_up_file(&mut self) {
+        let Some(path) = self.variables.get("BASH_ENV").and_then(Variable::text).filter(|p| !p.is_empty()) else {
+            return;
+        };
+        let path = path.to_owned();
+        if let Ok(text) = self.read_script(&path) {
+            self.run_program(&mut Parser::new(text, 1), &path);
+        }
     }
 
     /// Reads a script. As in bash, one that is not there is looked for in PATH.

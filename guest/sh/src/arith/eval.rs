@@ -152,7 +152,7 @@ impl Shell {
             Some(variable) => {
                 let text = match (&variable.value, key) {
                     (Value::Indexed(elements), Some(Key::Index(index))) => {
-                        let end = elements.last_key_value().map_or(0, |(last, _)| last + 1);
+                        let end = elements.last_key_value().map_or(0, |(last, _)| last.saturating_add(1));
                         let index = if *index < 0 { index + end } else { *index };
                         elements.get(&index).map(String::as_str)
                     }

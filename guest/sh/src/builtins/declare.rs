@@ -260,7 +260,9 @@ fn declare_here(
         return Ok(1);
     }
     if request.set.has(Attributes::NAMEREF) {
-        if let Some(target) = parsed.value
+        let old = existing.text().filter(|_| array.is_none());
+        if let Some(target) = parsed.value.or(old)
+            && !target.is_empty()
             && !is_name(target.split('[').next().unwrap_or_default())
         {
             let message = format!("`{target}': invalid variable name for name reference");
@@ -387,21 +389,17 @@ fn print_one(shell: &mut Shell, name: &str, request: &Request) -> u8 {
 /// Without names: all variables that have what was asked for.
 fn print_matching(shell: &mut Shell, request: &Request) {
     let filter = request.set.0 != 0 || request.indexed || request.associative;
-    if !filter && !request.print && !request.local {
+    if !filter && !request.print && request.builtin != "local" {
         shell.print_assignments();
         shell.print_functions(false);
         return;
     }
-    if request.builtin == "local" || (request.local && !filter && !request.print) {
+    if request.builtin == "local" {
         let mut names = shell.variables.locals();
         names.sort();
         for name in names {
             let Some(variable) = shell.variables.get(&name) else { continue };
-            let line = match &variable.value {
-                Value::Unset => continue,
-                Value::Scalar(text) => format!("{name}={}\n", crate::quote::if_needed(text)),
-                _ => format!("{name}={}\n", listing::array_text(variable)),
-            };
+            let line = listing::declaration(&name, variable) + "\n";
             shell.print(&line);
         }
         return;

@@ -11,7 +11,9 @@ pub enum ExecRequest {
     Program {
         /// The program and its arguments.
         arguments: Vec<String>,
-        /// With an empty environment.
+        /// `-a`: what the program is told its name is.
+        name: Option<String>,
+        /// `-c`: with an empty environment.
         empty: bool,
     },
     /// The options were wrong.
@@ -24,13 +26,12 @@ pub fn exec_request(shell: &mut Shell, arguments: &[String]) -> Result<ExecReque
         Ok(given) => given,
         Err(status) => return Ok(ExecRequest::Failed(status)),
     };
-    if given.has(b'l') || given.has(b'a') {
-        shell.complain_as("exec", "-a and -l are not supported: a program is found by its name");
-        return Ok(ExecRequest::Failed(2));
-    }
     let rest = arguments[given.rest..].to_vec();
+    // A login shell is told by a dash before its name.
+    let login = given.has(b'l').then(|| rest.first().map(|n| format!("-{n}"))).flatten();
+    let name = given.value(b'a').map(str::to_owned).or(login);
     if rest.is_empty() {
         return Ok(ExecRequest::Files);
     }
-    Ok(ExecRequest::Program { arguments: rest, empty: given.has(b'c') })
+    Ok(ExecRequest::Program { arguments: rest, name, empty: given.has(b'c') })
 }

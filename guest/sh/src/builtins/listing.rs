@@ -64,7 +64,9 @@ impl Shell {
         let mut lines = Vec::new();
         let names: Vec<String> = self.names_with("");
         for name in names {
-            let Some(variable) = self.variable(&name) else { continue };
+            // A name reference is shown as what it is.
+            let own = self.variables.get(&name).map(std::borrow::Cow::Borrowed);
+            let Some(variable) = own.or_else(|| self.variable(&name)) else { continue };
             match &variable.value {
                 Value::Unset => {}
                 Value::Scalar(text) if text.is_empty() => lines.push(format!("{name}=\n")),

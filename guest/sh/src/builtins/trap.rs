@@ -4,7 +4,7 @@ use isopod_sys::process;
 
 use super::options;
 use crate::quote;
-use crate::state::traps::{DEBUG, ERR, EXIT, RETURN, signal_name, signal_number};
+use crate::state::traps::{DEADLY, DEBUG, ERR, EXIT, RETURN, signal_name, signal_number};
 use crate::state::{Shell, Stop};
 
 pub(super) fn trap(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
@@ -45,16 +45,30 @@ pub(super) fn trap(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
 }
 
 fn set(shell: &mut Shell, signal: u8, action: Option<&str>) {
-    if !matches!(signal, EXIT | ERR | DEBUG | RETURN) {
+    shell.traps.set(signal, action.map(Into::into));
+    let last_words = shell.traps.get(EXIT).is_some_and(|a| !a.is_empty());
+    let dispose = |signal: u8, action: Option<&str>| {
         let disposition = match action {
-            None => process::Disposition::Default,
             Some("") => process::Disposition::Ignore,
             Some(_) => process::Disposition::Catch,
+            None if last_words && DEADLY.contains(&signal) => process::Disposition::Catch,
+            None => process::Disposition::Default,
         };
         // KILL and STOP cannot be caught: bash says nothing either.
         let _ = process::on_signal(signal, disposition);
+    };
+    match signal {
+        EXIT => {
+            for signal in DEADLY {
+                // One that was ignored when the shell started stays so.
+                let ignored = matches!(process::on_signal(signal, process::Disposition::Ignore), Ok(process::Disposition::Ignore));
+                let action = shell.traps.get(signal).map(|a| &**a);
+                dispose(signal, if ignored { Some("") } else { action });
+            }
+        }
+        ERR | DEBUG | RETURN => {}
+        signal => dispose(signal, action),
     }
-    shell.traps.set(signal, action.map(Into::into));
 }
 
 fn show(shell: &mut Shell, names: &[String]) -> u8 {

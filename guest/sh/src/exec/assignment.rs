@@ -68,7 +68,7 @@ impl Shell {
             }
             false => BTreeMap::new(),
         };
-        let mut next = array.last_key_value().map_or(0, |(last, _)| last + 1);
+        let mut next = array.last_key_value().map_or(0, |(last, _)| last.saturating_add(1));
         let mut words = Vec::new();
         for element in elements {
             let Some(index) = &element.index else {
@@ -77,13 +77,13 @@ impl Shell {
                 for word in words.drain(..) {
                     let word = self.by_attributes(word, attributes)?;
                     array.insert(next, word);
-                    next += 1;
+                    next = next.saturating_add(1);
                 }
                 continue;
             };
             let mut at = self.arith(index)?;
             if at < 0 {
-                at += array.last_key_value().map_or(0, |(last, _)| last + 1);
+                at += array.last_key_value().map_or(0, |(last, _)| last.saturating_add(1));
             }
             if at < 0 {
                 return Err(self.refuse(&format!("{name}: bad array subscript")));
@@ -96,7 +96,7 @@ impl Shell {
                 word = self.appended(old.clone(), word, attributes)?;
             }
             array.insert(at, word);
-            next = at + 1;
+            next = at.saturating_add(1);
         }
         Ok(array)
     }
@@ -176,8 +176,11 @@ impl Shell {
             // bash makes an array of it for the command; nobody can see it there.
             return Ok(());
         };
-        if assignment.index.is_some() {
-            return Err(self.refuse(&format!("{}: cannot assign an element before a command", assignment.name)));
+        if let Some(index) = &assignment.index {
+            // An element cannot be in the environment; the command runs without it.
+            let subscript = crate::syntax::word_text(&index.text);
+            self.complain(&format!("`{}[{subscript}]': not a valid identifier", assignment.name));
+            return Ok(());
         }
         let mut value = self.expand_value(word)?;
         let old = self.variables.get(&assignment.name);

@@ -5,6 +5,8 @@ use std::rc::Rc;
 use super::simple::Next;
 use super::{Code, Control, Loop, Op};
 use crate::state::{Definition, Origin, Shell, Stop, nanoseconds};
+use crate::state::variable::Value;
+use crate::syntax::is_name;
 use crate::syntax::tree::{Case, Function};
 
 impl Shell {
@@ -129,6 +131,13 @@ impl Shell {
             Op::Loop { next, end } => self.begin_loop(*next, *end, Vec::new()),
             Op::For { node, next, end } => {
                 self.line = node.line;
+                if !is_name(&node.name) {
+                    self.complain(&format!("`{}': not a valid identifier", node.name));
+                    self.status = 1;
+                    *at = *end + 1;
+                    self.finish_command()?;
+                    return Ok(Next::Go);
+                }
                 let items = match &node.words {
                     Some(words) => self.expand_words(words)?,
                     None => self.positional.to_vec(),
@@ -144,7 +153,11 @@ impl Shell {
                     Some(item) => {
                         self.line = node.line;
                         self.trace_for(node)?;
-                        self.assign(&node.name, item)?;
+                        // A name reference refers to each word in turn.
+                        match self.is_reference(&node.name) {
+                            true => self.variables.slot(&node.name).value = Value::Scalar(item),
+                            false => self.assign(&node.name, item)?,
+                        }
                     }
                     None => *at = *end,
                 }
@@ -310,8 +323,9 @@ impl Shell {
                     Err(next) => stop = next,
                 },
                 (Control::Script(script), Stop::Return) if script.is_file() => {
+                    let trapped = self.run_return_trap();
                     let (code, at) = self.leave_script(*script);
-                    match self.finish_command() {
+                    match trapped.and_then(|()| self.finish_command()) {
                         Ok(()) => return Ok(Resume::In(code, at)),
                         Err(next) => stop = next,
                     }
@@ -356,7 +370,9 @@ impl Shell {
                         return Ok(Some((code, 0)));
                     }
                     if let Some(Control::Script(script)) = self.controls.pop() {
+                        let trapped = if script.is_file() { self.run_return_trap() } else { Ok(()) };
                         let back = self.leave_script(*script);
+                        trapped?;
                         self.finish_command()?;
                         return Ok(Some(back));
                     }

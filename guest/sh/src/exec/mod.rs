@@ -38,7 +38,7 @@ pub use function::Return;
 pub use redirect::Undo;
 pub use script::Script;
 pub use simple::Arguments;
-pub use spawn::find_program;
+pub use spawn::{DEFAULT_PATH, find_program};
 pub use subshell::Work;
 
 /// Compiled commands.

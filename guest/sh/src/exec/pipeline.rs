@@ -279,7 +279,12 @@ impl Shell {
                 _ => return Ok(self.start_shell(&Work::Exit(127), &plumbing).map(|pid| vec![pid])),
             }
         }
-        Ok(self.start_shell(&Work::Chain(chain.clone()), &plumbing).map(|pid| vec![pid]))
+        // A subshell in the background is that process itself, not a child of it.
+        let work = match pipeline.stages.as_slice() {
+            [only] if single => Work::Command(only.clone()),
+            _ => Work::Chain(chain.clone()),
+        };
+        Ok(self.start_shell(&work, &plumbing).map(|pid| vec![pid]))
     }
 }
 

@@ -74,7 +74,7 @@ impl Shell {
 
     fn redirect_one(&mut self, redirect: &Redirect, undo: &mut Undo) -> Result<(), Failure> {
         if let Some(document) = &redirect.document {
-            let text = self.expand_string(&document.borrow())?;
+            let text = self.expand_document(&document.borrow())?;
             let file = self.document(&text)?;
             return self.install(redirect, 0, file, undo);
         }

@@ -164,7 +164,14 @@ impl Shell {
     pub fn run_program(&mut self, parser: &mut Parser<'_>, prefix: &str) {
         loop {
             self.prepare(parser);
+            let start = parser.position();
             let parsed = parser.next_command();
+            if self.options.has(SetOption::VERBOSE) {
+                let read = parser.consumed(start).trim_end_matches('\n').to_owned();
+                if !read.is_empty() {
+                    self.write_error(&(read + "\n"));
+                }
+            }
             let warnings = std::mem::take(&mut parser.unfinished);
             self.warn_of_unfinished(&warnings);
             match parsed {

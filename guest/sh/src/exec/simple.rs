@@ -219,8 +219,8 @@ impl Shell {
                 Ok(0)
             }
             builtins::ExecRequest::Failed(status) => Ok(status),
-            builtins::ExecRequest::Program { arguments, empty } => {
-                self.exec_program(arguments, empty)?;
+            builtins::ExecRequest::Program { arguments, name, empty } => {
+                self.exec_program(arguments, name, empty)?;
                 Ok(self.status)
             }
         }

@@ -3,13 +3,12 @@
 use isopod_sys::{Errno, files, process};
 
 use super::capture::Plumbing;
-use crate::state::variable::Variable;
 use crate::state::{Shell, Stop};
 use crate::syntax::tree::Assignment;
 use crate::text;
 
 /// Where programs are looked for when PATH is not set, as in bash.
-const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+pub const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 impl Shell {
     /// Runs a program and waits for it.
@@ -39,16 +38,32 @@ impl Shell {
 
     /// Starts a program with the shell's files and environment.
     pub(super) fn start(&mut self, arguments: &[String], plumbing: &Plumbing) -> Result<u32, Errno> {
-        let argv = outward(arguments)?;
+        let env = self.environment();
+        self.start_in(arguments, None, env, plumbing)
+    }
+
+    /// The same, with a name and an environment of its own.
+    fn start_in(
+        &mut self,
+        arguments: &[String],
+        name: Option<String>,
+        env: Vec<(String, String)>,
+        plumbing: &Plumbing,
+    ) -> Result<u32, Errno> {
+        let mut argv = outward(arguments)?;
         let mut program = argv[0].clone();
+        if let Some(name) = name {
+            argv[0] = name;
+        }
         // The kernel looks in the PATH that the child gets; one that is not exported is the shell's to search.
-        if !program.contains('/') && self.private_path() {
+        let searched = env.iter().any(|(name, _)| name == "PATH");
+        if !program.contains('/') && !searched {
             program = self.find_program(&program).ok_or(Errno::NoEntry)?;
         }
         let mut command = process::Command {
             program,
             argv,
-            env: self.environment(),
+            env,
             files: self.child_files(plumbing),
             payload: Vec::new(),
         };
@@ -70,7 +85,12 @@ impl Shell {
 
     /// `exec`: the shell's place is taken by a program. There is nothing to take it with, so the shell gives
     /// up its files and waits.
-    pub(super) fn exec_program(&mut self, arguments: Vec<String>, empty: bool) -> Result<(), Stop> {
+    pub(super) fn exec_program(
+        &mut self,
+        arguments: Vec<String>,
+        name: Option<String>,
+        empty: bool,
+    ) -> Result<(), Stop> {
         let plumbing = match self.plumbing() {
             Ok(plumbing) => plumbing,
             Err(errno) => {
@@ -78,9 +98,8 @@ impl Shell {
                 return Err(Stop::Exit);
             }
         };
-        let argv = outward(&arguments).unwrap_or_default();
-        let _ = empty;
-        match self.start(&argv, &plumbing) {
+        let env = if empty { Vec::new() } else { self.environment() };
+        match self.start_in(&arguments, name, env, &plumbing) {
             Ok(pid) => {
                 let in_place = self.captures > 0;
                 if !in_place {
@@ -153,14 +172,13 @@ impl Shell {
         self.files.for_child().filter_map(|(number, file)| Some((number, plumbing.raw(file)?))).collect()
     }
 
-    fn private_path(&self) -> bool {
-        let path = self.variables.get("PATH");
-        !path.is_some_and(|v| v.is(crate::state::variable::Attributes::EXPORT))
-    }
-
     /// Where PATH has a program.
     pub fn find_program(&self, name: &str) -> Option<String> {
-        let path = self.variables.get("PATH").and_then(Variable::text).unwrap_or(DEFAULT_PATH);
+        let path = match self.variables.get("PATH") {
+            // Never set is not the same as unset.
+            None => DEFAULT_PATH,
+            Some(variable) => variable.text()?,
+        };
         find_program(name, path).into_iter().next()
     }
 }

@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use isopod_sys::process;
+
 use crate::state::options::SetOption;
 use crate::state::traps::{DEBUG, ERR, EXIT, RETURN};
 use crate::state::{Shell, Stop};
@@ -28,6 +30,7 @@ impl Shell {
             return Ok(());
         }
         self.take_signals();
+        self.check_deadly()?;
         while !self.caught.is_empty() {
             let signal = self.caught.remove(0);
             if let Some(action) = self.traps.get(signal).cloned() {
@@ -35,6 +38,28 @@ impl Shell {
             }
         }
         Ok(())
+    }
+
+    /// A signal without a trap ends the shell; it was caught only for the EXIT trap's sake.
+    pub(super) fn check_deadly(&mut self) -> Result<(), Stop> {
+        match self.caught.iter().find(|s| self.traps.get(**s).is_none()) {
+            Some(signal) => {
+                self.dying = Some(*signal);
+                self.status = 128u8.wrapping_add(*signal);
+                Err(Stop::Exit)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Ends a process that a signal was to end, by that signal.
+    pub fn die_of_signal(&self) {
+        if let Some(signal) = self.dying
+            && process::on_signal(signal, process::Disposition::Default).is_ok()
+        {
+            // If it does not work, the status says it.
+            let _ = process::kill(process::id(), signal);
+        }
     }
 
     /// Acts on the status of a command: the ERR trap and `set -e`, unless it is part of a condition.
@@ -91,6 +116,7 @@ impl Shell {
     pub fn run_exit_trap(&mut self) {
         let Some(action) = self.traps.get(EXIT).cloned() else { return };
         self.traps.set(EXIT, None);
+        self.caught.clear();
         let status = self.status;
         self.guards = 0;
         // What follows `exit` on its line has been given up; nothing is left to return to.

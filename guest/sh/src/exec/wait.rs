@@ -17,7 +17,10 @@ impl Shell {
                     }
                     return Ok(exit_status(status));
                 }
-                Err(Errno::Interrupted) => self.take_signals(),
+                Err(Errno::Interrupted) => {
+                    self.take_signals();
+                    self.check_deadly()?;
+                }
                 Err(_) => return Ok(127),
             }
         }

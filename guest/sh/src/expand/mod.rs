@@ -88,6 +88,14 @@ impl Shell {
         Ok(sink.text)
     }
 
+    /// Expands the text of a here-document.
+    pub fn expand_document(&mut self, word: &Word) -> Result<String, Stop> {
+        let mut sink = Sink::new(Mode::Single, self);
+        sink.document = true;
+        self.expand_parts(word.parts.iter(), &mut sink)?;
+        Ok(sink.text)
+    }
+
     /// Expands a word to the text of a pattern, in which backslashes keep what was quoted from being special.
     pub fn expand_pattern(&mut self, word: &Word) -> Result<String, Stop> {
         let mut sink = Sink::new(Mode::Pattern, self);

@@ -40,13 +40,13 @@ impl Shell {
             Operation::Names(prefix) => {
                 let names = self.names_with(prefix);
                 let joined = *name == Name::Special(b'*');
-                sink.values(&names, joined, quoted, &self.joiner());
+                self.emit_names(&names, joined, quoted, "", sink);
                 return Ok(());
             }
             Operation::Keys => {
                 if let Name::Variable(name) = name {
                     let keys = self.keys(name);
-                    sink.values(&keys, index == Some(&Index::Joined), quoted, &self.joiner());
+                    self.emit_names(&keys, index == Some(&Index::Joined), quoted, " ", sink);
                 }
                 return Ok(());
             }
@@ -75,6 +75,15 @@ impl Shell {
                 self.emit(values, quoted, sink);
                 Ok(())
             }
+        }
+    }
+
+    /// Adds names or keys to a sink. With an empty IFS bash makes one word even of an unquoted `*`.
+    fn emit_names(&mut self, names: &[String], joined: bool, quoted: bool, between: &str, sink: &mut Sink) {
+        let joiner = self.joiner();
+        match joined && !quoted && joiner.is_empty() {
+            true => sink.value(&names.join(between), quoted),
+            false => sink.values(names, joined, quoted, &joiner),
         }
     }
 
@@ -222,10 +231,6 @@ impl Shell {
         let target = match self.values(&parameter.name, parameter.index.as_ref())? {
             Values::One(Some(text)) => text,
             Values::One(None) => {
-                if matches!(parameter.operation, Operation::Fallback { .. }) {
-                    let unset = Name::Positional(u32::MAX);
-                    return self.expand_named(&unset, None, &parameter.operation, parameter.quoted, sink);
-                }
                 let shown = match &parameter.name {
                     Name::Variable(name) => name.clone(),
                     Name::Positional(number) => number.to_string(),

@@ -34,6 +34,8 @@ pub(super) struct Sink {
     pub(super) text: String,
     /// Tildes are expanded after colons.
     pub(super) assignment: bool,
+    /// The text of a here-document, where `$*` is joined by blanks.
+    pub(super) document: bool,
     /// Unquoted text is split: it is the operand of an unquoted expansion.
     pub(super) split_bare: bool,
     /// The field separators.
@@ -56,6 +58,7 @@ impl Sink {
             mode,
             text: String::new(),
             assignment: false,
+            document: false,
             split_bare: false,
             ifs: if mode == Mode::Fields { Ifs::of(shell) } else { Ifs::default() },
             fields: Vec::new(),
@@ -120,7 +123,7 @@ impl Sink {
     pub(super) fn values(&mut self, values: &[String], joined: bool, quoted: bool, joiner: &str) {
         if !self.makes_fields() || (joined && quoted) {
             // Outside of fields `$@` is joined by blanks, `$*` by the first separator.
-            let between = if joined { joiner } else { " " };
+            let between = if joined && !self.document { joiner } else { " " };
             return self.value(&values.join(between), quoted);
         }
         for (i, value) in values.iter().enumerate() {

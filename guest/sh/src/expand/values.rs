@@ -70,19 +70,19 @@ impl Shell {
             (Name::Special(special), _) => Ok(Values::One(self.special_parameter(*special))),
             (Name::Positional(number), _) => Ok(Values::One(self.positional(*number).map(str::to_owned))),
             (Name::Variable(name), None) => {
-                // A reference to `a[@]` stands for all of it.
+                // A reference to `a[@]` stands for all of it, in one word.
                 if self.is_reference(name)
                     && let Some((target, Some(index))) = self.resolve(name)
                 {
-                    let index = match index.as_str() {
-                        "@" => Index::All,
-                        "*" => Index::Joined,
-                        _ => {
-                            let key = self.key_of(&target, &index)?;
-                            return self.element(&target, key).map(Values::One);
-                        }
+                    if !matches!(index.as_str(), "@" | "*") {
+                        let key = self.key_in_text(&target, &index)?;
+                        return self.element(&target, key).map(Values::One);
+                    }
+                    let Values::Many { items, .. } = self.all_values(&target, false) else {
+                        return Ok(Values::One(None));
                     };
-                    return Ok(self.all_values(&target, index == Index::Joined));
+                    let all: Vec<String> = items.into_iter().map(|(_, text)| text).collect();
+                    return Ok(Values::One(Some(all.join(" "))));
                 }
                 Ok(Values::One(self.text_of(name)))
             }
@@ -106,7 +106,7 @@ impl Shell {
             Some(Value::Scalar(text)) => vec![(0, text.clone())],
             Some(Value::Unset) | None => Vec::new(),
         };
-        let end = items.last().map_or(0, |(last, _)| last + 1);
+        let end = items.last().map_or(0, |(last, _)| last.saturating_add(1));
         Values::Many { items, joined, end }
     }
 
@@ -129,12 +129,18 @@ impl Shell {
         }
     }
 
+    /// What a subscript means that is a text: it is expanded like one in the source.
+    pub fn key_in_text(&mut self, name: &str, subscript: &str) -> Result<Key, Stop> {
+        let text = crate::syntax::subscript_word(subscript);
+        self.key(name, &Arith { text, ..Arith::default() })
+    }
+
     /// One element of an array.
     pub fn element(&mut self, name: &str, key: Key) -> Result<Option<String>, Stop> {
         let Some(variable) = self.variable(name) else { return Ok(None) };
         let found = match (&variable.value, key) {
             (Value::Indexed(elements), Key::Index(index)) => {
-                let end = elements.last_key_value().map_or(0, |(last, _)| last + 1);
+                let end = elements.last_key_value().map_or(0, |(last, _)| last.saturating_add(1));
                 let at = if index < 0 { index + end } else { index };
                 if at < 0 {
                     // bash complains, and goes on with nothing.

@@ -135,11 +135,10 @@ impl Shell {
             return Ok(());
         }
         let Some((target, index)) = self.resolve(name) else {
-            self.complain(&format!("warning: {name}: circular name reference"));
-            return Ok(());
+            return Err(self.refuse(&format!("warning: {name}: circular name reference")));
         };
         let key = match index {
-            Some(index) => Some(self.key_of(&target, &index)?),
+            Some(index) => Some(self.key_in_text(&target, &index)?),
             None => key,
         };
         self.assign_element(&target, key, value, append)
@@ -175,7 +174,7 @@ impl Shell {
 
 /// One past the highest index.
 fn end_of(elements: &BTreeMap<i64, String>) -> i64 {
-    elements.last_key_value().map_or(0, |(index, _)| index + 1)
+    elements.last_key_value().map_or(0, |(index, _)| index.saturating_add(1))
 }
 
 /// Makes a value an indexed array; a string becomes its element 0.

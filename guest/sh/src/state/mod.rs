@@ -92,6 +92,8 @@ pub struct Shell {
     pub random: Cell<u32>,
     /// When SECONDS was 0, in nanoseconds of the monotonic clock; 0 if never asked.
     pub epoch: Cell<i64>,
+    /// BASH_EXECUTION_STRING
+    pub execution: Rc<str>,
     /// The text of the command that runs, for BASH_COMMAND, while a trap could ask for it.
     pub command: String,
     /// The trap that is running, so that it does not trigger itself.
@@ -104,6 +106,8 @@ pub struct Shell {
     pub substituted: Option<u8>,
     /// Files of process substitutions, closed after the command that they belong to.
     pub process_files: Vec<u32>,
+    /// The signal that ends the shell, after its EXIT trap.
+    pub dying: Option<u8>,
     /// Signals that were caught and not yet dealt with.
     pub caught: Vec<u8>,
     /// Processes of process substitutions that have not been waited for.

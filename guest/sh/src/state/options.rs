@@ -17,19 +17,20 @@ pub struct SetOption(u8);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shopt(u8);
 
-/// Names and letters of the options of `set`, in the order of `set -o`. Those marked false are understood
-/// but have no effect here, and can be left as they are only.
+/// Names and letters of the options of `set`, in the order of `set -o`. Those marked false would change what
+/// commands do in a way that is not there: switching them on is refused. What matters at a terminal only may
+/// be switched, as in a bash without one.
 const SET: [(&str, u8, bool); 27] = [
     ("allexport", b'a', true),
     ("braceexpand", b'B', true),
-    ("emacs", 0, false),
+    ("emacs", 0, true),
     ("errexit", b'e', true),
     ("errtrace", b'E', true),
     ("functrace", b'T', true),
     ("hashall", b'h', true),
-    ("histexpand", b'H', false),
-    ("history", 0, false),
-    ("ignoreeof", 0, false),
+    ("histexpand", b'H', true),
+    ("history", 0, true),
+    ("ignoreeof", 0, true),
     ("interactive-comments", 0, true),
     ("keyword", b'k', false),
     ("monitor", b'm', true),
@@ -45,7 +46,7 @@ const SET: [(&str, u8, bool); 27] = [
     ("posix", 0, true),
     ("privileged", b'p', false),
     ("verbose", b'v', true),
-    ("vi", 0, false),
+    ("vi", 0, true),
     ("xtrace", b'x', true),
 ];
 
@@ -109,12 +110,12 @@ impl SetOption {
 
 /// Names of the options of `shopt`, whether they are on at first, and whether switching them has an effect.
 const SHOPT: [(&str, bool, bool); 57] = [
-    ("autocd", false, false),
+    ("autocd", false, true),
     ("assoc_expand_once", false, true),
     ("cdable_vars", false, true),
-    ("cdspell", false, false),
+    ("cdspell", false, true),
     ("checkhash", false, true),
-    ("checkjobs", false, false),
+    ("checkjobs", false, true),
     ("checkwinsize", true, true),
     ("cmdhist", true, true),
     ("compat31", false, false),
@@ -125,8 +126,8 @@ const SHOPT: [(&str, bool, bool); 57] = [
     ("compat43", false, false),
     ("compat44", false, false),
     ("complete_fullquote", true, true),
-    ("direxpand", false, false),
-    ("dirspell", false, false),
+    ("direxpand", false, true),
+    ("dirspell", false, true),
     ("dotglob", false, true),
     ("execfail", false, true),
     ("expand_aliases", false, true),
@@ -140,8 +141,8 @@ const SHOPT: [(&str, bool, bool); 57] = [
     ("globstar", false, true),
     ("gnu_errfmt", false, false),
     ("histappend", false, true),
-    ("histreedit", false, false),
-    ("histverify", false, false),
+    ("histreedit", false, true),
+    ("histverify", false, true),
     ("hostcomplete", true, true),
     ("huponexit", false, true),
     ("inherit_errexit", false, true),
@@ -151,7 +152,7 @@ const SHOPT: [(&str, bool, bool); 57] = [
     ("localvar_inherit", false, true),
     ("localvar_unset", false, false),
     ("login_shell", false, false),
-    ("mailwarn", false, false),
+    ("mailwarn", false, true),
     ("no_empty_cmd_completion", false, true),
     ("nocaseglob", false, true),
     ("nocasematch", false, true),
@@ -159,7 +160,7 @@ const SHOPT: [(&str, bool, bool); 57] = [
     ("nullglob", false, true),
     ("patsub_replacement", true, true),
     ("progcomp", true, true),
-    ("progcomp_alias", false, false),
+    ("progcomp_alias", false, true),
     ("promptvars", true, true),
     ("restricted_shell", false, false),
     ("shift_verbose", false, true),

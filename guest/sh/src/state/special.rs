@@ -47,7 +47,9 @@ impl Shell {
                 let parts = ["5", "2", "15", "1", "release", "wasm32-wasi"];
                 return Some(read_only(array(parts.map(str::to_owned))));
             }
-            "BASH" => "/bin/bash".to_owned(),
+            "BASH" | "SHELL" => "/bin/bash".to_owned(),
+            "PATH" => crate::exec::DEFAULT_PATH.to_owned(),
+            "BASH_EXECUTION_STRING" if self.origin == Origin::Argument => self.execution.to_string(),
             "BASH_COMMAND" => self.command.clone(),
             "BASH_ARGV0" => self.name.to_string(),
             "HOSTNAME" => "isopod".to_owned(),
@@ -136,11 +138,13 @@ impl Shell {
             "OPTERR",
             "OPTIND",
             "OSTYPE",
+            "PATH",
             "PIPESTATUS",
             "PPID",
             "PS4",
             "RANDOM",
             "SECONDS",
+            "SHELL",
             "SHELLOPTS",
             "SRANDOM",
             "TERM",

@@ -13,6 +13,10 @@ pub const DEBUG: u8 = 65;
 /// After a function or sourced file.
 pub const RETURN: u8 = 66;
 
+/// Signals that end a shell, and of which it hears first if it has an EXIT trap: HUP, INT, USR1, USR2, PIPE,
+/// ALRM and TERM.
+pub const DEADLY: [u8; 7] = [1, 2, 10, 12, 13, 14, 15];
+
 /// The traps of a shell: what to run, by signal. An empty text ignores the signal.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traps {
@@ -49,9 +53,9 @@ impl Traps {
         self.actions.iter().map(|(signal, action)| (*signal, &**action))
     }
 
-    /// Whether a real signal is caught.
+    /// Whether a real signal is caught: for its own trap, or to run the EXIT trap before dying of it.
     pub fn catches_signals(&self) -> bool {
-        !self.inherited && self.actions.iter().any(|(s, action)| (1..32).contains(s) && !action.is_empty())
+        !self.inherited && self.actions.iter().any(|(s, action)| *s < 32 && !action.is_empty())
     }
 
     /// The traps of a subshell: it shows its parent's until it sets one, and obeys only the ignored ones,

@@ -146,12 +146,9 @@ impl Parser<'_> {
             return self.for_arith(line);
         }
         let start = self.at;
+        // What is no name is found out only when it is run.
         let name = match self.word(Place::Value)? {
-            Some(word) if word.bare().is_some_and(is_name) => self.text[start..self.at].to_owned(),
-            Some(_) => {
-                let why = format!("`{}': not a valid identifier", &self.text[start..self.at]);
-                return Err(self.fault(Fault::Refused(why)));
-            }
+            Some(_) => self.text[start..self.at].to_owned(),
             None => return Err(self.unexpected()),
         };
         self.newlines()?;

@@ -91,6 +91,12 @@ impl<'a> Parser<'a> {
         self.at
     }
 
+    /// What has been consumed since a position, or since then as far as it is still there.
+    pub fn consumed(&self, since: usize) -> &str {
+        let since = if since <= self.at { since } else { 0 };
+        self.text.get(since..self.at).unwrap_or_default()
+    }
+
     /// The text that has not been consumed.
     pub fn rest(&self) -> &str {
         self.text.get(self.at..).unwrap_or_default()

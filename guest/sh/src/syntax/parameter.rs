@@ -198,6 +198,11 @@ impl Parser<'_> {
                 0 => return Err(self.unmatched('}')),
                 b'}' => return Ok(builder.word(false)),
                 b'"' => self.double_quotes(&mut builder)?,
+                b'$' if self.ahead(1) == b'\'' => {
+                    self.at += 1;
+                    builder.quoted("");
+                    self.escaped_quotes(&mut builder)?;
+                }
                 _ => self.quoted_piece(&mut builder, b'}')?,
             }
         }

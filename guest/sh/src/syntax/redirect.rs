@@ -47,7 +47,9 @@ impl Parser<'_> {
         if matches!(action, RedirectAction::Document | RedirectAction::DocumentTabs) {
             return self.heredoc(descriptor, action).map(Some);
         }
-        let target = self.expect_word(Place::Argument)?;
+        // A here-string is a string, which braces are not expanded in.
+        let place = if action == RedirectAction::String { Place::Value } else { Place::Argument };
+        let target = self.expect_word(place)?;
         Ok(Some(Redirect { descriptor, action, target, document: None }))
     }
 
