@@ -31,11 +31,11 @@ pub struct Limits {
     pub command: u64,
     /// Bytes of arguments and environment of a process.
     pub arguments: u64,
-    /// Bytes in all files of the sandbox that live in memory.
+    /// Bytes in all files of the sandbox, in memory and in directories of the host.
     pub disk: u64,
     /// Bytes of one file.
     pub file: u64,
-    /// Files and directories of the sandbox that live in memory.
+    /// Files and directories of the sandbox, in memory and in directories of the host.
     pub inodes: u64,
 }
 
@@ -175,6 +175,15 @@ pub const PIPE_BYTES: usize = 64 << 10;
 pub const TRANSFER_BYTES: usize = 64 << 10;
 /// Descriptor numbers, so that a table stays small.
 pub const DESCRIPTORS: u32 = 1 << 16;
+/// Bytes of a file that is compared line by line; larger ones are said to differ.
+pub const DIFF_BYTES: u64 = 1 << 20;
+/// Milliseconds after which a comparison of two files settles for a difference that is longer than need be.
+pub const DIFF_MILLIS: u64 = 200;
+/// How many times the disk limit the files of a saved snapshot may add up to: holes are saved as zeros, and cost no disk
+/// again when they are loaded, but the time to read them.
+pub const ARCHIVE_EXPANSION: u64 = 4;
+/// Bytes that an entry of a saved snapshot takes besides its content, at most: four blocks and two paths.
+pub const ARCHIVE_ENTRY_BYTES: u64 = 12 << 10;
 /// `#!` lines followed in one spawn, as Linux has it.
 pub const INTERPRETERS: usize = 4;
 /// Bytes of a file that the kernel reads to find out how to run it, as Linux has it.

@@ -245,6 +245,29 @@ impl<'a> Subpath<'a> {
     pub fn as_str(self) -> &'a str {
         self.text
     }
+
+    /// Whether this path is below `outer`, and not `outer` itself.
+    pub(crate) fn is_within(self, outer: Subpath<'_>) -> bool {
+        !self.is_root()
+            && (outer.is_root() || self.text.strip_prefix(outer.text).is_some_and(|rest| rest.starts_with('/')))
+    }
+
+    /// What follows the first `count` names, joined by `/`.
+    pub(crate) fn after(self, count: usize) -> &'a str {
+        match count {
+            0 => self.text,
+            _ => match self.text.match_indices('/').nth(count - 1) {
+                Some((at, _)) => &self.text[at + 1..],
+                None => "",
+            },
+        }
+    }
+
+    /// A path that was put together of names from a file system, where no walk met a link.
+    pub(crate) fn trusted(text: &'a str) -> Subpath<'a> {
+        debug_assert!(text.split('/').all(|name| name != ".." && name != "."));
+        Subpath { text }
+    }
 }
 
 #[cfg(test)]
@@ -334,6 +357,8 @@ mod tests {
         assert_eq!(path.below(1).as_str(), "b/c");
         assert_eq!(path.below(3).as_str(), "");
         assert_eq!(path.below(0).split().unwrap().1, "c");
+        let after = |count| path.below(0).after(count);
+        assert_eq!((after(0), after(1), after(3)), ("a/b/c", "b/c", ""));
         assert_eq!(parse("/a/b/../c").unwrap().take_back(2).as_str(), "/a/c");
         assert_eq!(parse("/../c").unwrap().take_back(0).as_str(), "/c");
         assert!(path.starts_with(&parse("/a/b").unwrap()));

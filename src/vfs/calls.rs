@@ -6,10 +6,13 @@ use crate::error::{Errno, Result};
 use crate::limits::{PATH_BYTES, SYMLINKS};
 use crate::path::{End, GuestPath};
 
-use super::mount::MountTable;
+use super::listing::OpenDirectory;
+use super::mount::{Mount, MountTable};
 use super::open_file::OpenFile;
 use super::place::Place;
-use super::{Attempt, DirEntry, Kind, Node, OpenHow, Opened, SetTime, Stat, Stop, VfsBuilder};
+use super::{
+    AtomicWrite, Attempt, DirEntry, Kind, Listing, Node, OpenHow, Opened, Overlay, SetTime, Stat, Stop, VfsBuilder,
+};
 
 /// The tree of names of a sandbox.
 pub struct Vfs {
@@ -24,6 +27,12 @@ impl Vfs {
 
     pub(super) fn new(table: MountTable) -> Vfs {
         Vfs { table }
+    }
+
+    /// The overlays that are mounted, and where.
+    pub fn overlays(&self) -> impl Iterator<Item = (&GuestPath, Overlay)> {
+        let overlay = |mount: &'_ Mount| mount.fs.overlay();
+        self.table.mounts().filter_map(move |mount| Some((&mount.at, overlay(mount)?)))
     }
 
     /// Opens a file, a directory or a descriptor.
@@ -52,6 +61,22 @@ impl Vfs {
         })
     }
 
+    /// Replaces the content of a file in one step, or makes the file; a link at its end is followed. Whoever reads it
+    /// sees the old content or the new one, also after a crash of the host's process, and never a part. Answers what
+    /// the file is now. A file that is there keeps its mode, but is a new file: other names of the old one keep
+    /// the old content.
+    pub fn write_atomic(&self, path: &GuestPath, bytes: &[u8], how: &AtomicWrite) -> Result<Stat> {
+        let how = AtomicWrite { mode: how.mode & 0o7777, ..*how };
+        self.resolve(path, |place| {
+            if place.path.must_be_dir() || place.is_pinned() {
+                return stat(place, true).and(Err(Errno::IsDirectory.into()));
+            }
+            place.guard_open(&mut OpenHow { write: true, create: true, ..OpenHow::default() })?;
+            let stat = place.mount.fs.write_atomic(place.sub, bytes, &how)?;
+            Ok(Stat { device: place.mount.device, ..stat })
+        })
+    }
+
     /// What the path names; with `follow`, what a link at its end leads to.
     pub fn stat(&self, path: &GuestPath, follow: bool) -> Result<Stat> {
         self.resolve(path, |place| stat(place, follow))
@@ -60,6 +85,23 @@ impl Vfs {
     /// The names in a directory, in the order of their bytes, without `.` and `..`.
     pub fn read_dir(&self, path: &GuestPath) -> Result<Vec<DirEntry>> {
         self.resolve(path, |place| place.read_dir())
+    }
+
+    /// A directory, to be listed piece by piece: for one that may hold more names than should be in memory at once.
+    pub fn open_dir(&self, path: &GuestPath) -> Result<OpenDirectory> {
+        self.resolve(path, |place| place.open_dir())
+    }
+
+    /// As `read_dir`, where the answer may be that the names are the caller's own descriptors.
+    pub fn list(&self, path: &GuestPath) -> Result<Listing> {
+        self.resolve(path, |place| {
+            let entries = place.read_dir()?;
+            Ok(if !place.is_pinned() && place.mount.fs.lists_descriptors(place.sub) {
+                Listing::Descriptors
+            } else {
+                Listing::Names(entries)
+            })
+        })
     }
 
     /// The path without links and `..`. It has to exist.

@@ -75,8 +75,7 @@ impl Entry {
         if entry == Entry::Descriptors
             && let Some(number) = names.next()
         {
-            // `/dev/fd/+3` and `/dev/fd/03` are not names that Linux has.
-            let number = number.parse().ok().filter(|n: &u32| n.to_string() == number).ok_or(Errno::NoEntry)?;
+            let number = descriptor_number(number).ok_or(Errno::NoEntry)?;
             (entry, inode) = (Entry::Descriptor(number), 100 + u64::from(number));
         }
         if names.next().is_some() { Err(Errno::NotDirectory) } else { Ok((entry, inode)) }
@@ -131,6 +130,15 @@ impl FileSystem for Dev {
         Entry::find(path)?;
         Err(Errno::Invalid.into())
     }
+
+    fn lists_descriptors(&self, path: Subpath<'_>) -> bool {
+        matches!(Entry::find(path), Ok((Entry::Descriptors, _)))
+    }
+}
+
+/// The descriptor that a name stands for: `+3` and `03` are not names that Linux has.
+pub(super) fn descriptor_number(name: &str) -> Option<u32> {
+    name.parse().ok().filter(|number: &u32| number.to_string() == name)
 }
 
 /// An open device.

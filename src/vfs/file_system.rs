@@ -5,7 +5,8 @@ use std::sync::Arc;
 use crate::error::Errno;
 use crate::path::Subpath;
 
-use super::{DirEntry, File, OpenHow, SetTime, Stat};
+use super::listing::Listed;
+use super::{AtomicWrite, DirEntry, DirStream, File, Frozen, OpenHow, Overlay, SetTime, Stat};
 
 /// Why an attempt did not do what it was asked to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +25,16 @@ pub enum Stop {
 impl From<Errno> for Stop {
     fn from(errno: Errno) -> Stop {
         Stop::Errno(errno)
+    }
+}
+
+impl Stop {
+    /// The errno, or `other` if it is a link, for a path that should have held none.
+    pub(super) fn errno_or(self, other: Errno) -> Errno {
+        match self {
+            Stop::Errno(errno) => errno,
+            Stop::Link { .. } => other,
+        }
     }
 }
 
@@ -61,6 +72,11 @@ pub trait FileSystem: Send + Sync {
 
     /// The names in a directory, in any order. Follows.
     fn read_dir(&self, path: Subpath<'_>) -> Attempt<Vec<DirEntry>>;
+
+    /// The names in a directory, piece by piece. Follows.
+    fn open_dir(&self, path: Subpath<'_>) -> Attempt<Box<dyn DirStream>> {
+        Ok(Box::new(Listed::new(self.read_dir(path)?)))
+    }
 
     /// What a link holds; [`Invalid`](Errno::Invalid) for anything else.
     fn read_link(&self, path: Subpath<'_>) -> Attempt<String>;
@@ -120,10 +136,33 @@ pub trait FileSystem: Send + Sync {
         Err(Errno::ReadOnly.into())
     }
 
+    /// Replaces the content of a file in one step, or makes the file, and answers what it is then. Whoever has the old
+    /// file open keeps it. Follows.
+    fn write_atomic(&self, path: Subpath<'_>, bytes: &[u8], how: &AtomicWrite) -> Attempt<Stat> {
+        let _ = (path, bytes, how);
+        Err(Errno::ReadOnly.into())
+    }
+
     /// Makes the directory that something is going to be mounted on, with its parents. A file system that is not
     /// to be written to for that (a directory of the host) does nothing, and the mount table shows the directory.
     fn make_mount_point(&self, path: Subpath<'_>) -> Attempt<()> {
         let _ = path;
         Ok(())
+    }
+
+    /// Whether a directory lists the descriptors of whoever asks: `/dev/fd` and its like, whose names only the kernel knows.
+    fn lists_descriptors(&self, path: Subpath<'_>) -> bool {
+        let _ = path;
+        false
+    }
+
+    /// The overlay that this file system is, if it is one.
+    fn overlay(&self) -> Option<Overlay> {
+        None
+    }
+
+    /// What a snapshot of the sandbox keeps of this file system; none if a fork can use the very same one.
+    fn freeze(&self) -> Option<Arc<dyn Frozen>> {
+        None
     }
 }

@@ -4,8 +4,12 @@
 //! - [`Vfs`] (`calls`) is what the kernel calls: POSIX calls on guest paths, with POSIX errors.
 //! - `mount` is the mount table, `resolve` the one loop that follows links. `place` decides what may be done to a path
 //!   and `open_file` what to an open file: between them lies every check of a read-only mount.
-//! - [`FileSystem`] is one mounted file system: [`MemFs`], [`HostDir`], [`Dev`] and [`Programs`].
-//! - [`Quota`] counts what lives in memory.
+//! - [`FileSystem`] is one mounted file system: [`MemFs`], [`HostDir`], [`Dev`], [`Programs`] and `proc`; and on top of
+//!   another, `overlay` (copy-on-write over a directory or a snapshot) and `protect` (what a guest may not change in a
+//!   directory of the host).
+//! - `snapshot` and `archive` keep a tree: in memory, shared until written, or in one file with a digest.
+//! - `atomic` replaces a file whole, under names of `reserved`; `listing` reads a directory piece by piece.
+//! - [`Quota`] counts bytes and files, in memory and in a directory that is charged to it.
 //!
 //! # How a path is resolved
 //! The longest mounted prefix of the path chooses the file system, and that file system *attempts* the call on the
@@ -38,29 +42,47 @@ use bytes::Bytes;
 use crate::error::Result;
 use crate::path::GuestPath;
 
+mod archive;
+mod atomic;
 mod calls;
 mod clock;
 mod dev;
 mod file_system;
+mod fold;
 mod host_dir;
+mod listing;
 mod mem_fs;
 mod mount;
 mod open_file;
+mod overlay;
 mod place;
+mod proc;
 mod programs;
+mod protect;
 mod quota;
+mod reserved;
 mod resolve;
+mod snapshot;
 #[cfg(test)]
 mod tests;
 
+pub use archive::{ArchiveError, Digest};
+pub use atomic::{AtomicWrite, Expected, Version};
 pub use calls::Vfs;
 pub use dev::Dev;
+use dev::descriptor_number;
 pub use file_system::{Attempt, FileSystem, Node, Stop};
-pub use host_dir::HostDir;
-pub use mem_fs::MemFs;
+pub use host_dir::{Count, HostDir};
+pub use listing::{DirStream, OpenDirectory};
+pub use mem_fs::{MemFs, MemSnapshot};
 pub use mount::VfsBuilder;
+pub use overlay::{Change, CommitError, Diff, Overlay, What};
+pub use proc::{Proc, ProcFacts};
 pub use programs::{PROGRAM_MAGIC, Programs};
+pub use protect::{Protect, Rules};
 pub use quota::Quota;
+pub use reserved::RESERVED;
+pub use snapshot::{Frozen, Snapshot};
 
 /// The user that owns every file unless someone says otherwise.
 pub const USER: u32 = 1000;
@@ -181,6 +203,15 @@ pub enum SetTime {
     Now,
     /// Set it to nanoseconds since 1970.
     At(u64),
+}
+
+/// What a directory lists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Listing {
+    /// Names, in the order of their bytes, without `.` and `..`.
+    Names(Vec<DirEntry>),
+    /// The numbers of the caller's descriptors, which only the kernel knows.
+    Descriptors,
 }
 
 /// A name in a directory.

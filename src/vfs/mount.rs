@@ -37,7 +37,11 @@ impl VfsBuilder {
         }
         let mut devices = vec![Arc::clone(&fs)];
         let root = Point { mount: Some(0), ..Point::new(1) };
-        let mut table = MountTable { mounts: vec![Mount { fs, read_only, device: 1, depth: 0 }], root, points: 1 };
+        let mut table = MountTable {
+            mounts: vec![Mount { fs, read_only, device: 1, depth: 0, at: GuestPath::root() }],
+            root,
+            points: 1,
+        };
         for (at, fs, read_only) in mounts {
             // One file system mounted twice is one device, as with a bind mount: a file keeps its identity.
             let known = devices.iter().position(|device| Arc::ptr_eq(device, &fs));
@@ -45,7 +49,7 @@ impl VfsBuilder {
             if known.is_none() {
                 devices.push(Arc::clone(&fs));
             }
-            table.add(&at, Mount { fs, read_only, device, depth: at.depth() })?;
+            table.add(&at, Mount { fs, read_only, device, depth: at.depth(), at: at.clone() })?;
         }
         Ok(Vfs::new(table))
     }
@@ -59,6 +63,8 @@ pub(super) struct Mount {
     pub(super) device: u64,
     /// Number of components of the mount point.
     pub(super) depth: usize,
+    /// The mount point.
+    pub(super) at: GuestPath,
 }
 
 /// A mount point, or a directory that leads to one.
@@ -91,6 +97,11 @@ impl MountTable {
         }
         let mount = &self.mounts[mount];
         Place::new(path, mount, point)
+    }
+
+    /// Every mount, outer ones first.
+    pub(super) fn mounts(&self) -> impl Iterator<Item = &Mount> {
+        self.mounts.iter()
     }
 
     fn add(&mut self, at: &GuestPath, mount: Mount) -> Result<()> {

@@ -3,6 +3,7 @@
 use crate::error::{Errno, Result};
 use crate::path::{GuestPath, Subpath};
 
+use super::listing::{Listed, OpenDirectory};
 use super::mount::{Mount, Point};
 use super::{Attempt, DirEntry, Kind, OpenHow, Stat, Stop};
 
@@ -50,15 +51,30 @@ impl<'a> Place<'a> {
         let mut entries = if self.is_virtual() { Vec::new() } else { self.mount.fs.read_dir(self.sub)? };
         if let Some(point) = self.point {
             entries.retain(|entry| !point.below.contains_key(&entry.name));
-            // The number is that of the covered directory, not of what is mounted: so it is on Linux, too.
-            entries.extend(point.below.iter().map(|(name, below)| DirEntry {
-                name: name.clone(),
-                kind: Kind::Directory,
-                inode: below.inode,
-            }));
+            entries.extend(self.points());
         }
         entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         Ok(entries)
+    }
+
+    /// The directory, to be listed piece by piece.
+    pub(super) fn open_dir(&self) -> Attempt<OpenDirectory> {
+        let stream =
+            if self.is_virtual() { Box::new(Listed::new(Vec::new())) } else { self.mount.fs.open_dir(self.sub)? };
+        let points = self.points();
+        let hidden = points.iter().map(|entry| entry.name.clone()).collect();
+        Ok(OpenDirectory { stream, points, hidden })
+    }
+
+    /// The mount points in the directory. The number is that of the covered directory, not of what is mounted: so it is
+    /// on Linux, too.
+    fn points(&self) -> Vec<DirEntry> {
+        let entry = |(name, below): (&String, &Point)| DirEntry {
+            name: name.clone(),
+            kind: Kind::Directory,
+            inode: below.inode,
+        };
+        self.point.map_or(Vec::new(), |point| point.below.iter().map(entry).collect())
     }
 
     /// Refuses an open that would change a read-only mount; what is left makes and truncates nothing. A device is no

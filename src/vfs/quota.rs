@@ -1,10 +1,10 @@
-//! What the files of a sandbox that live in memory may use, on one set of counters.
+//! What the files of a sandbox may use, in memory and in directories of the host, on one set of counters.
 //!
 //! Bytes and files are reserved before they are used and given back exactly, in one atomic step each: there is no
-//! moment between a check and an act. Every `MemFs` of a sandbox shares one quota.
+//! moment between a check and an act. Every file system of a sandbox that can be written to shares one quota.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Errno, Result};
 use crate::limits::{Exceeded, Limit, Limits};
@@ -37,6 +37,13 @@ impl Quota {
         }
     }
 
+    /// A quota without limits, for what is only read.
+    pub(super) fn unlimited() -> Quota {
+        let mut limits = Limits::default();
+        (limits.disk, limits.inodes, limits.file) = (u64::MAX, u64::MAX, u64::MAX);
+        Quota::new(&limits)
+    }
+
     /// Bytes in use.
     pub fn bytes_used(&self) -> u64 {
         self.disk.used.load(Ordering::Relaxed)
@@ -63,9 +70,9 @@ impl Quota {
         self.disk.release(bytes);
     }
 
-    /// Reserves one inode or name.
-    pub(super) fn reserve_inode(&self) -> Result<()> {
-        if self.inodes.reserve(1) { Ok(()) } else { self.refuse(Limit::Inodes, self.inodes.allowed, Errno::NoSpace) }
+    /// Reserves `count` inodes or names, all or none.
+    pub(super) fn reserve_inodes(&self, count: u64) -> Result<()> {
+        if self.inodes.reserve(count) { Ok(()) } else { self.refuse_inodes() }
     }
 
     /// Gives `count` inodes or names back.
@@ -85,10 +92,102 @@ impl Quota {
         if len <= self.file { Ok(()) } else { self.refuse(Limit::File, self.file, Errno::FileTooLarge) }
     }
 
+    /// Charges what is there already, be it more than is allowed: then nothing more can be reserved.
+    pub(super) fn charge(&self, bytes: u64, inodes: u64) {
+        self.disk.used.fetch_add(bytes, Ordering::Relaxed);
+        self.inodes.used.fetch_add(inodes, Ordering::Relaxed);
+    }
+
+    /// How many inodes and names are allowed.
+    pub(super) fn inodes_allowed(&self) -> u64 {
+        self.inodes.allowed
+    }
+
+    /// Refuses for want of inodes.
+    pub(super) fn refuse_inodes(&self) -> Result<()> {
+        self.refuse(Limit::Inodes, self.inodes.allowed, Errno::NoSpace)
+    }
+
     fn refuse<T>(&self, kind: Limit, value: u64, errno: Errno) -> Result<T> {
         let mut exceeded = self.exceeded.lock().unwrap_or_else(PoisonError::into_inner);
         exceeded.get_or_insert(Exceeded { kind, value });
         Err(errno)
+    }
+}
+
+/// What one file system has of a quota. It is given back when the file system goes.
+#[derive(Debug)]
+pub(super) struct Account {
+    quota: Arc<Quota>,
+    bytes: u64,
+    inodes: u64,
+}
+
+impl Account {
+    /// An account of nothing.
+    pub(super) fn new(quota: Arc<Quota>) -> Account {
+        Account { quota, bytes: 0, inodes: 0 }
+    }
+
+    /// An account of this much, or a refusal.
+    pub(super) fn with(quota: Arc<Quota>, bytes: u64, inodes: u64) -> Result<Account> {
+        let mut account = Account::new(quota);
+        account.reserve_bytes(bytes)?;
+        account.reserve_inodes(inodes)?;
+        Ok(account)
+    }
+
+    pub(super) fn quota(&self) -> &Arc<Quota> {
+        &self.quota
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(super) fn inodes(&self) -> u64 {
+        self.inodes
+    }
+
+    /// Reserves `bytes`, all or none.
+    pub(super) fn reserve_bytes(&mut self, bytes: u64) -> Result<()> {
+        if bytes > 0 {
+            self.quota.reserve_bytes(bytes)?;
+            self.bytes += bytes;
+        }
+        Ok(())
+    }
+
+    /// Gives `bytes` back.
+    pub(super) fn release_bytes(&mut self, bytes: u64) {
+        if bytes > 0 {
+            self.bytes -= bytes;
+            self.quota.release_bytes(bytes);
+        }
+    }
+
+    /// Reserves one inode or name.
+    pub(super) fn reserve_inode(&mut self) -> Result<()> {
+        self.reserve_inodes(1)
+    }
+
+    /// Gives `count` inodes or names back.
+    pub(super) fn release_inodes(&mut self, count: u64) {
+        self.inodes -= count;
+        self.quota.release_inodes(count);
+    }
+
+    fn reserve_inodes(&mut self, count: u64) -> Result<()> {
+        self.quota.reserve_inodes(count)?;
+        self.inodes += count;
+        Ok(())
+    }
+}
+
+impl Drop for Account {
+    fn drop(&mut self) {
+        self.quota.release_bytes(self.bytes);
+        self.quota.release_inodes(self.inodes);
     }
 }
 
@@ -122,7 +221,7 @@ mod tests {
         quota.release_bytes(40);
         assert_eq!((quota.bytes_used(), quota.reserve_bytes(40)), (60, Ok(())));
         assert_eq!((quota.fit_file(4, 20), quota.fit_file(10, 0)), (Ok(6), Ok(0)));
-        assert_eq!((quota.reserve_inode(), quota.reserve_inode()), (Ok(()), Err(Errno::NoSpace)));
+        assert_eq!((quota.reserve_inodes(1), quota.reserve_inodes(1)), (Ok(()), Err(Errno::NoSpace)));
         assert_eq!(quota.take_exceeded(), Some(Exceeded { kind: Limit::Inodes, value: 1 }));
     }
 }

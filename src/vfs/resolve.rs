@@ -7,7 +7,7 @@ use crate::limits::SYMLINKS;
 use crate::path::{End, GuestPath};
 
 use super::place::Place;
-use super::{Attempt, Kind, Stop, Vfs};
+use super::{Attempt, Kind, Stop, Vfs, reserved};
 
 impl Vfs {
     /// Makes `attempt` where `path` leads, and again wherever a link leads on. A place that `attempt` succeeds on
@@ -16,6 +16,7 @@ impl Vfs {
         let mut path = Cow::Borrowed(path);
         let mut links = 0;
         loop {
+            reserved::check(&path)?;
             let dot_dot = path.components().position(|component| component == "..");
             let (depth, target) = match dot_dot {
                 // The parent of the root is the root.
@@ -62,7 +63,11 @@ impl Vfs {
     /// not end in a name has to be a directory.
     pub(super) fn named(&self, path: &GuestPath) -> Result<GuestPath> {
         match (path.end(), path.parent(), path.file_name()) {
-            (End::Name, Some(parent), Some(name)) => self.directory(&parent)?.join(name),
+            (End::Name, Some(parent), Some(name)) => {
+                let path = self.directory(&parent)?.join(name)?;
+                reserved::check(&path)?;
+                Ok(path)
+            }
             _ => self.directory(path),
         }
     }

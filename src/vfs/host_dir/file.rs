@@ -8,13 +8,20 @@ use cap_std::fs::Metadata;
 use rustix::fs::{Mode, OFlags, Timespec, Timestamps};
 
 use crate::error::{Errno, Result};
+use crate::vfs::mem_fs::content::block_before;
 use crate::vfs::{File, SetTime, Stat};
 
 use super::errors::errno;
+use super::ledger::Charge;
+use super::walk::Device;
 
 /// A regular file, by its handle.
 pub(super) struct HostFile {
     file: cap_std::fs::File,
+    /// The device of the directory that it was found in.
+    device: Device,
+    /// What it is charged as, if there is a quota.
+    pub(super) charge: Option<Charge>,
     /// Whether the handle has `O_APPEND` set just now. With it a write goes to the end in one step with finding the
     /// end, even beside other processes; without it a write goes where it is told. The lock keeps the two apart.
     appends: Mutex<bool>,
@@ -23,8 +30,8 @@ pub(super) struct HostFile {
 }
 
 impl HostFile {
-    pub(super) fn new(file: cap_std::fs::File) -> HostFile {
-        HostFile { file, appends: Mutex::new(false), changeable: Ok(()) }
+    pub(super) fn new(file: cap_std::fs::File, device: Device) -> HostFile {
+        HostFile { file, device, charge: None, appends: Mutex::new(false), changeable: Ok(()) }
     }
 
     pub(super) fn metadata(&self) -> Result<Metadata> {
@@ -38,6 +45,21 @@ impl HostFile {
     /// Makes reads and writes wait again, as they do for a regular file anyway.
     pub(super) fn set_blocking(&self) -> Result<()> {
         rustix::fs::fcntl_setfl(&self.file, OFlags::empty()).map_err(errno)
+    }
+
+    fn pwrite(&self, offset: u64, bytes: &[u8]) -> Result<usize> {
+        rustix::io::retry_on_intr(|| rustix::io::pwrite(&self.file, bytes, offset)).map_err(errno)
+    }
+
+    /// Writes all bytes at the end, with `O_APPEND` set, and answers where the end is now.
+    fn write_to_end(&self, bytes: &[u8]) -> Result<u64> {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let written = rustix::io::retry_on_intr(|| rustix::io::write(&self.file, rest)).map_err(errno)?;
+            rest = &rest[written..];
+        }
+        // Nobody else moves the offset of this handle, and the write left it at its end.
+        rustix::fs::tell(&self.file).map_err(errno)
     }
 
     /// Takes the lock and sets or clears `O_APPEND`.
@@ -75,29 +97,72 @@ impl File for HostFile {
             return Err(Errno::FileTooLarge);
         }
         let _kept = self.lock(false)?;
-        rustix::io::retry_on_intr(|| rustix::io::pwrite(&self.file, bytes, offset)).map_err(errno)
+        let Some(charge) = &self.charge else {
+            return self.pwrite(offset, bytes);
+        };
+        let quota = charge.ledger().quota();
+        let mut fit = quota.fit_file(offset, bytes.len() as u64)?;
+        if fit == 0 {
+            return Ok(0);
+        }
+        let _gate = charge.gate(offset + fit)?;
+        let mut len = charge.len();
+        // A disk that has room for a part takes that part, to the block, as memory does.
+        while let Err(errno) = charge.grow(*len, offset + fit) {
+            fit = block_before(offset + fit).saturating_sub(offset);
+            if fit == 0 {
+                return Err(errno);
+            }
+        }
+        let reserved = (*len).max(offset + fit);
+        let written = self.pwrite(offset, &bytes[..fit as usize]);
+        let end = written.map_or(0, |written| offset + written as u64);
+        *len = (*len).max(end);
+        charge.shrink(reserved, *len);
+        written
     }
 
     fn append(&self, bytes: &[u8]) -> Result<u64> {
         let _kept = self.lock(true)?;
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            let written = rustix::io::retry_on_intr(|| rustix::io::write(&self.file, rest)).map_err(errno)?;
-            rest = &rest[written..];
+        if bytes.is_empty() {
+            return Ok(self.stat()?.size);
         }
-        // Nobody else moves the offset of this handle, and the write left it at its end.
-        if bytes.is_empty() { Ok(self.stat()?.size) } else { rustix::fs::tell(&self.file).map_err(errno) }
+        let Some(charge) = &self.charge else {
+            return self.write_to_end(bytes);
+        };
+        let _gate = charge.ledger().growth()?;
+        let mut len = charge.len();
+        let reserved = len.saturating_add(bytes.len() as u64);
+        charge.ledger().quota().check_file(reserved)?;
+        charge.grow(*len, reserved)?;
+        let end = self.write_to_end(bytes);
+        // What was written before an error counts; and the host may have moved the end meanwhile.
+        *len = end.or_else(|_| self.stat().map(|stat| stat.size))?;
+        charge.shrink(reserved, *len);
+        end
     }
 
     fn stat(&self) -> Result<Stat> {
-        Ok(super::stat(&self.metadata()?))
+        Ok(self.device.stat(&self.metadata()?))
     }
 
     fn set_len(&self, len: u64) -> Result<()> {
         if i64::try_from(len).is_err() {
             return Err(Errno::FileTooLarge);
         }
-        rustix::fs::ftruncate(&self.file, len).map_err(errno)
+        let truncate = || rustix::fs::ftruncate(&self.file, len).map_err(errno);
+        let Some(charge) = &self.charge else {
+            return truncate();
+        };
+        charge.ledger().quota().check_file(len)?;
+        let _gate = charge.gate(len)?;
+        let mut old = charge.len();
+        charge.grow(*old, len)?;
+        let result = truncate();
+        let new = if result.is_ok() { len } else { *old };
+        charge.shrink((*old).max(len), new);
+        *old = new;
+        result
     }
 
     fn set_times(&self, accessed: SetTime, modified: SetTime) -> Result<()> {

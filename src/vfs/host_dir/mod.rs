@@ -17,49 +17,142 @@
 //!   gets removed in place of the other.
 //! - A file with a second name is not written to, nor are its mode and times changed ([`Errno::NotPermitted`]), unless
 //!   it got its names in this sandbox: the host may have linked it from outside. See `second_names`.
+//!
+//! With a quota ([`HostDir::charged_to`]) what the directory holds or gains is charged to the sandbox, and no file may
+//! become larger than the limit. See `ledger`.
 
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::AsRawFd;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt};
-use cap_std::fs::{Dir, DirBuilder, DirBuilderExt, Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
-use rustix::fs::{Mode, OFlags};
+use cap_std::fs::{Dir, Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
+use rustix::fs::OFlags;
 
 use crate::error::{Errno, Result};
 use crate::path::Subpath;
 
-use super::{Attempt, DirEntry, File, FileSystem, GROUP, Kind, Node, OpenHow, SetTime, Stat, USER};
+use super::{Attempt, File, FileSystem, Frozen, Kind, Node, OpenHow, Quota};
 use errors::errno;
 use file::HostFile;
+use lease::Lease;
+use ledger::{Alone, Ledger};
 use pointer::Pointer;
 use second_names::SecondNames;
 use walk::Walk;
 
+pub use ledger::Count;
+pub(super) use temp::Temp;
+
+mod calls;
 mod errors;
 mod file;
+mod lease;
+mod ledger;
 mod pointer;
+mod scan;
 mod second_names;
+mod stat;
+mod stream;
+mod temp;
 mod walk;
 
-/// A directory of the host, shown to a guest.
+/// A directory of the host, shown to a guest. Clones are handles to the same one.
+#[derive(Clone)]
 pub struct HostDir {
+    shared: Arc<Shared>,
+    ledger: Option<Arc<Ledger>>,
+}
+
+/// What a directory and its forks have in common.
+struct Shared {
     walk: Walk,
     second_names: SecondNames,
+    lease: Lease,
+    /// Held from the last look at a name until a temporary file has taken it.
+    turn: Mutex<()>,
+    is_read_only: bool,
+}
+
+impl Shared {
+    fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl HostDir {
-    /// Opens the directory. This is the only time that a path of the host is used.
+    /// Opens the directory. This is the only time that a path of the host is used. What a process that died has left in
+    /// it of temporary files is removed.
     pub fn open(host: &Path) -> io::Result<HostDir> {
+        let dir = HostDir::new(host, false)?;
+        lease::sweep(dir.walk().root());
+        Ok(dir)
+    }
+
+    /// Opens the directory and never writes to it, whoever asks.
+    pub fn open_read_only(host: &Path) -> io::Result<HostDir> {
+        HostDir::new(host, true)
+    }
+
+    fn new(host: &Path, is_read_only: bool) -> io::Result<HostDir> {
         let root = Dir::open_ambient_dir(host, cap_std::ambient_authority())?;
-        Ok(HostDir { walk: Walk::new(root)?, second_names: SecondNames::default() })
+        Ok(HostDir {
+            shared: Arc::new(Shared {
+                walk: Walk::new(root)?,
+                second_names: SecondNames::default(),
+                lease: Lease::default(),
+                turn: Mutex::default(),
+                is_read_only,
+            }),
+            ledger: None,
+        })
+    }
+
+    /// The same directory, charged to a quota.
+    pub fn charged_to(self, quota: Arc<Quota>, count: Count) -> io::Result<HostDir> {
+        let root = self.shared.walk.root().try_clone()?;
+        Ok(HostDir { ledger: Some(Arc::new(Ledger::new(root, quota, count))), ..self })
+    }
+
+    /// The names of the path that the directory has on the host, as far as the host tells. They say what the directory
+    /// is for; they are never used to open anything.
+    pub(super) fn names_on_host(&self) -> Vec<String> {
+        let link = format!("/proc/self/fd/{}", self.walk().root().as_raw_fd());
+        let path = rustix::fs::readlink(link, Vec::new()).map(|path| path.to_string_lossy().into_owned());
+        let path = path.unwrap_or_default();
+        path.split('/').filter(|name| !name.is_empty()).map(str::to_owned).collect()
     }
 
     /// The same directory, walked name by name.
     #[cfg(test)]
     pub(super) fn without_openat2(self) -> HostDir {
-        HostDir { walk: self.walk.name_by_name_only(), ..self }
+        self.shared.walk.go_name_by_name();
+        self
+    }
+
+    fn walk(&self) -> &Walk {
+        &self.shared.walk
+    }
+
+    fn check_writable(&self) -> Result<()> {
+        if self.shared.is_read_only { Err(Errno::ReadOnly) } else { Ok(()) }
+    }
+
+    /// Opens a file that is there with one call of the host, if that can be done.
+    fn open_at_once(&self, path: Subpath<'_>, how: &OpenHow) -> Option<Result<(HostFile, Metadata)>> {
+        let mut flags = match (how.read, how.writes() || how.truncate) {
+            (true, true) => OFlags::RDWR,
+            (false, true) => OFlags::WRONLY,
+            _ => OFlags::RDONLY,
+        };
+        flags |= OFlags::NONBLOCK | OFlags::NOCTTY;
+        flags.set(OFlags::DIRECTORY, how.directory);
+        let _gate = self.ledger.as_ref().map(|ledger| ledger.shared());
+        let opened = self.walk().open(path, flags)?;
+        let file =
+            |handle| HostFile::new(cap_std::fs::File::from_std(std::fs::File::from(handle)), self.walk().device());
+        Some(opened.map(file).and_then(|file| self.counted(file)))
     }
 
     /// Opens a file that is there. Without `O_NONBLOCK` a FIFO would hang this thread for good.
@@ -71,16 +164,17 @@ impl HostDir {
         options.read(how.read || !how.writes() && !how.truncate).write(how.writes() || how.truncate);
         options.follow(FollowSymlinks::No).custom_flags(flags.bits() as i32);
         let file = dir.open_with(name, &options).map_err(errno)?;
-        Ok(HostFile::new(file))
+        Ok(HostFile::new(file, self.walk().device()))
     }
 
-    /// Makes a file that is not there.
+    /// Makes a file that is not there; it is charged already.
     fn open_new(&self, dir: &Dir, name: &str, how: &OpenHow) -> Result<HostFile> {
         let mut options = OpenOptions::new();
         // cap-std makes a file only for writing; what the guest may do with it is decided above.
         options.read(how.read).write(true).create_new(true).mode(how.mode);
         options.follow(FollowSymlinks::No).custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits() as i32);
-        let file = HostFile::new(dir.open_with(name, &options).map_err(errno)?);
+        let file = dir.open_with(name, &options).map_err(errno)?;
+        let file = HostFile::new(file, self.walk().device());
         // The umask of the host's process is not the guest's, who has one of its own.
         if file.metadata()?.mode() & 0o7777 != how.mode {
             file.set_mode(how.mode)?;
@@ -89,18 +183,17 @@ impl HostDir {
     }
 
     /// The last checks, on the handle and not on the name, before anything is changed.
-    fn opened(&self, mut file: HostFile, how: &OpenHow) -> Attempt<Node> {
-        let metadata = file.metadata()?;
-        self.walk.check_device(&file, metadata.dev())?;
-        match stat(&metadata).kind {
+    fn opened(&self, (mut file, metadata): (HostFile, Metadata), how: &OpenHow) -> Attempt<Node> {
+        self.walk().check_device(&file, metadata.dev())?;
+        match stat::kind(&metadata) {
             Kind::Directory if how.create => Err(Errno::IsDirectory.into()),
             Kind::Directory => Ok(Node::Directory),
             Kind::File => {
-                let changeable = self.second_names.check(&metadata);
+                let changeable = self.shared.second_names.check(&metadata);
                 if how.writes() || how.truncate {
                     changeable?;
                 }
-                file.changeable = changeable;
+                file.changeable = self.check_writable().and(changeable);
                 if how.truncate {
                     file.set_len(0)?;
                 }
@@ -111,15 +204,73 @@ impl HostDir {
         }
     }
 
+    /// Notes who has the file open, before anyone can take its name away, and learns what it is.
+    fn counted(&self, mut file: HostFile) -> Result<(HostFile, Metadata)> {
+        let metadata = file.metadata()?;
+        if let Some(ledger) = &self.ledger
+            && metadata.is_file()
+        {
+            file.charge = Some(ledger.opened(&metadata));
+        }
+        Ok((file, metadata))
+    }
+
+    /// Refuses a name that is there, where the host would be asked too late: after the quota.
+    fn check_free(&self, dir: &Dir, name: &str) -> Result<()> {
+        match self.ledger {
+            Some(_) if dir.symlink_metadata(name).is_ok() => Err(Errno::Exist),
+            _ => Ok(()),
+        }
+    }
+
+    /// Does what makes a name, charged as `bytes` and one inode, which are given back if it fails.
+    fn making<T>(&self, bytes: u64, make: impl FnOnce() -> Result<T>) -> Result<T> {
+        let Some(ledger) = &self.ledger else {
+            return make();
+        };
+        let _gate = ledger.growth()?;
+        ledger.reserve(bytes, 1)?;
+        make().inspect_err(|_| ledger.release(bytes, 1))
+    }
+
+    /// Does what removes a name, and gives back what it was charged as.
+    fn removing(&self, dir: &Dir, name: &str, remove: impl FnOnce() -> Result<()>) -> Result<()> {
+        let gate = self.ledger.as_ref().map(|ledger| ledger.alone());
+        let before = self.before_removal(gate.as_ref(), dir, name);
+        remove()?;
+        self.removed(gate.as_ref(), before);
+        Ok(())
+    }
+
+    /// What has to be known of a file that is going to lose a name, if anything has.
+    fn before_removal(&self, gate: Option<&Alone<'_>>, dir: &Dir, name: &str) -> Option<Metadata> {
+        if gate.is_some() || self.shared.second_names.any() { dir.symlink_metadata(name).ok() } else { None }
+    }
+
+    fn removed(&self, gate: Option<&Alone<'_>>, before: Option<Metadata>) {
+        let Some(metadata) = before else { return };
+        self.shared.second_names.removed(&metadata);
+        if let (Some(ledger), Some(gate)) = (&self.ledger, gate) {
+            ledger.removed(gate, &metadata);
+        }
+    }
+
     /// The metadata of a name that a call is about, or the link that it is to follow.
     fn metadata(&self, path: Subpath<'_>, follow: bool) -> Attempt<Metadata> {
         let Some((parent, name)) = path.split() else {
-            return Ok(self.walk.root_metadata()?);
+            return Ok(self.walk().root_metadata()?);
         };
-        let dir = self.walk.directory(parent)?;
+        // A pointer to the file and not a handle of its directory: one look at the name less.
+        if let Some(opened) = self.walk().open(path, OFlags::PATH | OFlags::NOFOLLOW) {
+            let metadata = cap_std::fs::File::from_std(opened?.into()).metadata().map_err(errno)?;
+            if !(follow && metadata.is_symlink()) {
+                return Ok(metadata);
+            }
+        }
+        let dir = self.walk().directory(parent)?;
         let metadata = dir.symlink_metadata(name).map_err(errno)?;
         if follow && metadata.is_symlink() {
-            return Err(self.walk.link(&dir, name, path)?);
+            return Err(self.walk().link(&dir, name, path)?);
         }
         Ok(metadata)
     }
@@ -128,8 +279,8 @@ impl HostDir {
     fn set_mode(&self, dir: &Dir, name: &str, mode: impl Fn(&Metadata) -> Result<u32>) -> Result<()> {
         let pointer = Pointer::new(dir, name)?;
         let metadata = pointer.metadata()?;
-        self.second_names.check(&metadata)?;
-        match stat(&metadata).kind {
+        self.shared.second_names.check(&metadata)?;
+        match stat::kind(&metadata) {
             Kind::Symlink => Err(Errno::NotSupported),
             Kind::Device => Err(Errno::NoDevice),
             _ => pointer.set_mode(mode(&metadata)?),
@@ -137,201 +288,20 @@ impl HostDir {
     }
 }
 
-impl FileSystem for HostDir {
-    fn open(&self, path: Subpath<'_>, how: &OpenHow) -> Attempt<Node> {
-        if how.create {
-            refuse_set_id(how.mode)?;
-        }
-        let Some((parent, name)) = path.split() else {
-            return if how.create && how.exclusive {
-                Err(Errno::Exist.into())
-            } else if how.writes() || how.create || how.truncate {
-                Err(Errno::IsDirectory.into())
-            } else {
-                Ok(Node::Directory)
-            };
-        };
-        let dir = self.walk.directory(parent)?;
-        let file = if how.create && how.exclusive {
-            self.open_new(&dir, name, how)?
-        } else {
-            let mut opened = self.open_existing(&dir, name, how);
-            // Whether a file was made has to be known, so it is not left to one call that may do either. The third
-            // call is for a file that someone made after the first.
-            if how.create && opened.as_ref().is_err_and(|errno| *errno == Errno::NoEntry) {
-                opened = match self.open_new(&dir, name, how) {
-                    Err(Errno::Exist) => self.open_existing(&dir, name, how),
-                    made => made,
-                };
-            }
-            opened.map_err(|errno| self.walk.link_or(&dir, name, path, how, errno))?
-        };
-        self.opened(file, how)
-    }
-
-    fn stat(&self, path: Subpath<'_>, follow: bool) -> Attempt<Stat> {
-        Ok(stat(&self.metadata(path, follow)?))
-    }
-
-    fn read_dir(&self, path: Subpath<'_>) -> Attempt<Vec<DirEntry>> {
-        let dir = self.walk.directory(path)?;
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let listing = rustix::fs::openat(dir.as_fd(), ".", flags, Mode::empty()).map_err(errno)?;
-        let mut entries = Vec::new();
-        for entry in rustix::fs::Dir::new(listing).map_err(errno)? {
-            let entry = entry.map_err(errno)?;
-            let name = entry.file_name().to_str().map_err(|_| Errno::IllegalSequence)?;
-            if name == "." || name == ".." {
-                continue;
-            }
-            let kind = match entry.file_type() {
-                // Some file systems do not tell; and what is gone by now need not be shown.
-                rustix::fs::FileType::Unknown => match dir.symlink_metadata(name) {
-                    Ok(metadata) => stat(&metadata).kind,
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                    Err(error) => return Err(errno(error).into()),
-                },
-                kind => kind_of(kind),
-            };
-            entries.push(DirEntry { name: name.to_owned(), kind, inode: entry.ino() });
-        }
-        Ok(entries)
-    }
-
-    fn read_link(&self, path: Subpath<'_>) -> Attempt<String> {
-        let (parent, name) = path.split().ok_or(Errno::Invalid)?;
-        Ok(walk::read_link(&*self.walk.directory(parent)?, name)?)
-    }
-
-    fn mkdir(&self, path: Subpath<'_>, mode: u32) -> Attempt<()> {
-        refuse_set_id(mode)?;
-        let (parent, name) = path.split().ok_or(Errno::Exist)?;
-        let dir = self.walk.directory(parent)?;
-        dir.create_dir_with(name, DirBuilder::new().mode(mode)).map_err(errno)?;
-        // The umask again. A set-group-ID bit is what the directory got from its parent, and stays.
-        let made = dir.symlink_metadata(name).map_err(errno)?.mode() & 0o7777;
-        if made & 0o1777 != mode {
-            self.set_mode(&dir, name, |_| Ok(mode | made & 0o2000))?;
-        }
-        Ok(())
-    }
-
-    fn rmdir(&self, path: Subpath<'_>) -> Attempt<()> {
-        let (parent, name) = path.split().ok_or(Errno::Busy)?;
-        Ok(self.walk.directory(parent)?.remove_dir(name).map_err(errno)?)
-    }
-
-    fn unlink(&self, path: Subpath<'_>) -> Attempt<()> {
-        let (parent, name) = path.split().ok_or(Errno::IsDirectory)?;
-        let dir = self.walk.directory(parent)?;
-        let removed = self.second_names.before_removal(&dir, name);
-        dir.remove_file(name).map_err(errno)?;
-        self.second_names.removed(removed);
-        Ok(())
-    }
-
-    fn rename(&self, from: Subpath<'_>, to: Subpath<'_>) -> Attempt<()> {
-        let (old_parent, old_name) = from.split().ok_or(Errno::Busy)?;
-        let (new_parent, new_name) = to.split().ok_or(Errno::Busy)?;
-        let (old_dir, new_dir) = (self.walk.directory(old_parent)?, self.walk.directory(new_parent)?);
-        let replaced = self.second_names.before_removal(&new_dir, new_name);
-        // To rename a file to another name of the same file does nothing: both names stay.
-        let replaced = replaced.filter(|file| self.second_names.before_removal(&old_dir, old_name) != Some(*file));
-        old_dir.rename(old_name, &new_dir, new_name).map_err(errno)?;
-        self.second_names.removed(replaced);
-        Ok(())
-    }
-
-    fn link(&self, from: Subpath<'_>, to: Subpath<'_>) -> Attempt<()> {
-        let (old_parent, old_name) = from.split().ok_or(Errno::NotPermitted)?;
-        let (new_parent, new_name) = to.split().ok_or(Errno::Exist)?;
-        let (old_dir, new_dir) = (self.walk.directory(old_parent)?, self.walk.directory(new_parent)?);
-        old_dir.hard_link(old_name, &new_dir, new_name).map_err(errno)?;
-        self.second_names.made(&new_dir, new_name);
-        Ok(())
-    }
-
-    fn symlink(&self, target: &str, path: Subpath<'_>) -> Attempt<()> {
-        let (parent, name) = path.split().ok_or(Errno::Exist)?;
-        // Whatever the target says, it is read as a path of the guest, and never followed here.
-        Ok(self.walk.directory(parent)?.symlink_contents(target, name).map_err(errno)?)
-    }
-
-    fn chmod(&self, path: Subpath<'_>, mode: u32, follow: bool) -> Attempt<()> {
-        // For the link that is to be followed.
-        self.metadata(path, follow)?;
-        let mode = |metadata: &Metadata| refuse_set_id(mode & !metadata.mode()).map(|()| mode);
-        match path.split() {
-            Some((parent, name)) => self.set_mode(&*self.walk.directory(parent)?, name, mode)?,
-            None => self.set_mode(self.walk.root(), ".", mode)?,
-        }
-        Ok(())
-    }
-
-    fn chown(&self, path: Subpath<'_>, uid: Option<u32>, gid: Option<u32>, follow: bool) -> Attempt<()> {
-        self.metadata(path, follow)?;
-        if uid.is_none_or(|uid| uid == USER) && gid.is_none_or(|gid| gid == GROUP) {
-            Ok(())
-        } else {
-            Err(Errno::NotPermitted.into())
-        }
-    }
-
-    fn set_times(&self, path: Subpath<'_>, accessed: SetTime, modified: SetTime, follow: bool) -> Attempt<()> {
-        // For the link that is to be followed.
-        self.metadata(path, follow)?;
-        let set = |dir: &Dir, name: &str| {
-            let pointer = Pointer::new(dir, name)?;
-            self.second_names.check(&pointer.metadata()?)?;
-            pointer.set_times(accessed, modified)
-        };
-        match path.split() {
-            Some((parent, name)) => set(&*self.walk.directory(parent)?, name)?,
-            None => set(self.walk.root(), ".")?,
-        }
-        Ok(())
-    }
+/// A directory of the host that a snapshot knows: a fork has the same handle, and an account of its own.
+struct Reopened {
+    shared: Arc<Shared>,
+    count: Count,
 }
 
-fn stat(metadata: &Metadata) -> Stat {
-    let kind = metadata.file_type();
-    let time = |seconds: i64, nanos: i64| {
-        let nanos = i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
-        u64::try_from(nanos.max(0)).unwrap_or(u64::MAX)
-    };
-    Stat {
-        kind: if kind.is_file() {
-            Kind::File
-        } else if kind.is_dir() {
-            Kind::Directory
-        } else if kind.is_symlink() {
-            Kind::Symlink
-        } else {
-            Kind::Device
-        },
-        mode: metadata.mode() & 0o7777,
-        uid: USER,
-        gid: GROUP,
-        size: metadata.size(),
-        links: metadata.nlink(),
-        device: 0,
-        inode: metadata.ino(),
-        accessed: time(metadata.atime(), metadata.atime_nsec()),
-        modified: time(metadata.mtime(), metadata.mtime_nsec()),
-        changed: time(metadata.ctime(), metadata.ctime_nsec()),
+impl Frozen for Reopened {
+    fn thaw(&self, quota: &Arc<Quota>) -> Result<Arc<dyn FileSystem>> {
+        let dir = HostDir { shared: Arc::clone(&self.shared), ledger: None };
+        let dir = dir.charged_to(Arc::clone(quota), self.count);
+        Ok(Arc::new(dir.map_err(errno)?))
     }
-}
 
-fn kind_of(kind: rustix::fs::FileType) -> Kind {
-    match kind {
-        rustix::fs::FileType::RegularFile => Kind::File,
-        rustix::fs::FileType::Directory => Kind::Directory,
-        rustix::fs::FileType::Symlink => Kind::Symlink,
-        _ => Kind::Device,
+    fn is_own(&self) -> bool {
+        false
     }
-}
-
-/// Refuses set-user-ID and set-group-ID bits: on the host they would run as the host's user.
-fn refuse_set_id(mode: u32) -> Result<()> {
-    if mode & 0o6000 == 0 { Ok(()) } else { Err(Errno::NotPermitted) }
 }

@@ -40,18 +40,14 @@ impl SecondNames {
         }
     }
 
-    /// Which file is going to lose a name, if it is one that was noted.
-    pub(super) fn before_removal(&self, dir: &Dir, name: &str) -> Option<Identity> {
-        if self.lock().is_empty() {
-            return None;
-        }
-        dir.symlink_metadata(name).ok().map(|metadata| identity(&metadata))
+    /// Whether any was made, so that it has to be known which file loses a name.
+    pub(super) fn any(&self) -> bool {
+        !self.lock().is_empty()
     }
 
-    /// Notes that the file lost the name.
-    pub(super) fn removed(&self, file: Option<Identity>) {
-        let Some(file) = file else { return };
-        let mut made = self.lock();
+    /// Notes that a file lost a name.
+    pub(super) fn removed(&self, metadata: &Metadata) {
+        let (mut made, file) = (self.lock(), identity(metadata));
         if let Some(count) = made.get_mut(&file) {
             *count -= 1;
             if *count == 0 {

@@ -5,7 +5,7 @@
 
 use std::io;
 use std::ops::Deref;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use cap_fs_ext::DirExt;
@@ -22,16 +22,35 @@ use super::errors::errno;
 /// The root of the directory and how to walk from it.
 pub(super) struct Walk {
     root: Dir,
-    /// Device of the root on the host.
-    device: u64,
+    device: Device,
     /// Cleared for good when the host turns out to have no `openat2`.
     at_once: AtomicBool,
+}
+
+/// The device of a mounted directory on the host.
+#[derive(Clone, Copy)]
+pub(super) struct Device(u64);
+
+impl Device {
+    pub(super) fn number(self) -> u64 {
+        self.0
+    }
 }
 
 /// A directory on the way: the root, or one that was opened for this call.
 pub(super) enum Step<'a> {
     Root(&'a Dir),
     Opened(Dir),
+}
+
+impl Step<'_> {
+    /// The directory as a handle of its own.
+    pub(super) fn into_dir(self) -> Result<Dir> {
+        match self {
+            Step::Root(dir) => dir.try_clone().map_err(errno),
+            Step::Opened(dir) => Ok(dir),
+        }
+    }
 }
 
 impl Deref for Step<'_> {
@@ -47,13 +66,17 @@ impl Deref for Step<'_> {
 
 impl Walk {
     pub(super) fn new(root: Dir) -> io::Result<Walk> {
-        let device = root.dir_metadata()?.dev();
+        let device = Device(root.dir_metadata()?.dev());
         Ok(Walk { root, device, at_once: AtomicBool::new(true) })
     }
 
     #[cfg(test)]
-    pub(super) fn name_by_name_only(self) -> Walk {
-        Walk { at_once: AtomicBool::new(false), ..self }
+    pub(super) fn go_name_by_name(&self) {
+        self.at_once.store(false, Ordering::Relaxed);
+    }
+
+    pub(super) fn device(&self) -> Device {
+        self.device
     }
 
     pub(super) fn root(&self) -> &Dir {
@@ -69,8 +92,8 @@ impl Walk {
         if path.is_root() {
             return Ok(Step::Root(&self.root));
         }
-        match self.at_once(path) {
-            Some(found) => Ok(found.map(Step::Opened)?),
+        match self.open(path, OFlags::PATH | OFlags::DIRECTORY) {
+            Some(found) => Ok(Step::Opened(Dir::from_std_file(found?.into()))),
             None => self.name_by_name(path).map(Step::Opened),
         }
     }
@@ -95,23 +118,18 @@ impl Walk {
     /// Refuses what is on another device and belongs to the host's kernel: a `proc` or `sys` that someone bind-mounted
     /// in here holds links and files that lead to every process of the host.
     pub(super) fn check_device(&self, handle: impl AsFd, device: u64) -> Result<()> {
-        if device == self.device {
-            return Ok(());
-        }
-        let kind = rustix::fs::fstatfs(handle).map_err(errno)?.f_type;
-        if FORBIDDEN.contains(&(kind as u64)) { Err(Errno::NotPermitted) } else { Ok(()) }
+        if device != self.device.number() && is_forbidden(handle) { Err(Errno::NotPermitted) } else { Ok(()) }
     }
 
-    /// The walk in one call; none if it has to be done name by name, be it for a link, for a mount of the host, for a
-    /// path longer than one call takes, or for want of `openat2`.
-    fn at_once(&self, path: Subpath<'_>) -> Option<Result<Dir>> {
-        if !self.at_once.load(Ordering::Relaxed) {
+    /// Opens a path in one call, without following a link; none if it has to be done name by name, be it for a link, for a
+    /// mount of the host, for a path longer than one call takes, or for want of `openat2`.
+    pub(super) fn open(&self, path: Subpath<'_>, flags: OFlags) -> Option<Result<OwnedFd>> {
+        if path.is_root() || !self.at_once.load(Ordering::Relaxed) {
             return None;
         }
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
-        match rustix::fs::openat2(self.root.as_fd(), path.as_str(), flags, Mode::empty(), resolve) {
-            Ok(handle) => Some(Ok(Dir::from_std_file(handle.into()))),
+        match rustix::fs::openat2(self.root.as_fd(), path.as_str(), flags | OFlags::CLOEXEC, Mode::empty(), resolve) {
+            Ok(handle) => Some(Ok(handle)),
             Err(error @ (Host::NOENT | Host::NOTDIR | Host::MFILE | Host::NFILE)) => Some(Err(errno(error))),
             Err(error) => {
                 if error == Host::NOSYS {
@@ -152,6 +170,14 @@ impl Walk {
 pub(super) fn read_link(dir: &Dir, name: &str) -> Result<String> {
     let target = dir.read_link_contents(name).map_err(errno)?;
     target.into_os_string().into_string().map_err(|_| Errno::IllegalSequence)
+}
+
+/// Whether something is on a file system of the host's kernel, or on one that does not say what it is.
+pub(super) fn is_forbidden(handle: impl AsFd) -> bool {
+    match rustix::fs::fstatfs(handle) {
+        Ok(found) => FORBIDDEN.contains(&(found.f_type as u64)),
+        Err(_) => true,
+    }
 }
 
 /// `f_type` of `proc`, `sysfs`, `cgroup`, `cgroup2`, `debugfs`, `tracefs`, `securityfs` and `bpf`, from statfs(2).

@@ -2,30 +2,53 @@
 //!
 //! What is charged is what is stored, in whole blocks, not the file's length: `truncate -s 90M` is free. Blocks are
 //! counted because a chunk with one byte in it costs the host far more than a byte.
+//!
+//! In an overlay a chunk that was never written shows what the file below has there, and the first write to it copies
+//! that chunk and no other: a byte changed in a file of 100 MB costs 64 KiB.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 
+use crate::error::Result;
+use crate::vfs::File;
+
+use super::shared_map::SharedMap;
+
 /// Bytes of a chunk: as large as the largest write, so that a copy through the kernel touches one or two chunks, and
 /// small enough that copying a shared one is cheap.
-const CHUNK: u64 = 64 << 10;
+pub(super) const CHUNK: u64 = 64 << 10;
 
 /// Bytes of a block, the unit of `st_blocks`. It is more than the host spends on keeping a chunk.
 const BLOCK: u64 = 512;
 
-/// The content of a file.
+/// The content of a file. A copy shares the chunks until one side writes to them.
 #[derive(Clone, Default)]
 pub(super) struct Content {
     len: u64,
-    /// Chunks by their index. One may be shorter than `CHUNK`; what is missing reads as zeros. Shared, so that a copy
-    /// of a file system need not copy them.
-    chunks: BTreeMap<u64, Arc<Vec<u8>>>,
+    /// Chunks by their index. One may be shorter than `CHUNK`; what is missing reads as zeros.
+    chunks: SharedMap<u64, Arc<Vec<u8>>>,
     charged: u64,
+    /// What shows where there is no chunk.
+    below: Option<Below>,
+}
+
+/// The start of a file below.
+#[derive(Clone)]
+struct Below {
+    path: Arc<str>,
+    /// How much of it shows: what was cut off once does not come back.
+    len: u64,
+    /// How much there is.
+    whole: u64,
 }
 
 impl Content {
+    /// The content of a file below.
+    pub(super) fn below(path: Arc<str>, len: u64) -> Content {
+        Content { len, below: (len > 0).then_some(Below { path, len, whole: len }), ..Content::default() }
+    }
+
     pub(super) fn len(&self) -> u64 {
         self.len
     }
@@ -35,76 +58,161 @@ impl Content {
         self.charged
     }
 
-    pub(super) fn read(&self, offset: u64, max: usize) -> Bytes {
+    /// The path of the file below, as long as something of it shows.
+    pub(super) fn origin(&self) -> Option<&Arc<str>> {
+        self.below.as_ref().map(|below| &below.path)
+    }
+
+    /// Whether it is the content of the file below, all of it and nothing else.
+    pub(super) fn is_untouched(&self) -> bool {
+        let is_whole = |below: &Below| below.len == below.whole && below.len == self.len;
+        self.chunks.is_empty() && self.below.as_ref().is_some_and(is_whole)
+    }
+
+    /// Reads; `below` is the file that shows through, if one does.
+    pub(super) fn read(&self, offset: u64, max: usize, below: Option<&dyn File>) -> Result<Bytes> {
         let end = offset.saturating_add(max as u64).min(self.len);
         if offset >= end {
-            return Bytes::new();
+            return Ok(Bytes::new());
         }
         let mut bytes = BytesMut::zeroed((end - offset) as usize);
-        for (&index, chunk) in self.chunks.range(offset / CHUNK..=(end - 1) / CHUNK) {
+        let mut put = |at: u64, from: &[u8]| {
+            let at = (at - offset) as usize;
+            bytes[at..at + from.len()].copy_from_slice(from);
+        };
+        let mut reached = offset;
+        let chunks = self.chunks.iter_from(&(offset / CHUNK));
+        for (&index, chunk) in chunks.take_while(|(index, _)| **index <= (end - 1) / CHUNK) {
             let start = index * CHUNK;
+            self.read_below(reached, start, below, &mut put)?;
             let from = offset.max(start);
             let to = end.min(start + chunk.len() as u64);
             if from < to {
-                bytes[(from - offset) as usize..(to - offset) as usize]
-                    .copy_from_slice(&chunk[(from - start) as usize..(to - start) as usize]);
+                put(from, &chunk[(from - start) as usize..(to - start) as usize]);
             }
+            reached = start + CHUNK;
         }
-        bytes.freeze()
+        self.read_below(reached, end, below, &mut put)?;
+        Ok(bytes.freeze())
+    }
+
+    /// Puts what the file below has between `from` and `to`. If it has become shorter than it was, someone changed what
+    /// an overlay stands on, and zeros are as good an answer as any.
+    fn read_below(
+        &self,
+        mut from: u64,
+        to: u64,
+        below: Option<&dyn File>,
+        put: &mut impl FnMut(u64, &[u8]),
+    ) -> Result<()> {
+        let to = to.min(self.below.as_ref().map_or(0, |below| below.len));
+        let Some(below) = below else { return Ok(()) };
+        while from < to {
+            let bytes = below.read_at(from, (to - from).min(CHUNK) as usize)?;
+            if bytes.is_empty() {
+                break;
+            }
+            put(from, &bytes);
+            from += bytes.len() as u64;
+        }
+        Ok(())
     }
 
     /// How many more bytes will be charged after a write of `len` bytes at `offset`.
     pub(super) fn growth(&self, offset: u64, len: u64) -> u64 {
-        pieces(offset, len).map(|(index, _, to)| blocks(to).saturating_sub(blocks(self.chunk_len(index)))).sum()
+        pieces(offset, len)
+            .map(|(index, _, to)| match self.chunks.get(&index) {
+                Some(chunk) => blocks(to).saturating_sub(blocks(chunk.len() as u64)),
+                None => blocks(to.max(self.len_below(index))),
+            })
+            .sum()
     }
 
-    /// Writes; the caller has reserved the growth.
-    pub(super) fn write(&mut self, offset: u64, bytes: &[u8]) {
-        self.charged += self.growth(offset, bytes.len() as u64);
+    /// Writes; the caller has reserved the growth. It fails only if the file below does, and then has written what is
+    /// charged.
+    pub(super) fn write(&mut self, offset: u64, bytes: &[u8], below: Option<&dyn File>) -> Result<()> {
         let mut rest = bytes;
         for (index, from, to) in pieces(offset, bytes.len() as u64) {
             let (piece, after) = rest.split_at((to - from) as usize);
             rest = after;
-            let chunk = Arc::make_mut(self.chunks.entry(index).or_default());
-            if (chunk.len() as u64) < to {
-                reserve(chunk, to as usize);
-                chunk.resize(to as usize, 0);
+            let growth = self.growth(index * CHUNK + from, to - from);
+            match self.chunks.get_mut(&index) {
+                // No need to copy what others share if nothing of it stays.
+                Some(chunk) if from == 0 && to >= chunk.len() as u64 && Arc::strong_count(chunk) > 1 => {
+                    *chunk = Arc::new(piece.to_vec());
+                }
+                Some(chunk) => put(Arc::make_mut(chunk), from, to, piece),
+                None => {
+                    let mut chunk = Vec::new();
+                    if from > 0 || to < self.len_below(index) {
+                        chunk = self.copy_below(index, below)?;
+                    }
+                    put(&mut chunk, from, to, piece);
+                    self.chunks.insert(index, Arc::new(chunk));
+                }
             }
-            chunk[from as usize..to as usize].copy_from_slice(piece);
+            self.charged += growth;
+            self.len = self.len.max(index * CHUNK + to);
         }
-        self.len = self.len.max(offset + bytes.len() as u64);
+        Ok(())
     }
 
     /// Cuts or extends; answers how many bytes are no longer charged.
     pub(super) fn set_len(&mut self, len: u64) -> u64 {
         let before = self.charged;
-        for chunk in self.chunks.split_off(&len.div_ceil(CHUNK)).values() {
-            self.charged -= blocks(chunk.len() as u64);
+        if len == 0 {
+            *self = Content::default();
+            return before;
+        }
+        while let Some(&last) = self.chunks.last_key()
+            && last >= len.div_ceil(CHUNK)
+        {
+            if let Some(chunk) = self.chunks.remove(&last) {
+                self.charged -= blocks(chunk.len() as u64);
+            }
         }
         let keep = len % CHUNK;
-        if let Some(chunk) = self.chunks.get_mut(&(len / CHUNK))
+        // A look first: `get_mut` copies what is shared.
+        if let Some(chunk) = self.chunks.get(&(len / CHUNK))
             && chunk.len() as u64 > keep
         {
             self.charged -= blocks(chunk.len() as u64) - blocks(keep);
             // A new vector and not `truncate`: that would keep the memory which is no longer charged.
-            *chunk = Arc::new(chunk[..keep as usize].to_vec());
+            let kept = Arc::new(chunk[..keep as usize].to_vec());
+            self.chunks.insert(len / CHUNK, kept);
+        }
+        if let Some(below) = &mut self.below {
+            below.len = below.len.min(len);
         }
         self.len = len;
         before - self.charged
     }
 
-    fn chunk_len(&self, index: u64) -> u64 {
-        self.chunks.get(&index).map_or(0, |chunk| chunk.len() as u64)
+    /// How many bytes of a chunk that was never written show from below.
+    fn len_below(&self, index: u64) -> u64 {
+        let shown = self.below.as_ref().map_or(0, |below| below.len);
+        shown.saturating_sub(index * CHUNK).min(CHUNK)
+    }
+
+    /// The bytes of a chunk that was never written.
+    fn copy_below(&self, index: u64, below: Option<&dyn File>) -> Result<Vec<u8>> {
+        let (start, len) = (index * CHUNK, self.len_below(index));
+        let mut chunk = vec![0; len as usize];
+        self.read_below(start, start + len, below, &mut |at, bytes| {
+            let at = (at - start) as usize;
+            chunk[at..at + bytes.len()].copy_from_slice(bytes);
+        })?;
+        Ok(chunk)
     }
 }
 
 /// `len` in whole blocks.
-pub(super) fn blocks(len: u64) -> u64 {
+pub(in crate::vfs) fn blocks(len: u64) -> u64 {
     len.div_ceil(BLOCK) * BLOCK
 }
 
 /// The last border between two blocks that is before `end`.
-pub(super) fn block_before(end: u64) -> u64 {
+pub(in crate::vfs) fn block_before(end: u64) -> u64 {
     end.saturating_sub(1) / BLOCK * BLOCK
 }
 
@@ -118,41 +226,54 @@ fn pieces(offset: u64, len: u64) -> impl Iterator<Item = (u64, u64, u64)> {
     })
 }
 
-/// Makes room for `len` bytes. Twice as much as before, so that a file written line by line is not copied at each
-/// line; never more than a chunk.
-fn reserve(chunk: &mut Vec<u8>, len: usize) {
-    if chunk.capacity() < len {
-        let capacity = len.max(chunk.capacity() * 2).min(CHUNK as usize);
-        chunk.reserve_exact(capacity - chunk.len());
+/// Puts a piece into a chunk, which grows if it has to. Its room grows to twice as much as before, so that a file
+/// written line by line is not copied at each line; never to more than a chunk.
+fn put(chunk: &mut Vec<u8>, from: u64, to: u64, piece: &[u8]) {
+    let (from, to) = (from as usize, to as usize);
+    if chunk.len() < to {
+        if chunk.capacity() < to {
+            let capacity = to.max(chunk.capacity() * 2).min(CHUNK as usize);
+            chunk.reserve_exact(capacity - chunk.len());
+        }
+        chunk.resize(to, 0);
     }
+    chunk[from..to].copy_from_slice(piece);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn read(content: &Content, offset: u64, max: usize) -> Bytes {
+        content.read(offset, max, None).unwrap()
+    }
+
+    fn write(content: &mut Content, offset: u64, bytes: &[u8]) {
+        content.write(offset, bytes, None).unwrap();
+    }
+
     #[test]
     fn holes_read_as_zeros_and_cost_nothing() {
         let mut content = Content::default();
         assert_eq!(content.set_len(90 << 20), 0);
         assert_eq!((content.len(), content.charged()), (90 << 20, 0));
-        assert_eq!(content.read(80 << 20, 5).as_ref(), [0; 5]);
-        content.write(3 * CHUNK - 2, b"abcd");
+        assert_eq!(read(&content, 80 << 20, 5).as_ref(), [0; 5]);
+        write(&mut content, 3 * CHUNK - 2, b"abcd");
         assert_eq!(content.charged(), CHUNK + BLOCK);
-        assert_eq!(content.read(3 * CHUNK - 4, 8).as_ref(), b"\0\0abcd\0\0");
-        assert_eq!(content.read((90 << 20) - 3, 100).as_ref(), [0; 3]);
-        assert_eq!(content.read(90 << 20, 100).len(), 0);
-        assert_eq!(content.read(u64::MAX, 100).len(), 0);
+        assert_eq!(read(&content, 3 * CHUNK - 4, 8).as_ref(), b"\0\0abcd\0\0");
+        assert_eq!(read(&content, (90 << 20) - 3, 100).as_ref(), [0; 3]);
+        assert_eq!(read(&content, 90 << 20, 100).len(), 0);
+        assert_eq!(read(&content, u64::MAX, 100).len(), 0);
     }
 
     #[test]
     fn what_is_cut_off_does_not_come_back() {
         let mut content = Content::default();
-        content.write(0, &[7; 3 * CHUNK as usize]);
+        write(&mut content, 0, &[7; 3 * CHUNK as usize]);
         assert_eq!(content.charged(), 3 * CHUNK);
         assert_eq!(content.set_len(CHUNK + 1), 2 * CHUNK - BLOCK);
         content.set_len(3 * CHUNK);
-        assert_eq!(content.read(CHUNK - 1, 4).as_ref(), [7, 7, 0, 0]);
+        assert_eq!(read(&content, CHUNK - 1, 4).as_ref(), [7, 7, 0, 0]);
         assert_eq!(content.charged(), CHUNK + BLOCK);
         assert_eq!(content.set_len(0), CHUNK + BLOCK);
         assert_eq!((content.charged(), content.chunks.len()), (0, 0));
@@ -164,20 +285,27 @@ mod tests {
         let mut charged = 0;
         for (offset, len) in [(0, 1), (1, 600), (CHUNK - 1, 2), (5 * CHUNK, CHUNK), (100, 100), (0, 0)] {
             charged += content.growth(offset, len);
-            content.write(offset, &vec![1; len as usize]);
+            write(&mut content, offset, &vec![1; len as usize]);
             assert_eq!(content.charged(), charged, "{offset} {len}");
-            assert_eq!(charged, content.chunks.values().map(|chunk| blocks(chunk.len() as u64)).sum::<u64>());
+            let stored = content.chunks.iter();
+            let stored = stored.map(|(_, chunk)| blocks(chunk.len() as u64));
+            assert_eq!(charged, stored.sum::<u64>());
         }
     }
 
     #[test]
     fn a_copy_shares_chunks_until_one_side_writes() {
         let mut content = Content::default();
-        content.write(0, &[1; 2 * CHUNK as usize]);
+        write(&mut content, 0, &[1; 3 * CHUNK as usize]);
         let copy = content.clone();
-        content.write(0, b"x");
-        assert_eq!((copy.read(0, 1).as_ref(), content.read(0, 1).as_ref()), (&[1][..], &b"x"[..]));
-        assert!(!Arc::ptr_eq(&copy.chunks[&0], &content.chunks[&0]));
-        assert!(Arc::ptr_eq(&copy.chunks[&1], &content.chunks[&1]));
+        write(&mut content, 0, b"x");
+        write(&mut content, CHUNK, &[2; CHUNK as usize]);
+        assert_eq!((read(&copy, 0, 1).as_ref(), read(&content, 0, 1).as_ref()), (&[1][..], &b"x"[..]));
+        assert_eq!(read(&copy, CHUNK, 1).as_ref(), [1]);
+        let is_shared = |index: u64| {
+            let chunk = |content: &Content| Arc::clone(content.chunks.get(&index).unwrap());
+            Arc::ptr_eq(&chunk(&copy), &chunk(&content))
+        };
+        assert_eq!([0, 1, 2].map(is_shared), [false, false, true]);
     }
 }

@@ -1,15 +1,18 @@
 //! An inode: what a file is, apart from its names.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::vfs::{GROUP, Kind, SetTime, Stat, USER, clock};
 
 use super::content::{self, Content};
+use super::names::Names;
 use super::table::Number;
 
 /// What `stat` shows as the size of a directory: that of a small one on ext4, which scripts are used to.
 const DIRECTORY_SIZE: u64 = 4096;
 
+/// A copy is cheap: what can be large in it is shared.
+#[derive(Clone)]
 pub(super) struct Inode {
     pub(super) body: Body,
     pub(super) mode: u32,
@@ -17,24 +20,48 @@ pub(super) struct Inode {
     pub(super) gid: u32,
     /// Names; for a directory as `stat` shows them.
     pub(super) links: u64,
-    /// Open files that keep the inode alive.
-    pub(super) handles: u64,
+    /// How many inodes it is charged as: itself, and each name that was made beyond the first.
+    pub(super) charged: u64,
     pub(super) accessed: u64,
     pub(super) modified: u64,
     pub(super) changed: u64,
 }
 
+#[derive(Clone)]
 pub(super) enum Body {
     File(Content),
-    Directory(BTreeMap<String, Number>),
-    Symlink(String),
+    Directory(Directory),
+    Symlink(Arc<str>),
+}
+
+/// A directory: names of its own, and in an overlay the directory that it stands for.
+#[derive(Clone, Default)]
+pub(super) struct Directory {
+    pub(super) names: Names,
+    /// Path of the directory below whose names show through. It stays the same when this one is renamed.
+    pub(super) origin: Option<Arc<str>>,
 }
 
 impl Inode {
     pub(super) fn new(mode: u32, body: Body) -> Inode {
         let now = clock::now();
         let links = if matches!(body, Body::Directory(_)) { 2 } else { 1 };
-        Inode { body, mode, uid: USER, gid: GROUP, links, handles: 0, accessed: now, modified: now, changed: now }
+        Inode { body, mode, uid: USER, gid: GROUP, links, charged: 1, accessed: now, modified: now, changed: now }
+    }
+
+    /// An inode that stands for what an overlay found below.
+    pub(super) fn adopted(stat: &Stat, body: Body) -> Inode {
+        Inode {
+            body,
+            mode: stat.mode,
+            uid: stat.uid,
+            gid: stat.gid,
+            links: stat.links,
+            charged: 1,
+            accessed: stat.accessed,
+            modified: stat.modified,
+            changed: stat.changed,
+        }
     }
 
     pub(super) fn kind(&self) -> Kind {
@@ -80,16 +107,11 @@ impl Inode {
         self.modified = modified.applied_to(self.modified);
         self.changed = clock::now();
     }
-
-    /// How many inodes this one and its names are charged as: a second name is charged, a handle is not.
-    pub(super) fn names_charged(&self) -> u64 {
-        if self.is_dir() { 1 } else { self.links.max(1) }
-    }
 }
 
 impl Body {
     pub(super) fn directory() -> Body {
-        Body::Directory(BTreeMap::new())
+        Body::Directory(Directory::default())
     }
 
     /// Bytes that this is charged as. Names and attributes come with the inode.

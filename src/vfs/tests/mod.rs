@@ -4,12 +4,17 @@
 // The host's side of a test is made and looked at by the host's own means.
 #![allow(clippy::disallowed_methods)]
 
+mod atomic;
 mod escape;
+mod host_quota;
 mod mounts;
 mod oracle;
+mod overlay;
 mod posix;
+mod protect;
 mod quota;
 mod random;
+mod snapshot;
 
 use std::sync::Arc;
 
@@ -19,7 +24,10 @@ use crate::error::{Errno, Result};
 use crate::limits::Limits;
 use crate::path::GuestPath;
 
-use super::{Dev, File, HostDir, Kind, MemFs, OpenHow, Opened, Programs, Quota, SetTime, Stat, Vfs};
+use super::{
+    AtomicWrite, Dev, DirEntry, File, FileSystem, HostDir, Kind, MemFs, OpenHow, Opened, Overlay, Programs, Quota,
+    SetTime, Stat, Vfs,
+};
 
 /// Something that runs a line such as `mkdir /a` and tells how it went: `ok`, a value, or the name of an errno.
 trait Tree {
@@ -58,11 +66,27 @@ impl Tree for Vfs {
                 let entries = self.read_dir(&path(at)?)?;
                 Ok(list(entries.iter().map(|entry| (entry.name.as_str(), entry.kind))))
             }
+            ["list", at] => {
+                let mut directory = self.open_dir(&path(at)?)?;
+                let mut names: Vec<DirEntry> = Vec::new();
+                loop {
+                    match directory.next(3)? {
+                        entries if entries.is_empty() => break,
+                        entries => names.extend(entries),
+                    }
+                }
+                names.sort_by(|a, b| a.name.cmp(&b.name));
+                Ok(list(names.iter().map(|entry| (entry.name.as_str(), entry.kind))))
+            }
+            ["write-atomic", at, text] => {
+                self.write_atomic(&path(at)?, text.as_bytes(), &AtomicWrite::default()).map(|_| "ok".to_owned())
+            }
             ["chmod", mode, at] => self.chmod(&path(at)?, octal(mode), true).map(done),
             ["chmod-h", mode, at] => self.chmod(&path(at)?, octal(mode), false).map(done),
             ["touch", time, at] => set_time(|time| self.set_times(&path(at)?, time, time, true), time).map(done),
             ["touch-h", time, at] => set_time(|time| self.set_times(&path(at)?, time, time, false), time).map(done),
             ["mtime", at] => self.stat(&path(at)?, false).map(|stat| stat.modified.to_string()),
+            ["times", at] => self.stat(&path(at)?, false).map(|stat| times(stat.inode, stat.modified, stat.changed)),
             ["chown", id, at] => {
                 let id = id.parse().ok();
                 self.chown(&path(at)?, id, id, true).map(done)
@@ -93,6 +117,16 @@ impl Tree for Vfs {
 
 fn set_time(call: impl Fn(SetTime) -> Result<()>, time: &str) -> Result<()> {
     call(SetTime::At(time.parse().unwrap()))
+}
+
+/// An inode and its times, to be compared with those of the same inode later.
+fn times(inode: u64, modified: u64, changed: u64) -> String {
+    format!("{inode} {modified} {changed}")
+}
+
+/// A directory for a test, in memory if the host has a place for that.
+fn temp_dir() -> TempDir {
+    TempDir::new_in("/dev/shm").unwrap_or_else(|_| TempDir::new().unwrap())
 }
 
 /// The flags of an open, a letter each.
@@ -149,6 +183,23 @@ fn mem() -> Vfs {
     Vfs::builder().mount(GuestPath::root(), mem_fs(), false).build().unwrap()
 }
 
+/// An overlay over nothing but a root of memory.
+fn overlay_of_memory() -> Vfs {
+    let quota = Arc::new(Quota::new(&Limits::default()));
+    mount(Overlay::over_snapshot(&mem_fs().snapshot(), quota).unwrap().files())
+}
+
+impl Vfs {
+    fn overlay_at(&self, at: &str) -> Overlay {
+        let (_, overlay) = self.overlays().find(|(point, _)| point.as_str() == at).unwrap();
+        overlay
+    }
+}
+
+fn mount(fs: Arc<dyn FileSystem>) -> Vfs {
+    Vfs::builder().mount(GuestPath::root(), fs, false).build().unwrap()
+}
+
 /// What must not be seen.
 const SECRET: &str = "hush, hush";
 
@@ -168,16 +219,32 @@ impl Host {
         Host::with(HostDir::without_openat2)
     }
 
+    /// An overlay over the directory in its place.
+    fn overlaid() -> Host {
+        let mut host = Host::new();
+        host.overlay();
+        host
+    }
+
+    /// Puts an overlay over the directory, as it is now.
+    fn overlay(&mut self) -> Overlay {
+        let dir = HostDir::open(&self.inside("")).unwrap();
+        let quota = Arc::new(Quota::new(&Limits::default()));
+        let overlay = Overlay::over_host(dir, quota).unwrap();
+        self.vfs = mount(overlay.files());
+        overlay
+    }
+
     fn with(change: impl Fn(HostDir) -> HostDir) -> Host {
-        let temp = TempDir::new().unwrap();
+        let temp = temp_dir();
         for name in ["root", "outside"] {
             std::fs::create_dir(temp.path().join(name)).unwrap();
         }
         for name in ["secret", "outside/canary"] {
             std::fs::write(temp.path().join(name), SECRET).unwrap();
         }
-        let dir = Arc::new(change(HostDir::open(&temp.path().join("root")).unwrap()));
-        let vfs = Vfs::builder().mount(GuestPath::root(), dir, false).build().unwrap();
+        let dir = change(HostDir::open(&temp.path().join("root")).unwrap());
+        let vfs = mount(Arc::new(dir));
         vfs.chmod(&path("/"), 0o755, true).unwrap();
         Host { temp, vfs }
     }

@@ -1,6 +1,7 @@
 //! Several file systems in one tree.
 
 use super::*;
+use crate::vfs::{Listing, Proc, ProcFacts};
 
 /// `/` in memory, a directory of the host at `/work` with memory mounted in it at `/work/deep/cache`, programs,
 /// devices, and the same directory of the host again, read-only, at `/ro`.
@@ -87,7 +88,7 @@ fn links_reach_across_mounts() {
 }
 
 #[test]
-fn nothing_moves_between_mounts() {
+fn attack_64_nothing_moves_between_mounts() {
     let (_temp, vfs) = world();
     vfs.check(
         "put wc /f x
@@ -106,7 +107,7 @@ fn nothing_moves_between_mounts() {
 }
 
 #[test]
-fn mount_points_stay_where_they_are() {
+fn attack_66_mount_points_stay_where_they_are() {
     let (_temp, vfs) = world();
     vfs.check(
         "rmdir / => Busy
@@ -128,7 +129,7 @@ fn mount_points_stay_where_they_are() {
 }
 
 #[test]
-fn a_read_only_mount_refuses_every_change() {
+fn attack_65_a_read_only_mount_refuses_every_change() {
     let (temp, vfs) = world();
     let before = std::fs::metadata(temp.path().join("file")).unwrap().modified().unwrap();
     vfs.check(
@@ -169,6 +170,69 @@ fn a_read_only_mount_refuses_every_change() {
     let Opened::File(file) = vfs.open(&path("/ro/file"), &how("r")).unwrap() else { panic!() };
     assert_eq!(file.set_times(SetTime::Now, SetTime::Now), Err(Errno::ReadOnly));
     assert_eq!(std::fs::metadata(temp.path().join("file")).unwrap().modified().unwrap(), before);
+}
+
+/// Every name in a directory, by pages of this many.
+fn paged(vfs: &Vfs, at: &str, page: usize) -> Vec<String> {
+    let mut directory = vfs.open_dir(&path(at)).unwrap();
+    let mut names = Vec::new();
+    loop {
+        let entries = directory.next(page).unwrap();
+        assert!(entries.len() <= page);
+        if entries.is_empty() {
+            break;
+        }
+        names.extend(entries.into_iter().map(|entry| entry.name));
+    }
+    names.sort();
+    names
+}
+
+#[test]
+fn attack_82_a_directory_is_listed_page_by_page() {
+    let (_temp, vfs) = world();
+    for at in ["/", "/work", "/work/deep", "/bin", "/dev", "/dev/fd", "/usr", "/work/deep/cache"] {
+        let names: Vec<String> = vfs.read_dir(&path(at)).unwrap().into_iter().map(|entry| entry.name).collect();
+        for page in [1, 2, 100] {
+            assert_eq!(paged(&vfs, at, page), names, "{at}");
+        }
+    }
+    assert_eq!(vfs.open_dir(&path("/work/file")).map(|_| ()), Err(Errno::NotDirectory));
+    assert_eq!(vfs.open_dir(&path("/none")).map(|_| ()), Err(Errno::NoEntry));
+
+    let names: Vec<String> = (0..20_000).map(|n| format!("name-{n}")).collect();
+    let mut sorted = names.clone();
+    sorted.sort();
+    let mut host = Host::new();
+    for name in &names {
+        std::fs::write(host.inside(name), "").unwrap();
+    }
+    assert_eq!(paged(&host.vfs, "/", 1000), sorted);
+    host.overlay();
+    let mem = mem();
+    for name in &names {
+        mem.open(&path("/").join(name).unwrap(), &how("wc")).unwrap();
+    }
+    for vfs in [&mem, &host.vfs] {
+        let mut directory = vfs.open_dir(&path("/")).unwrap();
+        let first = directory.next(1000).unwrap();
+        assert_eq!(first.len(), 1000);
+        // What stays shows once, whatever comes and goes meanwhile.
+        vfs.check("rm /name-7\nput wc /new x\nmv /name-8 /renamed");
+        let mut listed: Vec<String> = first.into_iter().map(|entry| entry.name).collect();
+        loop {
+            let entries = directory.next(1000).unwrap();
+            if entries.is_empty() {
+                break;
+            }
+            listed.extend(entries.into_iter().map(|entry| entry.name));
+        }
+        let fleeting = ["name-7", "name-8", "new", "renamed"];
+        listed.retain(|name| !fleeting.contains(&name.as_str()));
+        listed.sort();
+        let want: Vec<&String> = sorted.iter().filter(|name| !fleeting.contains(&name.as_str())).collect();
+        assert!(listed.iter().eq(want));
+    }
 }
 
 #[test]
@@ -244,4 +308,78 @@ fn a_table_that_makes_no_sense_is_refused() {
         let built = builder.mount(path(at), mem_fs(), false).build();
         assert_eq!(built.map(|_| ()), Err(Errno::NotDirectory), "{at}");
     }
+}
+
+/// A sandbox's `/proc` and `/dev` at their places.
+fn machine() -> Vfs {
+    let facts = ProcFacts {
+        memory: 512 << 20,
+        processors: 2,
+        hostname: "isopod".to_owned(),
+        mounts: vec![(GuestPath::root(), "tmpfs", false), (path("/a b"), "host", true)],
+    };
+    Vfs::builder()
+        .mount(GuestPath::root(), mem_fs(), false)
+        .mount(path("/proc"), Arc::new(Proc::new(facts)), true)
+        .mount(path("/dev"), Arc::new(Dev::new()), false)
+        .mount(path("/dev/shm"), mem_fs(), false)
+        .build()
+        .unwrap()
+}
+
+#[test]
+fn proc_tells_of_a_machine_that_is_not_the_host() {
+    let vfs = machine();
+    vfs.check(
+        "ls /proc => [cpuinfo filesystems loadavg meminfo mounts@ self/ stat sys/ thread-self@ uptime version]
+        ls /proc/sys/kernel => [hostname osrelease ostype pid_max random/ version]
+        ls /proc/self => [fd/ mounts]
+        cat /proc/loadavg => 0.00 0.00 0.00 1/1 1
+        cat /proc/sys/kernel/hostname => isopod
+        cat /proc/sys/kernel/ostype => Linux
+        readlink /proc/mounts => self/mounts
+        realpath /proc/mounts => /proc/self/mounts
+        stat /proc/meminfo => file 444 0 1
+        stat /proc/self => directory 555
+        open r /proc/thread-self/fd/5 => descriptor 5
+        open r /proc/self/fd/05 => NoEntry
+        open w /proc/meminfo => ReadOnly
+        open wc /proc/new => ReadOnly
+        open rt /proc/uptime => ReadOnly
+        open rd /proc/uptime => NotDirectory
+        open rn /proc/mounts => Loop
+        open r /proc/self/root => NoEntry
+        open r /proc/self/environ => NoEntry
+        open r /proc/1/environ => NoEntry
+        cat /proc/uptime/x => NotDirectory
+        rm /proc/uptime => ReadOnly
+        mkdir /proc/x => ReadOnly
+        chmod 600 /proc/uptime => ReadOnly
+        touch 1 /proc/uptime => ReadOnly
+        readlink /proc/uptime => Invalid",
+    );
+    assert_eq!(vfs.run("cat /proc/mounts"), "tmpfs / tmpfs rw 0 0\nhost /a\\040b host ro 0 0");
+    assert!(vfs.run("cat /proc/meminfo").starts_with("MemTotal:         524288 kB\nMemFree:"));
+    assert_eq!(vfs.run("cat /proc/cpuinfo").matches("processor\t:").count(), 2);
+    let uptime: Vec<f64> = vfs.run("cat /proc/uptime").split(' ').map(|number| number.parse().unwrap()).collect();
+    assert!(uptime.len() == 2 && uptime[0] < 60.0);
+    let uuid = vfs.run("cat /proc/sys/kernel/random/uuid");
+    assert_eq!((uuid.len(), uuid == vfs.run("cat /proc/sys/kernel/random/uuid")), (36, false));
+    let host = std::fs::read_to_string("/proc/version").unwrap();
+    assert_ne!(vfs.run("cat /proc/version"), host.trim());
+}
+
+#[test]
+fn the_kernel_is_told_where_its_descriptors_are_listed() {
+    let vfs = machine();
+    vfs.check("ln-s /dev/fd /fd\nmkdir /empty\nls /dev/fd => []\nls /proc/self/fd => []");
+    for at in ["/dev/fd", "/dev/fd/", "/fd", "/proc/self/fd", "/proc/thread-self/fd/."] {
+        assert_eq!(vfs.list(&path(at)), Ok(Listing::Descriptors), "{at}");
+    }
+    for at in ["/empty", "/dev", "/proc/self", "/dev/shm"] {
+        let names = vfs.read_dir(&path(at)).unwrap();
+        assert_eq!(vfs.list(&path(at)), Ok(Listing::Names(names)), "{at}");
+    }
+    assert_eq!(vfs.list(&path("/dev/fd/0")), Err(Errno::NotDirectory));
+    vfs.check("put wc /dev/shm/f x\ncat /dev/shm/f => x\nput wc /dev/f x => ReadOnly");
 }

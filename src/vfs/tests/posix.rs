@@ -9,16 +9,20 @@ fn everywhere(script: &str) {
     mem().check(script);
     Host::new().vfs.check(script);
     Host::without_openat2().vfs.check(script);
+    Host::overlaid().vfs.check(script);
+    overlay_of_memory().check(script);
     if let Some(oracle) = Oracle::new() {
         oracle.check(script);
     }
 }
 
-/// Runs a test on memory and on a directory of the host.
-fn on_both(test: impl Fn(&Vfs)) {
+/// Runs a test on memory, on a directory of the host and on overlays.
+fn on_all(test: impl Fn(&Vfs)) {
     test(&mem());
     test(&Host::new().vfs);
     test(&Host::without_openat2().vfs);
+    test(&Host::overlaid().vfs);
+    test(&overlay_of_memory());
 }
 
 fn open(vfs: &Vfs, flags: &str, at: &str) -> Arc<dyn File> {
@@ -238,6 +242,23 @@ fn rename_replaces_what_it_may() {
 }
 
 #[test]
+fn attack_47_a_directory_does_not_go_into_itself() {
+    everywhere(
+        "mkdir /d
+        mkdir /d/e
+        ln-s d /l
+        mv /d /d/x => Invalid
+        mv /d /d/e/x => Invalid
+        mv /d /l/e/x => Invalid
+        mv /d/e /d/e/e => Invalid
+        mv /d/../d /d/e/../e/x => Invalid
+        ln /d /d/x => NotPermitted
+        ls /d => [e/]
+        ls /d/e => []",
+    );
+}
+
+#[test]
 fn a_file_has_the_names_it_is_given() {
     everywhere(
         "put wc /a one
@@ -265,8 +286,8 @@ fn a_file_has_the_names_it_is_given() {
 }
 
 #[test]
-fn names_can_be_anything_but_a_slash_or_a_nul() {
-    on_both(|vfs| {
+fn attack_67_names_can_be_anything_but_a_slash_or_a_nul() {
+    on_all(|vfs| {
         let long = "n".repeat(crate::limits::NAME_BYTES);
         let names = [
             "CON", "NUL", "COM¹", "a:b", "C:\\", "\\\\?\\x", "%2e%2e", "...", "-rf", "\u{202e}", "é", "e\u{301}", "\n",
@@ -284,7 +305,7 @@ fn names_can_be_anything_but_a_slash_or_a_nul() {
 
 #[test]
 fn an_open_file_does_what_it_was_opened_for() {
-    on_both(|vfs| {
+    on_all(|vfs| {
         let file = open(vfs, "wc", "/f");
         assert_eq!((file.write_at(3, b"xyz"), file.append(b"end")), (Ok(3), Ok(9)));
         assert_eq!(file.append(b""), Ok(9));
@@ -316,7 +337,7 @@ fn an_open_file_does_what_it_was_opened_for() {
 
 #[test]
 fn one_read_moves_no_more_than_a_transfer() {
-    on_both(|vfs| {
+    on_all(|vfs| {
         let file = open(vfs, "rwc", "/f");
         file.set_len(1 << 20).unwrap();
         assert_eq!(file.read_at(0, usize::MAX).unwrap().len(), crate::limits::TRANSFER_BYTES);
@@ -325,7 +346,7 @@ fn one_read_moves_no_more_than_a_transfer() {
 
 #[test]
 fn an_unlinked_file_lives_while_it_is_open() {
-    on_both(|vfs| {
+    on_all(|vfs| {
         let file = open(vfs, "rwc", "/f");
         vfs.check("rm /f");
         file.append(b"alive").unwrap();
@@ -338,7 +359,7 @@ fn an_unlinked_file_lives_while_it_is_open() {
 
 #[test]
 fn appends_of_many_threads_do_not_overwrite_each_other() {
-    on_both(|vfs| {
+    on_all(|vfs| {
         let one = open(vfs, "wac", "/f");
         std::thread::scope(|scope| {
             for _ in 0..4 {
@@ -359,7 +380,7 @@ fn appends_of_many_threads_do_not_overwrite_each_other() {
 
 #[test]
 fn stat_identifies_a_file_and_tells_its_times() {
-    on_both(|vfs| {
+    on_all(|vfs| {
         let before = clock_now();
         vfs.check("put wc /a x\nln /a /b\nput wc /c x\nmkdir /d\nmkdir /d/e\nmkdir /d/f");
         let stat = |at: &str| vfs.stat(&path(at), true).unwrap();
@@ -388,7 +409,7 @@ fn clock_now() -> u64 {
 
 #[test]
 fn modes_are_what_was_asked_for_whatever_the_umask_of_the_host() {
-    on_both(|vfs| {
+    on_all(|vfs| {
         vfs.mkdir(&path("/d"), 0o1777).unwrap();
         vfs.open(&path("/f"), &OpenHow { mode: 0o666, ..how("wc") }).unwrap();
         // An existing file keeps its mode.

@@ -78,6 +78,19 @@ fn attacks_25_and_40_a_hole_is_free_and_a_file_has_a_limit() {
 }
 
 #[test]
+fn attack_41_an_append_loop_stops_at_the_block() {
+    let (quota, vfs) = limited(10 * BLOCK, 10, 1 << 20);
+    let file = open(&vfs, "wac", "/f");
+    let mut appended = 0;
+    while let Ok(end) = file.append(&[1; 7]) {
+        appended += 7;
+        assert_eq!(end, appended);
+    }
+    assert_eq!(appended, 10 * BLOCK / 7 * 7);
+    assert_eq!((file.stat().unwrap().size, quota.bytes_used()), (appended, 10 * BLOCK));
+}
+
+#[test]
 fn attacks_42_and_44_bytes_are_given_back_when_the_last_user_is_gone() {
     let (quota, vfs) = limited(1 << 20, 10, 1 << 20);
     let file = open(&vfs, "rwc", "/f");

@@ -1,10 +1,14 @@
-//! Random calls with a fixed seed: memory, a directory of the host, and the host's kernel must agree on each.
+//! Random calls with fixed seeds: memory, directories of the host, overlays and the host's kernel must agree on each, on
+//! which times it moves, and on what there is afterwards.
+
+use std::collections::BTreeMap;
 
 use super::oracle::Oracle;
-use super::{Host, Tree, Vfs, mem};
+use super::overlay::photograph;
+use super::*;
 
 /// A xorshift generator: the sequence is the same everywhere and for ever.
-struct Random(u64);
+pub(super) struct Random(pub(super) u64);
 
 impl Random {
     fn below(&mut self, bound: usize) -> usize {
@@ -37,7 +41,7 @@ impl Random {
         }
     }
 
-    fn call(&mut self) -> String {
+    pub(super) fn call(&mut self) -> String {
         let path = self.path();
         match self.below(22) {
             0..=2 => format!("mkdir {path}"),
@@ -66,50 +70,171 @@ impl Random {
     }
 }
 
-#[test]
-fn memory_host_and_kernel_agree_on_random_calls() {
-    for seed in 1..=SEEDS {
-        let (mem, host) = (mem(), if seed % 2 == 0 { Host::new() } else { Host::without_openat2() });
-        let oracle = Oracle::new();
-        // Where the kernel cannot be asked, memory and host must agree at least.
-        let reference: &dyn Tree = oracle.as_ref().map_or(&mem, |oracle| oracle);
-        let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ seed);
-        let mut history = Vec::new();
-        for step in 0..STEPS {
-            let call = random.call();
-            let want = reference.run(&call);
-            history.push(format!("{call} => {want}"));
-            let trees = if oracle.is_some() { vec![&mem, &host.vfs] } else { vec![&host.vfs] };
-            for tree in &trees {
-                assert_eq!(tree.run(&call), want, "seed {seed}, step {step}:\n{}", tail(&history));
-            }
-            if step % 20 == 0 {
-                same_trees(reference, &trees, "/", &history);
-            }
-        }
-        host.check_outside();
+/// How the trees of a run are told apart when they disagree.
+type Named<'a> = (&'static str, &'a Vfs);
+
+/// What was called, and what the reference answered.
+#[derive(Default)]
+struct History(Vec<String>);
+
+impl History {
+    fn tail(&self) -> String {
+        self.0[self.0.len().saturating_sub(300)..].join("\n")
     }
 }
 
-const SEEDS: u64 = 4;
-const STEPS: usize = 2000;
+const SEEDS: u64 = 52;
+/// Calls of a seed on plain trees, which overlays then stand on, and calls with these.
+const PLAIN: usize = 400;
+const OVERLAID: usize = 1600;
 
-fn tail(history: &[String]) -> String {
-    history[history.len().saturating_sub(400)..].join("\n")
+#[test]
+fn everything_agrees_with_the_kernel_on_100_000_random_calls() {
+    // Two threads: the kernel's part is not ours to speed up.
+    std::thread::scope(|scope| {
+        for part in 0..2 {
+            scope.spawn(move || (1..=SEEDS).filter(|seed| seed % 2 == part).for_each(run));
+        }
+    });
+}
+
+fn run(seed: u64) {
+    let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ seed);
+    let mut history = History::default();
+    let host = if seed % 4 < 2 { Host::new() } else { Host::without_openat2() };
+    let (mem, below) = (mem_fs(), mem_fs());
+    let mut mem = mount(mem);
+    let (under_memory, mut under_host) = (mount(below.clone()), Host::new());
+    let oracle = Oracle::new();
+    // Where the kernel cannot be asked, all must agree with memory at least.
+    let stand_in = mount(mem_fs());
+    let reference: &dyn Tree = oracle.as_ref().map_or(&stand_in, |oracle| oracle);
+
+    let trees =
+        [("memory", &mem), ("host", &host.vfs), ("memory below", &under_memory), ("host below", &under_host.vfs)];
+    steps(PLAIN, &mut random, reference, &trees, &mut history);
+
+    // From here on there is more: overlays over what has come about so far, and a fork in the place of the original.
+    let quota = || Arc::new(Quota::new(&Limits::default()));
+    mem = mem.snapshot().fork(&quota()).unwrap();
+    let over_memory = Overlay::over_snapshot(&below.snapshot(), quota()).unwrap();
+    let over_memory = mount(over_memory.files());
+    let photo = photograph(&under_host.inside(""));
+    let overlay = under_host.overlay();
+    let trees = [
+        ("fork", &mem),
+        ("host", &host.vfs),
+        ("overlay over memory", &over_memory),
+        ("overlay over host", &under_host.vfs),
+    ];
+    steps(OVERLAID, &mut random, reference, &trees, &mut history);
+    assert_eq!(photograph(&under_host.inside("")), photo, "{}", history.tail());
+
+    // What is committed is what the overlay showed.
+    overlay.commit().unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+    assert!(overlay.diff().unwrap().is_empty());
+    let committed = mount(host_dir(&under_host.inside("")));
+    let trees = [("overlay", &under_host.vfs), ("committed", &committed)];
+    same_trees(reference, &trees, "/", &history);
+    host.check_outside();
+    under_host.check_outside();
+}
+
+fn steps(count: usize, random: &mut Random, reference: &dyn Tree, trees: &[Named<'_>], history: &mut History) {
+    for step in 0..count {
+        let call = random.call();
+        // Now and then it is also compared which times a call moves.
+        let looks = step % 64 == 0;
+        let before: Vec<_> = if looks {
+            let times = |(_, tree): &Named<'_>| times_below(*tree, "/");
+            trees.iter().map(times).collect()
+        } else {
+            Vec::new()
+        };
+        let before_reference = looks.then(|| times_below(reference, "/"));
+        if looks {
+            wait_for_tick();
+        }
+        let want = reference.run(&call);
+        history.0.push(format!("{call} => {want}"));
+        for (name, tree) in trees {
+            assert_eq!(tree.run(&call), want, "{name}:\n{}", history.tail());
+        }
+        if let Some(before_reference) = before_reference {
+            let want = moved(&before_reference, &times_below(reference, "/"));
+            for ((name, tree), before) in trees.iter().zip(before) {
+                let got = moved(&before, &times_below(*tree, "/"));
+                assert_eq!(got, want, "times in {name}:\n{}", history.tail());
+            }
+        }
+        if step % 64 == 32 || step + 1 == count {
+            same_trees(reference, trees, "/", history);
+        }
+    }
+}
+
+/// Waits until the clock that the host takes file times from has moved on: else a call may not move a time that it sets.
+fn wait_for_tick() {
+    let now = || rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
+    let start = now();
+    while now() == start {
+        std::thread::yield_now();
+    }
+}
+
+/// The inode, the time of modification and the time of change of everything below `at`.
+fn times_below(tree: &dyn Tree, at: &str) -> BTreeMap<String, Vec<u64>> {
+    fn visit(tree: &dyn Tree, at: &str, into: &mut BTreeMap<String, Vec<u64>>) {
+        let times = tree.run(&format!("times {at}"));
+        let numbers = times.split(' ').map(|number| number.parse().unwrap());
+        into.insert(at.to_owned(), numbers.collect());
+        for name in names(&tree.run(&format!("ls {at}"))) {
+            let inner = inner(at, name);
+            if name.ends_with('/') {
+                visit(tree, &inner, into);
+            } else {
+                let times = tree.run(&format!("times {inner}"));
+                let numbers = times.split(' ').map(|number| number.parse().unwrap());
+                into.insert(inner, numbers.collect());
+            }
+        }
+    }
+    let mut all = BTreeMap::new();
+    visit(tree, at, &mut all);
+    all
+}
+
+/// Which times of what is still there have moved.
+fn moved(before: &BTreeMap<String, Vec<u64>>, after: &BTreeMap<String, Vec<u64>>) -> Vec<String> {
+    let line = |(path, new): (&String, &Vec<u64>)| {
+        let old = before.get(path).filter(|old| old[0] == new[0])?;
+        let (modified, changed) = (old[1] != new[1], old[2] != new[2]);
+        (modified || changed).then(|| format!("{path} modified {modified} changed {changed}"))
+    };
+    after.iter().filter_map(line).collect()
+}
+
+/// The names in a listing, marked by kind.
+fn names(listing: &str) -> impl Iterator<Item = &str> {
+    let names = listing.trim_matches(['[', ']']).split(' ');
+    names.filter(|name| !name.is_empty())
+}
+
+fn inner(at: &str, name: &str) -> String {
+    format!("{}/{}", at.trim_end_matches('/'), name.trim_end_matches(['/', '@']))
 }
 
 /// Compares everything below `at`.
-fn same_trees(reference: &dyn Tree, trees: &[&Vfs], at: &str, history: &[String]) {
+fn same_trees(reference: &dyn Tree, trees: &[Named<'_>], at: &str, history: &History) {
     let same = |call: &str| {
         let want = reference.run(call);
-        for tree in trees {
-            assert_eq!(tree.run(call), want, "{call}:\n{}", tail(history));
+        for (name, tree) in trees {
+            assert_eq!(tree.run(call), want, "{name}, {call}:\n{}", history.tail());
         }
         want
     };
-    let names = same(&format!("ls {at}"));
-    for name in names.trim_matches(['[', ']']).split(' ').filter(|name| !name.is_empty()) {
-        let inner = format!("{}/{}", at.trim_end_matches('/'), name.trim_end_matches(['/', '@']));
+    for name in names(&same(&format!("ls {at}"))) {
+        let inner = inner(at, name);
         same(&format!("lstat {inner}"));
         match name {
             _ if name.ends_with('/') => same_trees(reference, trees, &inner, history),

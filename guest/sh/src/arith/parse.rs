@@ -22,7 +22,7 @@ fn compile_at(text: &str, depth: u32) -> Result<Code, Error> {
     }
     compiler.comma()?;
     if compiler.at < text.len() {
-        let assigns = compiler.rest().starts_with('=');
+        let assigns = ASSIGNMENTS.iter().any(|(operator, _)| compiler.rest().starts_with(operator));
         return Err(compiler.fail(if assigns {
             "attempted assignment to non-variable"
         } else if compiler.rest().starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '(') {
@@ -137,7 +137,8 @@ impl<'a> Compiler<'a> {
         }
         let end = self.hole(Op::Jump);
         self.fill(otherwise, Op::JumpIfZero);
-        self.nested(Self::assignment)?;
+        // As in C, an assignment needs parentheses here.
+        self.nested(Self::conditional)?;
         self.fill(end, Op::Jump);
         Ok(())
     }
@@ -181,6 +182,10 @@ impl<'a> Compiler<'a> {
     fn operator(&self) -> Option<(&'static str, u8, Kind)> {
         let rest = self.rest();
         let found = OPERATORS.iter().find(|(text, _, _)| rest.starts_with(text))?;
+        // `5--x` is no difference: the two signs belong to the name.
+        if (rest.starts_with("--") || rest.starts_with("++")) && name_length(rest[2..].trim_start().as_bytes()) > 0 {
+            return None;
+        }
         // `a += b` is an assignment, not a sum.
         let after = rest.as_bytes().get(found.0.len());
         let assigns = after == Some(&b'=')

@@ -61,7 +61,10 @@ fn set(shell: &mut Shell, signal: u8, action: Option<&str>) {
         EXIT => {
             for signal in DEADLY {
                 // One that was ignored when the shell started stays so.
-                let ignored = matches!(process::on_signal(signal, process::Disposition::Ignore), Ok(process::Disposition::Ignore));
+                let ignored = matches!(
+                    process::on_signal(signal, process::Disposition::Ignore),
+                    Ok(process::Disposition::Ignore)
+                );
                 let action = shell.traps.get(signal).map(|a| &**a);
                 dispose(signal, if ignored { Some("") } else { action });
             }

@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use super::simple::Next;
 use super::{Code, Control, Loop, Op};
-use crate::state::{Definition, Origin, Shell, Stop, nanoseconds};
 use crate::state::variable::Value;
+use crate::state::{Definition, Origin, Shell, Stop, nanoseconds};
 use crate::syntax::is_name;
 use crate::syntax::tree::{Case, Function};
 

@@ -134,13 +134,13 @@ impl Shell {
                 Ok(Values::One(Some(substring(&text, start as usize, end as usize))))
             }
             Values::Many { mut items, joined, end } => {
-                // `${@:0}` starts with `$0`.
-                if matches!(name, Name::Special(_)) && offset == 0 {
-                    items.insert(0, (0, self.name.to_string()));
-                }
                 let start = if offset < 0 { end + offset } else { offset };
-                if start < 0 {
+                if start < 0 || start > end {
                     return Ok(Values::Many { items: Vec::new(), joined, end });
+                }
+                // `${@:0}` starts with `$0`.
+                if matches!(name, Name::Special(_)) && start == 0 {
+                    items.insert(0, (0, self.name.to_string()));
                 }
                 let limit = match length {
                     None => usize::MAX,
@@ -211,20 +211,22 @@ fn replace(text: &str, pattern: &Pattern, with: &[String], place: Place) -> Stri
                 return out;
             }
             let mut at = 0;
-            while let Some(c) = text[at..].chars().next() {
-                match pattern.longest_at(text, at) {
-                    // An empty match replaces nothing.
-                    Some(end) if end > at => {
-                        put(&mut out, &text[at..end]);
-                        at = end;
-                        if place == Place::First {
-                            break;
-                        }
-                    }
-                    _ => {
+            while at < text.len() || text.is_empty() {
+                let found = pattern.longest_at(text, at);
+                if let Some(end) = found {
+                    put(&mut out, &text[at..end]);
+                }
+                // After nothing was matched, the character there stays.
+                match found.filter(|end| *end > at) {
+                    Some(end) => at = end,
+                    None => {
+                        let Some(c) = text[at..].chars().next() else { break };
                         out.push(c);
                         at += c.len_utf8();
                     }
+                }
+                if found.is_some() && place == Place::First {
+                    break;
                 }
             }
             out.push_str(&text[at..]);

@@ -126,6 +126,11 @@ impl Sink {
             let between = if joined && !self.document { joiner } else { " " };
             return self.value(&values.join(between), quoted);
         }
+        // Unquoted, they are joined and split again: where that is done by something else than blanks, an empty
+        // one between others stays.
+        if !quoted && self.ifs.separator(joiner) > 0 {
+            return self.split(&values.join(joiner));
+        }
         for (i, value) in values.iter().enumerate() {
             if i > 0 {
                 self.end_field(quoted);

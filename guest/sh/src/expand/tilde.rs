@@ -27,9 +27,7 @@ impl Shell {
                 if (end.is_some() || ends)
                     && let Some(home) = self.home_of(name)
                 {
-                    // `~/x` with HOME=/ is /x.
-                    let home = if rest[1 + name.len()..].starts_with('/') { home.trim_end_matches('/') } else { &home };
-                    sink.quoted(home);
+                    sink.quoted(&home);
                     rest = &rest[1 + name.len()..];
                 }
             }

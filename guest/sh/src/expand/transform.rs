@@ -43,7 +43,21 @@ impl Shell {
                     return Ok(());
                 }
                 b'A' => {
-                    let shown = self.variable(variable).and_then(|v| assignment_text(variable, &v, all));
+                    let one = match &values {
+                        Values::One(text) => text.as_deref(),
+                        Values::Many { .. } => None,
+                    };
+                    let shown = self.variable(variable).and_then(|v| assignment_text(variable, &v, one, all));
+                    // `"${a[@]@A}"` is several words, the last of which is the assignment.
+                    if index == Some(&Index::All)
+                        && quoted
+                        && let Some(words) = shown.as_ref().and_then(|s| s.strip_prefix("declare -"))
+                        && let Some((letters, rest)) = words.split_once(' ')
+                    {
+                        let words = ["declare".to_owned(), format!("-{letters}"), rest.to_owned()];
+                        sink.values(&words, false, quoted, " ");
+                        return Ok(());
+                    }
                     self.emit(Values::One(shown), quoted, sink);
                     return Ok(());
                 }
@@ -69,6 +83,19 @@ impl Shell {
                 _ => {}
             }
         }
+        if letter == b'A' {
+            // Of the positional parameters only all together have an assignment.
+            if let Values::Many { items, joined, .. } = values
+                && !items.is_empty()
+            {
+                let words = items.iter().map(|(_, text)| quote::single(text));
+                let words: Vec<String> = ["set".to_owned(), "--".to_owned()].into_iter().chain(words).collect();
+                sink.values(&words, joined, quoted, " ");
+            } else if let Name::Positional(_) = name {
+                self.emit(Values::One(None), quoted, sink);
+            }
+            return Ok(());
+        }
         self.check_bound(name, index, &values)?;
         let values = match values {
             Values::One(None) => Values::One(None),
@@ -93,7 +120,6 @@ impl Shell {
             b'U' => change_case(text, LetterCase::Upper, true, None),
             b'u' => change_case(text, LetterCase::Upper, false, None),
             b'L' => change_case(text, LetterCase::Lower, true, None),
-            b'A' => format!("set -- {}", quote::single(text)),
             _ => String::new(),
         })
     }
@@ -137,13 +163,16 @@ fn pairs(variable: &Variable) -> Vec<(String, String)> {
 }
 
 /// `${x@A}`: the command that makes the variable.
-fn assignment_text(name: &str, variable: &Variable, all: bool) -> Option<String> {
+fn assignment_text(name: &str, variable: &Variable, one: Option<&str>, all: bool) -> Option<String> {
     let letters = attribute_letters(variable);
     let value = match &variable.value {
         Value::Unset if letters.is_empty() => return None,
         Value::Unset => return Some(format!("declare -{letters} {name}")),
         _ if all && variable.is_array() => crate::builtins::array_text(variable),
-        _ => quote::single(variable.text()?),
+        _ => match one {
+            Some(text) => quote::single(text),
+            None => return Some(format!("declare -{letters} {name}")).filter(|_| !letters.is_empty()),
+        },
     };
     Some(match letters.is_empty() {
         true => format!("{name}={value}"),

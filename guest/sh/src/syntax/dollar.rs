@@ -2,7 +2,7 @@
 
 use super::error::SyntaxError;
 use super::lexer::{Parser, name_length};
-use super::tree::{Arith, Index, Name, Operation, Parameter, Part, Substitution, Word};
+use super::tree::{Arith, Index, Name, Operation, Parameter, Part, Substitution};
 use super::word::Builder;
 
 impl Parser<'_> {
@@ -243,10 +243,10 @@ impl Parameter {
 impl Index {
     /// What stands between the brackets of a subscript.
     pub(super) fn from_arith(arith: Arith) -> Index {
-        match arith.text.bare() {
-            Some("@") => Index::All,
+        match arith.text.parts.as_slice() {
+            [Part::Bare(text)] if text == "@" => Index::All,
             // A lone `*` is marked as a pattern.
-            _ if arith.text == Word::of(Part::Glob("*".to_owned())) => Index::Joined,
+            [Part::Glob(text)] if text == "*" => Index::Joined,
             _ => Index::Element(arith),
         }
     }

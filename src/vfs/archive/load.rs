@@ -1,0 +1,137 @@
+//! Reading a snapshot, from whoever it may be.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use crate::error::Errno;
+use crate::limits::{ARCHIVE_ENTRY_BYTES, ARCHIVE_EXPANSION, Limits, PATH_BYTES, TRANSFER_BYTES};
+use crate::path::{GuestPath, Subpath};
+use crate::vfs::{FileSystem, MemFs, MemSnapshot, Node, OpenHow, Quota, SetTime, Stop, reserved};
+
+use super::frames::FrameReader;
+use super::tar::{Entry, What, skip_padding};
+use super::{ArchiveError, Digest, Result, from_io};
+
+impl MemSnapshot {
+    /// Reads what [`Snapshot::save`](crate::vfs::Snapshot::save) wrote, as one tree in memory that a sandbox with these
+    /// limits could hold. With `expected`, only the snapshot of this digest will do.
+    pub fn load(from: impl Read, limits: &Limits, expected: Option<&Digest>) -> Result<(MemSnapshot, Digest)> {
+        let entries = limits.inodes.saturating_mul(ARCHIVE_ENTRY_BYTES);
+        let limit = limits.disk.saturating_mul(ARCHIVE_EXPANSION).saturating_add(entries);
+        let mut from = FrameReader::new(io::BufReader::new(from), limit);
+        let mut load = Load { fs: MemFs::new(Arc::new(Quota::new(limits))), directories: Vec::new() };
+        while let Some(entry) = Entry::read(&mut from)? {
+            load.entry(&mut from, &entry)?;
+        }
+        load.finish()?;
+        let found = from.digest().ok_or(ArchiveError::Malformed("its digest is missing"))?;
+        if expected.is_some_and(|expected| *expected != found) {
+            return Err(ArchiveError::Digest { found });
+        }
+        Ok((load.fs.snapshot(), found))
+    }
+}
+
+struct Load {
+    fs: MemFs,
+    /// Directories and their times, which are set last: what is put into one moves them.
+    directories: Vec<(String, u64)>,
+}
+
+impl Load {
+    fn entry(&mut self, from: &mut impl Read, entry: &Entry) -> Result<()> {
+        check(&entry.path)?;
+        let path = Subpath::trusted(&entry.path);
+        let error = |stop| failed(&entry.path, stop);
+        // The root comes first, and nothing else has no name.
+        if path.is_root() != (self.directories.is_empty()) || path.is_root() && entry.what != What::Directory {
+            return Err(ArchiveError::Malformed("its root is not where it should be"));
+        }
+        match &entry.what {
+            What::Directory if path.is_root() => {}
+            What::Directory => self.fs.mkdir(path, entry.mode).map_err(error)?,
+            What::Symlink(target) => {
+                if target.is_empty() || target.contains('\0') || target.len() >= PATH_BYTES {
+                    return Err(ArchiveError::Malformed("a link that no call could make"));
+                }
+                self.fs.symlink(target, path).map_err(error)?;
+            }
+            What::Name(first) => {
+                check(first)?;
+                // Attributes are those of the file, and were set with its first name.
+                return self.fs.link(Subpath::trusted(first), path).map_err(error);
+            }
+            What::File(size) => self.file(from, path, *size, entry)?,
+        }
+        if entry.what == What::Directory {
+            self.directories.push((entry.path.clone(), entry.modified));
+        }
+        if !matches!(entry.what, What::Symlink(_)) {
+            self.fs.chmod(path, entry.mode, false).map_err(error)?;
+        }
+        self.fs.chown(path, Some(entry.uid), Some(entry.gid), false).map_err(error)?;
+        let modified = SetTime::At(entry.modified);
+        self.fs.set_times(path, modified, modified, false).map_err(error)
+    }
+
+    fn file(&self, from: &mut impl Read, path: Subpath<'_>, size: u64, entry: &Entry) -> Result<()> {
+        let error = |stop| failed(&entry.path, stop);
+        let how = OpenHow { write: true, create: true, exclusive: true, mode: entry.mode, ..OpenHow::default() };
+        let Node::File(file) = self.fs.open(path, &how).map_err(error)? else {
+            return Err(error(Errno::Io.into()));
+        };
+        let error = |errno: Errno| failed(&entry.path, errno.into());
+        // It is known to fit before any of it is read.
+        file.set_len(size).map_err(error)?;
+        let mut buffer = vec![0; TRANSFER_BYTES];
+        let mut offset = 0;
+        while offset < size {
+            let len = (size - offset).min(TRANSFER_BYTES as u64);
+            let piece = &mut buffer[..len as usize];
+            from.read_exact(piece).map_err(from_io)?;
+            // A piece of nothing but zeros was a hole, or may as well be one.
+            if piece.iter().any(|byte| *byte != 0) && file.write_at(offset, piece).map_err(error)? as u64 != len {
+                return Err(error(Errno::NoSpace));
+            }
+            offset += len;
+        }
+        skip_padding(from, size)
+    }
+
+    fn finish(&self) -> Result<()> {
+        if self.directories.is_empty() {
+            return Err(ArchiveError::Malformed("it holds no root"));
+        }
+        for (path, modified) in &self.directories {
+            let modified = SetTime::At(*modified);
+            let set = self.fs.set_times(Subpath::trusted(path), modified, modified, false);
+            set.map_err(|stop| failed(path, stop))?;
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a path that is not one a guest could have made: each name is looked at, and none leads up or elsewhere.
+fn check(path: &str) -> Result<()> {
+    let wrong = ArchiveError::Malformed("a path that no file of a sandbox has");
+    if path.is_empty() {
+        return Ok(());
+    }
+    let Ok(parsed) = GuestPath::parse(&GuestPath::root(), path) else {
+        return Err(wrong);
+    };
+    let is_plain = parsed.as_str().strip_prefix('/') == Some(path) && parsed.components().all(|name| name != "..");
+    if is_plain && reserved::check(&parsed).is_ok() { Ok(()) } else { Err(wrong) }
+}
+
+/// A call that the file system refused: for want of room, or because the entries make no sense together.
+fn failed(path: &str, stop: Stop) -> ArchiveError {
+    match stop {
+        Stop::Errno(errno @ (Errno::NoSpace | Errno::FileTooLarge)) => {
+            ArchiveError::Files { path: path.to_owned(), errno }
+        }
+        Stop::Link { .. } => ArchiveError::Malformed("a path that leads through a link"),
+        Stop::Errno(Errno::Exist) => ArchiveError::Malformed("a path that comes twice"),
+        Stop::Errno(_) => ArchiveError::Malformed("a path whose directory does not come before it"),
+    }
+}

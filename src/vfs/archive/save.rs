@@ -1,0 +1,108 @@
+//! Writing a snapshot.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::sync::Arc;
+
+use crate::error::Errno;
+use crate::limits::{ARCHIVE_EXPANSION, TRANSFER_BYTES};
+use crate::path::GuestPath;
+use crate::vfs::{Kind, OpenHow, Opened, Quota, Snapshot, Stat, Vfs};
+
+use super::frames::FrameWriter;
+use super::tar::{Entry, What, finish, pad};
+use super::{ArchiveError, Digest, Result};
+
+impl Snapshot {
+    /// Writes what the sandbox owns as one file, and answers its digest. It is refused if the files add up to more than
+    /// could be loaded again under a quota of `disk` bytes.
+    pub fn save(&self, to: impl Write, disk: u64) -> Result<Digest> {
+        let files = self.fork_own(&Arc::new(Quota::unlimited())).map_err(|errno| at("/", errno))?;
+        let limit = disk.saturating_mul(ARCHIVE_EXPANSION);
+        let mut save = Save { files, to: FrameWriter::new(to), names: HashMap::new(), limit, room: limit };
+        save.tree()?;
+        finish(&mut save.to)?;
+        Ok(save.to.finish()?)
+    }
+}
+
+fn at(path: &str, errno: Errno) -> ArchiveError {
+    ArchiveError::Files { path: path.to_owned(), errno }
+}
+
+struct Save<W> {
+    files: Vfs,
+    to: FrameWriter<W>,
+    /// The first names of files that have several.
+    names: HashMap<(u64, u64), String>,
+    limit: u64,
+    /// How many more bytes of files there may be.
+    room: u64,
+}
+
+impl<W: Write> Save<W> {
+    /// Everything, a directory before what is in it.
+    fn tree(&mut self) -> Result<()> {
+        let mut pending = vec![GuestPath::root()];
+        while let Some(path) = pending.pop() {
+            let error = |errno| at(path.as_str(), errno);
+            let stat = self.files.stat(&path, false).map_err(error)?;
+            self.entry(&path, &stat)?;
+            if stat.kind == Kind::Directory {
+                let entries = self.files.read_dir(&path).map_err(error)?;
+                // The last one is taken first.
+                for entry in entries.iter().rev() {
+                    pending.push(path.join(&entry.name).map_err(error)?);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn entry(&mut self, path: &GuestPath, stat: &Stat) -> Result<()> {
+        let error = |errno| at(path.as_str(), errno);
+        let text = path.as_str().trim_start_matches('/').to_owned();
+        let what = match stat.kind {
+            Kind::Directory => What::Directory,
+            Kind::Symlink => What::Symlink(self.files.read_link(path).map_err(error)?),
+            Kind::File => What::File(stat.size),
+            // A special file of the host that shows through an overlay.
+            Kind::Device | Kind::Pipe => return Err(error(Errno::NotSupported)),
+        };
+        let what = match self.names.get(&(stat.device, stat.inode)) {
+            Some(first) if stat.kind != Kind::Directory => What::Name(first.clone()),
+            _ => what,
+        };
+        if stat.kind != Kind::Directory && stat.links > 1 {
+            self.names.entry((stat.device, stat.inode)).or_insert_with(|| text.clone());
+        }
+        let Stat { mode, uid, gid, modified, .. } = *stat;
+        let entry = Entry { path: text, what, mode, uid, gid, modified };
+        entry.write(&mut self.to)?;
+        match entry.what {
+            What::File(size) => self.content(path, size),
+            _ => Ok(()),
+        }
+    }
+
+    fn content(&mut self, path: &GuestPath, size: u64) -> Result<()> {
+        let error = |errno| at(path.as_str(), errno);
+        self.room = self.room.checked_sub(size).ok_or(ArchiveError::TooLarge(self.limit))?;
+        let how = OpenHow { read: true, nofollow: true, ..OpenHow::default() };
+        let Opened::File(file) = self.files.open(path, &how).map_err(error)? else {
+            return Err(error(Errno::Io));
+        };
+        let mut offset = 0;
+        while offset < size {
+            let max = (size - offset).min(TRANSFER_BYTES as u64) as usize;
+            let bytes = file.read_at(offset, max).map_err(error)?;
+            if bytes.is_empty() {
+                // Someone cut a file of the host that an overlay stands on.
+                return Err(error(Errno::Io));
+            }
+            self.to.write_all(&bytes)?;
+            offset += bytes.len() as u64;
+        }
+        pad(&mut self.to, size)
+    }
+}

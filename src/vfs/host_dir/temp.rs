@@ -1,0 +1,255 @@
+//! Temporary files of the host that become others by a rename.
+
+use std::os::fd::AsFd;
+
+use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt};
+use cap_std::fs::{Dir, File, Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
+use rustix::fs::Mode;
+
+use crate::error::{Errno, Result};
+use crate::path::Subpath;
+use crate::vfs::mem_fs::content::blocks;
+use crate::vfs::reserved::is_reserved;
+use crate::vfs::{AtomicWrite, Attempt, Expected, Kind, SetTime, Stat};
+
+use super::HostDir;
+use super::errors::errno;
+use super::file::timestamps;
+use super::walk::Step;
+
+/// A file that has a reserved name until it is placed, and is removed if it never is.
+pub(in crate::vfs) struct Temp {
+    host: HostDir,
+    /// The directory it is in.
+    directory: String,
+    /// Handles of the directory and the file; none for a link, or when there are too many of these to keep them open.
+    dir: Option<Dir>,
+    file: Option<File>,
+    name: String,
+    len: u64,
+    /// Whether it is a second name of another file.
+    is_second: bool,
+    is_placed: bool,
+}
+
+impl HostDir {
+    /// An empty temporary file in a directory, which nobody but us can open.
+    pub(in crate::vfs) fn temp_file(&self, directory: Subpath<'_>) -> Attempt<Temp> {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).mode(0o600);
+        options.follow(FollowSymlinks::No);
+        self.temp(directory, 0, |dir, name| dir.open_with(name, &options).map(Some).map_err(errno))
+    }
+
+    /// A temporary link in a directory.
+    pub(in crate::vfs) fn temp_link(&self, directory: Subpath<'_>, target: &str) -> Attempt<Temp> {
+        self.temp(directory, target.len() as u64, |dir, name| {
+            dir.symlink_contents(target, name).map(|()| None).map_err(errno)
+        })
+    }
+
+    /// A temporary second name of a file.
+    pub(in crate::vfs) fn temp_name(&self, directory: Subpath<'_>, file: Subpath<'_>) -> Attempt<Temp> {
+        let (parent, own) = file.split().ok_or(Errno::NotPermitted)?;
+        let from = self.walk().directory(parent)?;
+        let mut temp =
+            self.temp(directory, 0, |dir, name| from.hard_link(own, dir, name).map(|()| None).map_err(errno))?;
+        temp.is_second = true;
+        Ok(temp)
+    }
+
+    fn temp(
+        &self,
+        directory: Subpath<'_>,
+        len: u64,
+        make: impl FnOnce(&Dir, &str) -> Result<Option<File>>,
+    ) -> Attempt<Temp> {
+        self.check_writable()?;
+        let dir = self.walk().directory(directory)?.into_dir()?;
+        let name = self.shared.lease.name(self.walk().root())?;
+        let file = self.making(blocks(len), || make(&dir, &name))?;
+        Ok(Temp {
+            host: self.clone(),
+            directory: directory.as_str().to_owned(),
+            dir: Some(dir),
+            file,
+            name,
+            len,
+            is_second: false,
+            is_placed: false,
+        })
+    }
+
+    /// Removes the files of reserved names in a directory that holds nothing else, and tells whether it could. They are
+    /// those of a process that died, or of one whose directory is being taken away.
+    pub(super) fn remove_hidden(&self, dir: &Dir, name: &str) -> bool {
+        let Ok(inner) = dir.open_dir_nofollow(name) else {
+            return false;
+        };
+        let Ok(entries) = inner.entries() else {
+            return false;
+        };
+        let mut names = Vec::new();
+        for entry in entries {
+            match entry.map(|entry| entry.file_name().into_string()) {
+                Ok(Ok(name)) if is_reserved(&name) => names.push(name),
+                _ => return false,
+            }
+        }
+        names.iter().all(|name| inner.remove_file(name).is_ok())
+    }
+
+    /// Replaces a file in one step.
+    pub(super) fn replace(&self, path: Subpath<'_>, bytes: &[u8], how: &AtomicWrite) -> Attempt<Stat> {
+        let (parent, name) = path.split().ok_or(Errno::IsDirectory)?;
+        let dir = self.walk().directory(parent)?;
+        let old = match self.metadata(path, true) {
+            Ok(metadata) => Some(self.walk().device().stat(&metadata)),
+            Err(stop) if stop == Errno::NoEntry.into() => None,
+            Err(stop) => return Err(stop),
+        };
+        match old.map(|stat| stat.kind) {
+            None | Some(Kind::File) => {}
+            Some(Kind::Directory) => return Err(Errno::IsDirectory.into()),
+            Some(_) => return Err(Errno::NoDevice.into()),
+        }
+        // Asked again when it counts; here it saves the work.
+        how.expected.check(old.as_ref())?;
+        if let Some(ledger) = &self.ledger {
+            ledger.quota().check_file(bytes.len() as u64)?;
+        }
+        let mut temp = self.temp_file(parent)?;
+        temp.write(bytes)?;
+        // What ran with the rights of its owner was the old content.
+        temp.set_mode(old.map_or(how.mode, |stat| stat.mode) & 0o1777)?;
+        if how.durable {
+            temp.sync()?;
+        }
+        let stat = temp.stat()?;
+        temp.place(&dir, name, how.expected)?;
+        if how.durable {
+            sync_directory(&dir)?;
+        }
+        // The rename has changed the time of the last change.
+        let now = self.metadata(path, false).map(|metadata| self.walk().device().stat(&metadata));
+        Ok(now.ok().filter(|now| now.inode == stat.inode).unwrap_or(stat))
+    }
+}
+
+impl Temp {
+    /// Appends.
+    pub(in crate::vfs) fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        let file = self.file.as_ref().ok_or(Errno::Io)?;
+        let end = self.len + bytes.len() as u64;
+        if let Some(ledger) = &self.host.ledger {
+            let _gate = ledger.growth()?;
+            ledger.reserve(blocks(end) - blocks(self.len), 0)?;
+        }
+        // From here on it is charged, and given back with the file.
+        self.len = end;
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let written = rustix::io::retry_on_intr(|| rustix::io::write(file, rest)).map_err(errno)?;
+            rest = &rest[written..];
+        }
+        Ok(())
+    }
+
+    pub(in crate::vfs) fn set_mode(&self, mode: u32) -> Result<()> {
+        let file = self.file.as_ref().ok_or(Errno::Io)?;
+        rustix::fs::fchmod(file, Mode::from_raw_mode(mode)).map_err(errno)
+    }
+
+    pub(in crate::vfs) fn set_modified(&self, time: u64) -> Result<()> {
+        let times = timestamps(SetTime::Keep, SetTime::At(time));
+        let file = self.file.as_ref().ok_or(Errno::Io)?;
+        rustix::fs::futimens(file, &times).map_err(errno)
+    }
+
+    fn sync(&self) -> Result<()> {
+        let file = self.file.as_ref().ok_or(Errno::Io)?;
+        rustix::fs::fsync(file).map_err(errno)
+    }
+
+    /// Closes the handles; only the name is left.
+    pub(in crate::vfs) fn close(&mut self) {
+        (self.dir, self.file) = (None, None);
+    }
+
+    fn stat(&self) -> Result<Stat> {
+        let file = self.file.as_ref().ok_or(Errno::Io)?;
+        let metadata = file.metadata().map_err(errno)?;
+        Ok(self.host.walk().device().stat(&metadata))
+    }
+
+    /// The directory it is in.
+    fn dir(&self) -> Result<Step<'_>> {
+        match &self.dir {
+            Some(dir) => Ok(Step::Root(dir)),
+            None => {
+                let found = self.host.walk().directory(Subpath::trusted(&self.directory));
+                // Someone put a link there meanwhile.
+                found.map_err(|stop| stop.errno_or(Errno::NotDirectory))
+            }
+        }
+    }
+
+    /// Gives the file its name, which it takes from whatever has it.
+    fn place(mut self, to: &Dir, name: &str, expected: Expected) -> Result<()> {
+        let host = self.host.clone();
+        let gate = host.ledger.as_ref().map(|ledger| ledger.alone());
+        // Without an account there is a lock of its own, for the look and the rename to be one step.
+        let _turn = host.shared.turn();
+        let replaced = to.symlink_metadata(name).ok();
+        let found = replaced.as_ref().map(|metadata| host.walk().device().stat(metadata));
+        expected.check(found.as_ref())?;
+        if found.is_some_and(|stat| stat.kind == Kind::Directory) {
+            return Err(Errno::IsDirectory);
+        }
+        let dir = self.dir()?;
+        let own = dir.symlink_metadata(&self.name).map_err(errno)?;
+        let is_same = |other: &Metadata| (own.dev(), own.ino()) == (other.dev(), other.ino());
+        if replaced.as_ref().is_some_and(is_same) {
+            // It has the name already, and a rename would do nothing, not even take the temporary name away.
+            return Ok(());
+        }
+        dir.rename(&self.name, to, name).map_err(errno)?;
+        drop(dir);
+        self.is_placed = true;
+        if self.is_second {
+            host.shared.second_names.made(to, name);
+        }
+        host.removed(gate.as_ref(), replaced);
+        Ok(())
+    }
+
+    /// As `place`, by a path.
+    pub(in crate::vfs) fn place_at(self, path: Subpath<'_>) -> Attempt<()> {
+        let (parent, name) = path.split().ok_or(Errno::Busy)?;
+        let host = self.host.clone();
+        let dir = host.walk().directory(parent)?;
+        Ok(self.place(&dir, name, Expected::Anything)?)
+    }
+}
+
+impl Drop for Temp {
+    fn drop(&mut self) {
+        if self.is_placed {
+            return;
+        }
+        if let Ok(dir) = self.dir() {
+            let _ = dir.remove_file(&self.name);
+        }
+        if let Some(ledger) = &self.host.ledger {
+            ledger.release(blocks(self.len), 1);
+        }
+    }
+}
+
+/// Makes the names in a directory durable.
+pub(super) fn sync_directory(dir: &Dir) -> Result<()> {
+    use rustix::fs::OFlags;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let dir = rustix::fs::openat(dir.as_fd(), ".", flags, Mode::empty()).map_err(errno)?;
+    rustix::fs::fsync(dir).map_err(errno)
+}

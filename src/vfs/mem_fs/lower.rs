@@ -1,0 +1,96 @@
+//! What shows through an overlay: another file system, which is only read.
+
+use std::sync::Arc;
+
+use crate::error::{Errno, Result};
+use crate::path::Subpath;
+use crate::vfs::{Attempt, DirEntry, DirStream, File, FileSystem, HostDir, Kind, MemFs, Node, OpenHow, Stat, Stop};
+
+use super::table::{Number, join};
+
+/// Set in the number of everything from below, so that it cannot be that of a new inode. What is changed keeps its
+/// number: names of one file stay names of one file, and a program that compares numbers sees no other file.
+pub(super) const BELOW: Number = 1 << 63;
+
+/// The file system below. Its paths hold no links: they come from walks that met none.
+#[derive(Clone)]
+pub(super) struct Lower {
+    fs: Arc<dyn FileSystem>,
+    host: Option<HostDir>,
+}
+
+impl Lower {
+    pub(super) fn host(dir: HostDir) -> Lower {
+        Lower { fs: Arc::new(dir.clone()), host: Some(dir) }
+    }
+
+    pub(super) fn memory(fs: MemFs) -> Lower {
+        Lower { fs: Arc::new(fs), host: None }
+    }
+
+    /// The directory of the host, if it is one.
+    pub(super) fn host_dir(&self) -> Option<&HostDir> {
+        self.host.as_ref()
+    }
+
+    pub(super) fn stat(&self, path: &str, follow: bool) -> Attempt<Stat> {
+        let stat = self.fs.stat(Subpath::trusted(path), follow)?;
+        Ok(numbered(stat))
+    }
+
+    /// What a name in a directory is; none if there is no such name.
+    pub(super) fn kind(&self, directory: &str, name: &str) -> Result<Option<Kind>> {
+        match self.stat(&join(directory, name), false) {
+            Ok(stat) => Ok(Some(stat.kind)),
+            Err(Stop::Errno(Errno::NoEntry)) => Ok(None),
+            Err(Stop::Errno(errno)) => Err(errno),
+            Err(Stop::Link { .. }) => Err(Errno::Io),
+        }
+    }
+
+    pub(super) fn read_dir(&self, path: &str) -> Attempt<Vec<DirEntry>> {
+        let mut entries = self.fs.read_dir(Subpath::trusted(path))?;
+        for entry in &mut entries {
+            entry.inode |= BELOW;
+        }
+        Ok(entries)
+    }
+
+    pub(super) fn open_dir(&self, path: &str) -> Attempt<Box<dyn DirStream>> {
+        let stream = self.fs.open_dir(Subpath::trusted(path))?;
+        Ok(Box::new(Numbered(stream)))
+    }
+
+    pub(super) fn read_link(&self, path: &str) -> Attempt<String> {
+        self.fs.read_link(Subpath::trusted(path))
+    }
+
+    /// Opens a file for reading.
+    pub(super) fn open(&self, path: &str) -> Result<Arc<dyn File>> {
+        let how = OpenHow { read: true, nofollow: true, ..OpenHow::default() };
+        match self.fs.open(Subpath::trusted(path), &how) {
+            Ok(Node::File(file)) => Ok(file),
+            Ok(_) => Err(Errno::Io),
+            Err(Stop::Errno(errno)) => Err(errno),
+            Err(Stop::Link { .. }) => Err(Errno::Io),
+        }
+    }
+}
+
+/// What the file system below says about a file, with the number that it has here.
+pub(super) fn numbered(stat: Stat) -> Stat {
+    Stat { inode: stat.inode | BELOW, ..stat }
+}
+
+/// A listing of the file system below, with the numbers that its entries have here.
+struct Numbered(Box<dyn DirStream>);
+
+impl DirStream for Numbered {
+    fn next(&mut self, max: usize) -> Attempt<Vec<DirEntry>> {
+        let mut entries = self.0.next(max)?;
+        for entry in &mut entries {
+            entry.inode |= BELOW;
+        }
+        Ok(entries)
+    }
+}

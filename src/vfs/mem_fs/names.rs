@@ -1,0 +1,147 @@
+//! The names in a directory.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use crate::vfs::Kind;
+
+use super::shared_map::{Iter, Key, SharedMap};
+use super::table::Number;
+
+/// Names and what they name, in no order that means anything.
+#[derive(Clone, Default)]
+pub(super) struct Names(SharedMap<Name, Entry>);
+
+/// What a name names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Entry {
+    /// An inode. Its kind never changes, so a listing need not look at the inode.
+    Inode(Number, Kind),
+    /// Nothing, though the directory below has such a name: it was removed.
+    Gone,
+}
+
+/// A name behind its hash. Names are far apart in memory and numbers are not: in a directory of 100,000 this halves the
+/// time of a lookup. Names that collide, by chance or on purpose, are compared as text and cost no more than
+/// names without a hash would.
+#[derive(Clone)]
+struct Name {
+    hash: u64,
+    text: Arc<str>,
+}
+
+/// How far names have been listed.
+#[derive(Default)]
+pub(super) struct Place(Option<Name>);
+
+/// A name to look for.
+struct Wanted<'a> {
+    hash: u64,
+    text: &'a str,
+}
+
+impl Names {
+    pub(super) fn get(&self, name: &str) -> Option<Entry> {
+        self.0.get(&Wanted::new(name)).copied()
+    }
+
+    pub(super) fn insert(&mut self, name: &str, entry: Entry) {
+        let name = Name { hash: hash(name), text: name.into() };
+        self.0.insert(name, entry);
+    }
+
+    pub(super) fn remove(&mut self, name: &str) -> Option<Entry> {
+        self.0.remove(&Wanted::new(name))
+    }
+
+    /// The name after a place, which moves on to it.
+    pub(super) fn after(&self, place: &mut Place) -> Option<(&str, Entry)> {
+        let mut rest = match &place.0 {
+            Some(last) => self.0.iter_from(last),
+            None => self.0.iter(),
+        };
+        let mut next = rest.next()?;
+        if place.0.as_ref().is_some_and(|last| next.0.order(last).is_eq()) {
+            next = rest.next()?;
+        }
+        place.0 = Some(next.0.clone());
+        Some((&next.0.text, *next.1))
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, Entry)> {
+        let iter: Iter<'_, Name, Entry> = self.0.iter();
+        iter.map(|(name, entry)| (&*name.text, *entry))
+    }
+}
+
+impl<'a> Wanted<'a> {
+    fn new(text: &'a str) -> Wanted<'a> {
+        Wanted { hash: hash(text), text }
+    }
+}
+
+impl Key<Name> for Name {
+    fn order(&self, other: &Name) -> Ordering {
+        (self.hash, &self.text).cmp(&(other.hash, &other.text))
+    }
+}
+
+impl Key<Wanted<'_>> for Name {
+    fn order(&self, other: &Wanted<'_>) -> Ordering {
+        (self.hash, &*self.text).cmp(&(other.hash, other.text))
+    }
+}
+
+/// A hash that is fast on short names; it need not withstand anyone. Each eight bytes are mixed in by a
+/// multiplication, whose high bits depend on all of them, and turned so that these come first in the next one.
+fn hash(name: &str) -> u64 {
+    // 2^64 divided by the golden ratio: odd, and its bits have no pattern.
+    const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mix = |hash: u64, bytes: &[u8]| {
+        let mut word = [0; 8];
+        word[..bytes.len()].copy_from_slice(bytes);
+        (hash ^ u64::from_le_bytes(word)).wrapping_mul(MIX).rotate_left(32)
+    };
+    name.as_bytes().chunks(8).fold(name.len() as u64, mix)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_and_listed_whatever_their_hashes() {
+        let mut names = Names::default();
+        let entry = |number| Entry::Inode(number, Kind::File);
+        let text = |n: u64| format!("{}{n}", ["", "name-", "a-very-long-common-start-"][n as usize % 3]);
+        for n in 0..1000 {
+            names.insert(&text(n), entry(n));
+        }
+        for n in 0..1000 {
+            assert_eq!(names.get(&text(n)), Some(entry(n)));
+        }
+        assert_eq!((names.get("none"), names.get("")), (None, None));
+        let mut listed: Vec<&str> = names.iter().map(|(name, _)| name).collect();
+        listed.sort_unstable();
+        let mut place = Place::default();
+        let mut stepwise: Vec<String> =
+            std::iter::from_fn(|| names.after(&mut place)).map(|at| at.0.to_owned()).collect();
+        stepwise.sort_unstable();
+        assert_eq!(listed, stepwise);
+        let mut want: Vec<String> = (0..1000).map(text).collect();
+        want.sort_unstable();
+        assert_eq!(listed, want);
+        for n in 0..1000 {
+            assert_eq!(names.remove(&text(n)), Some(entry(n)));
+        }
+        assert_eq!(names.iter().count(), 0);
+    }
+
+    #[test]
+    fn names_of_one_hash_are_told_apart() {
+        let name = |text: &str| Name { hash: 7, text: text.into() };
+        assert_eq!(name("a").order(&name("b")), Ordering::Less);
+        let wanted = Wanted { hash: 7, text: "b" };
+        assert_eq!(name("b").order(&wanted), Ordering::Equal);
+    }
+}
