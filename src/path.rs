@@ -275,7 +275,7 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<GuestPath> {
-        let base = GuestPath::parse(&GuestPath::root(), "/work/dir").unwrap();
+        let base = GuestPath::parse(&GuestPath::root(), "/base/dir").unwrap();
         GuestPath::parse(&base, text)
     }
 
@@ -293,15 +293,15 @@ mod tests {
             ("/a/./", "/a", true, End::Dot),
             ("/a/./b", "/a/b", false, End::Name),
             ("//a///b", "/a/b", false, End::Name),
-            ("a", "/work/dir/a", false, End::Name),
-            (".", "/work/dir", true, End::Dot),
-            ("./", "/work/dir", true, End::Dot),
-            ("..", "/work/dir/..", false, End::DotDot),
-            ("a/../b", "/work/dir/a/../b", false, End::Name),
+            ("a", "/base/dir/a", false, End::Name),
+            (".", "/base/dir", true, End::Dot),
+            ("./", "/base/dir", true, End::Dot),
+            ("..", "/base/dir/..", false, End::DotDot),
+            ("a/../b", "/base/dir/a/../b", false, End::Name),
             ("/..", "/..", false, End::DotDot),
-            ("C:\\x", "/work/dir/C:\\x", false, End::Name),
-            ("%2e%2e/x", "/work/dir/%2e%2e/x", false, End::Name),
-            ("...", "/work/dir/...", false, End::Name),
+            ("C:\\x", "/base/dir/C:\\x", false, End::Name),
+            ("%2e%2e/x", "/base/dir/%2e%2e/x", false, End::Name),
+            ("...", "/base/dir/...", false, End::Name),
         ];
         for (text, want, must_be_dir, end) in cases {
             let path = parse(text).unwrap();
