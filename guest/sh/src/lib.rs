@@ -17,6 +17,7 @@ pub mod exec;
 pub mod expand;
 pub mod hash;
 mod input;
+pub mod order;
 pub mod pattern;
 pub mod quote;
 pub mod regex;

@@ -40,8 +40,14 @@ pub fn main() -> u8 {
 
 /// Runs what a parent shell handed over.
 fn subshell(mut shell: Shell, work: &Work) -> u8 {
-    if let Work::Exit(status) = work {
-        return *status;
+    match work {
+        Work::Exit(status) => return *status,
+        Work::Write(content) => {
+            // Whoever reads may stop early.
+            let _ = isopod_sys::write_all(1, &text::to_bytes(content));
+            return 0;
+        }
+        _ => {}
     }
     // `break` and `return` reach as far as the subshell does.
     let _ = shell.run(work.code());

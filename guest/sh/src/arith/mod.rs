@@ -135,5 +135,5 @@ impl Parsed {
 
 /// Whether expanding the parameter changes nothing, so that it may be done first and given up.
 fn is_plain(parameter: &Parameter) -> bool {
-    parameter.operation == Operation::Value && parameter.index.is_none() && !parameter.indirect
+    matches!(parameter.operation, Operation::Value) && parameter.index.is_none() && !parameter.indirect
 }

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::options;
+use crate::order::sort_texts;
 use crate::quote;
 use crate::state::{Shell, Stop};
 
@@ -13,10 +14,11 @@ pub(super) fn alias(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop>
     };
     let rest = &arguments[given.rest..];
     if rest.is_empty() || given.has(b'p') {
-        let mut all: Vec<_> = shell.aliases.iter().map(|(k, v)| (k.clone(), v.clone())).collect();
-        all.sort();
-        for (name, value) in all {
-            shell.print(&format!("alias {name}={}\n", quote::single(&value)));
+        let mut names: Vec<String> = shell.aliases.keys().cloned().collect();
+        sort_texts(&mut names);
+        for name in names {
+            let value = shell.aliases.get(&name).map(|v| quote::single(v)).unwrap_or_default();
+            shell.print(&format!("alias {name}={value}\n"));
         }
     }
     let mut status = 0;

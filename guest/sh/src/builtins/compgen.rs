@@ -47,7 +47,7 @@ pub(super) fn compgen(shell: &mut Shell, arguments: &[String]) -> Result<u8, Sto
 
 fn add(shell: &Shell, action: &str, prefix: &str, words: &mut Vec<String>) -> bool {
     let sorted = |mut list: Vec<String>| {
-        list.sort();
+        crate::order::sort_texts(&mut list);
         list
     };
     match action {

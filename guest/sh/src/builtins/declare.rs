@@ -2,6 +2,7 @@
 
 use super::listing;
 use crate::exec::Arguments;
+use crate::order::sort_texts;
 use crate::state::associative::Associative;
 use crate::state::options::Shopt;
 use crate::state::variable::{Attributes, Value, Variable};
@@ -396,7 +397,7 @@ fn print_matching(shell: &mut Shell, request: &Request) {
     }
     if request.builtin == "local" {
         let mut names = shell.variables.locals();
-        names.sort();
+        sort_texts(&mut names);
         for name in names {
             let Some(variable) = shell.variables.get(&name) else { continue };
             let line = listing::declaration(&name, variable) + "\n";

@@ -93,9 +93,8 @@ pub(super) fn disown(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop
             shell.jobs.list.iter().position(|j| j.processes.iter().any(|(p, _)| *p == pid))
         });
         match found {
-            Some(job) if given.has(b'h') => {
-                let _ = job;
-            }
+            // It stays, only a hang-up would not reach it; none comes here.
+            Some(_) if given.has(b'h') => {}
             Some(job) => {
                 shell.jobs.list.remove(job);
             }

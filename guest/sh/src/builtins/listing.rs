@@ -1,5 +1,6 @@
 //! Variables and functions written as commands: `declare -p`, `set`, `export -p`
 
+use crate::order::sort_texts;
 use crate::quote;
 use crate::state::Shell;
 use crate::state::variable::{Attributes, Value, Variable};
@@ -81,9 +82,10 @@ impl Shell {
 
     /// Prints functions, by name; only the names if `names`.
     pub(super) fn print_functions(&mut self, names: bool) {
-        let mut all: Vec<_> = self.functions.iter().map(|(name, d)| (name.clone(), d.clone())).collect();
-        all.sort_by(|a, b| a.0.cmp(&b.0));
-        for (name, definition) in all {
+        let mut all: Vec<String> = self.functions.keys().map(|name| name.to_string()).collect();
+        sort_texts(&mut all);
+        for name in all {
+            let Some(definition) = self.functions.get(name.as_str()).cloned() else { continue };
             let text = match names {
                 true => format!("declare -f {name}\n"),
                 false => crate::syntax::function_text(&definition.function) + "\n",

@@ -20,7 +20,6 @@ pub(super) struct Spec {
 
 /// An integer by `%d`, `%u`, `%o`, `%x` or `%X`.
 pub(super) fn integer_text(value: i64, letter: char, spec: &Spec) -> String {
-    let signed = matches!(letter, 'd' | 'i');
     let unsigned = value as u64;
     let mut digits = match letter {
         'd' | 'i' => value.unsigned_abs().to_string(),
@@ -45,7 +44,6 @@ pub(super) fn integer_text(value: i64, letter: char, spec: &Spec) -> String {
         _ => "",
     };
     let zero = spec.zero && spec.precision.is_none();
-    let _ = signed;
     padded(prefix, &digits, zero, spec)
 }
 
@@ -228,7 +226,7 @@ impl Float {
             return ("0".repeat(count + 1), 0);
         }
         // The power is guessed from the binary exponent, and corrected by what comes out.
-        let mut power = (f64::from(self.exponent + 63) * std::f64::consts::LOG10_2).floor() as i32;
+        let mut power = (self.exponent + 63) * 30103 / 100_000;
         loop {
             let digits = self.scaled(count as i32 - power);
             match digits.len() {

@@ -46,9 +46,9 @@ pub(super) fn read(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
         }
     }
     if let Some(seconds) = given.value(b't') {
-        match seconds.parse::<f64>() {
-            Ok(seconds) if seconds >= 0.0 && seconds.is_finite() => request.timeout = Some((seconds * 1e9) as u64),
-            _ => {
+        match nanoseconds_in(seconds) {
+            Some(timeout) => request.timeout = Some(timeout),
+            None => {
                 shell.complain_as("read", &format!("{seconds}: invalid timeout specification"));
                 return Ok(1);
             }
@@ -92,6 +92,16 @@ pub(super) fn read(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
             1
         }
     })
+}
+
+/// A number of seconds with a fraction.
+fn nanoseconds_in(text: &str) -> Option<u64> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let digits = format!("{whole}{fraction:0<9}");
+    let all_digits = !(whole.is_empty() && fraction.is_empty()) && digits.bytes().all(|b| b.is_ascii_digit());
+    // More than nanoseconds is cut off.
+    let kept = digits.get(..whole.len() + 9).filter(|_| all_digits)?;
+    kept.parse().ok()
 }
 
 /// `read -t 0`: whether there is something to read.

@@ -194,6 +194,7 @@ impl Shell {
         if attributes.has(Attributes::INTEGER) {
             value = self.evaluate(&value)?.to_string();
         }
+        self.trace_assignment(assignment, &value)?;
         self.variables.hide(&assignment.name);
         let variable = self.variables.slot(&assignment.name);
         variable.value = Value::Scalar(value);

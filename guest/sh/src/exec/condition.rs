@@ -12,7 +12,6 @@ use crate::syntax::tree::{Comparison, Condition, Word};
 impl Shell {
     /// The status of a condition.
     pub(super) fn condition_status(&mut self, condition: &Condition) -> Result<u8, Stop> {
-        self.trace_condition(condition)?;
         match self.holds(condition) {
             Ok(holds) => Ok(u8::from(!holds)),
             Err(Wrong::Status(status)) => Ok(status),
@@ -22,7 +21,11 @@ impl Shell {
 
     fn holds(&mut self, condition: &Condition) -> Result<bool, Wrong> {
         Ok(match condition {
-            Condition::Word(word) => !self.expand_string(word)?.is_empty(),
+            Condition::Word(word) => {
+                let text = self.expand_string(word)?;
+                self.trace_term(|| format!("-n {text}"))?;
+                !text.is_empty()
+            }
             Condition::Not(inner) => !self.holds(inner)?,
             Condition::Group(inner) => self.holds(inner)?,
             Condition::And(terms) => {
@@ -43,6 +46,7 @@ impl Shell {
             }
             Condition::Unary(operator, word) => {
                 let operand = self.expand_string(word)?;
+                self.trace_term(|| format!("-{} {operand}", char::from(*operator)))?;
                 test::unary(self, *operator, &operand)?
             }
             Condition::Binary(comparison, left, right) => self.compare(*comparison, left, right)?,
@@ -51,12 +55,17 @@ impl Shell {
 
     fn compare(&mut self, comparison: Comparison, left: &Word, right: &Word) -> Result<bool, Wrong> {
         let left = self.expand_string(left)?;
+        let shown = crate::syntax::comparison_text(comparison);
         match comparison {
             Comparison::Match | Comparison::Equal | Comparison::NotMatch => {
                 let matches = match right.literal() {
-                    Some(text) if !self.options.shopt(Shopt::NOCASEMATCH) => left == text,
+                    Some(text) if !self.options.shopt(Shopt::NOCASEMATCH) => {
+                        self.trace_term(|| format!("{left} {shown} {text}"))?;
+                        left == text
+                    }
                     _ => {
                         let text = self.expand_pattern(right)?;
+                        self.trace_term(|| format!("{left} {shown} {text}"))?;
                         let fold = self.options.shopt(Shopt::NOCASEMATCH);
                         // Here extended patterns are always on.
                         crate::pattern::Pattern::new(&text, true, fold).matches(&left)
@@ -67,15 +76,18 @@ impl Shell {
             Comparison::Regex => self.regex_matches(&left, right),
             Comparison::Before | Comparison::After => {
                 let right = self.expand_string(right)?;
+                self.trace_term(|| format!("{left} {shown} {right}"))?;
                 Ok(if comparison == Comparison::Before { left < right } else { left > right })
             }
             Comparison::Newer | Comparison::Older | Comparison::SameFile => {
                 let right = self.expand_string(right)?;
+                self.trace_term(|| format!("{left} {shown} {right}"))?;
                 Ok(test::compare_files(self, comparison, &left, &right))
             }
             numeric => {
                 // Both sides are expressions, unlike in `test`.
                 let right = self.expand_string(right)?;
+                self.trace_term(|| format!("{left} {shown} {right}"))?;
                 let (left, right) = (self.operand(&left)?, self.operand(&right)?);
                 Ok(test::compare_numbers(numeric, left, right))
             }
@@ -93,6 +105,7 @@ impl Shell {
     /// `=~`, which leaves the match and its groups in BASH_REMATCH.
     fn regex_matches(&mut self, text: &str, word: &Word) -> Result<bool, Wrong> {
         let source = self.expand_regex(word)?;
+        self.trace_term(|| format!("{text} =~ {source}"))?;
         let fold = self.options.shopt(Shopt::NOCASEMATCH);
         let Ok(regex) = Regex::new(&source, fold) else {
             // bash says nothing either: the status is all.

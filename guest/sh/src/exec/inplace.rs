@@ -72,10 +72,12 @@ impl Shell {
         self.captures += 1;
         self.nesting += 1;
         self.level += 1;
+        self.texts += 1;
         let result = self.run(super::compile(list));
         self.unwind_to(saved.height);
         self.close_process_files();
         self.level -= 1;
+        self.texts -= 1;
         self.nesting -= 1;
         self.captures -= 1;
         self.leave_place();

@@ -179,6 +179,7 @@ impl Shell {
             Op::ForStep(node) => {
                 if let Some(step) = &node.step {
                     self.line = node.line;
+                    self.trace_arith(step)?;
                     self.arith(step)?;
                 }
             }

@@ -240,42 +240,20 @@ impl Shell {
         File::open(&path, how, 0o666)
     }
 
-    /// A file with this content, open for reading: a pipe if that holds it, a nameless file if not. Nobody
-    /// reads while the shell writes, so more than a pipe holds would never be written.
+    /// A pipe with this content. Nobody reads while the shell writes, so what the pipe cannot hold is written by
+    /// a process of its own; a temporary file, as bash has it, would need a place and leave traces.
     fn document(&mut self, content: &str) -> Result<Rc<File>, Failure> {
         let bytes = text::to_bytes(content);
         self.files.look_for_inherited();
-        let made = match bytes.len() <= PIPE_CAPACITY {
-            true => pipe_with(&bytes),
-            false => file_with(&bytes),
-        };
+        let made = Fd::pipe().and_then(|(reader, writer)| {
+            match bytes.len() <= PIPE_CAPACITY {
+                true => isopod_sys::write_all(writer.raw(), &bytes)?,
+                false => self.write_beside(content, &writer)?,
+            }
+            Ok(File::kernel(reader))
+        });
         made.map_err(|errno| {
-            Failure::Message(format!("cannot create temp file for here-document: {}", isopod_sys::text(errno)))
+            Failure::Message(format!("cannot create pipe for here-document: {}", isopod_sys::text(errno)))
         })
     }
-}
-
-fn pipe_with(bytes: &[u8]) -> Result<Rc<File>, Errno> {
-    let (reader, writer) = Fd::pipe()?;
-    isopod_sys::write_all(writer.raw(), bytes)?;
-    Ok(File::kernel(reader))
-}
-
-fn file_with(bytes: &[u8]) -> Result<Rc<File>, Errno> {
-    let how = OpenFlags::READ | OpenFlags::WRITE | OpenFlags::CREATE | OpenFlags::EXCLUSIVE;
-    let pid = isopod_sys::process::id();
-    let mut attempt = 0u32;
-    let (fd, path) = loop {
-        let path = format!("/tmp/sh-document-{pid}-{attempt}");
-        match Fd::open(&path, how, 0o600) {
-            Ok(fd) => break (fd, path),
-            Err(Errno::Exist) if attempt < 100 => attempt += 1,
-            Err(errno) => return Err(errno),
-        }
-    };
-    // The kernel's own calls cannot remove a name; the descriptor keeps the content.
-    let _ = std::fs::remove_file(&path);
-    isopod_sys::write_all(fd.raw(), bytes)?;
-    files::seek(fd.raw(), 0, files::Whence::Start)?;
-    Ok(File::kernel(fd))
 }

@@ -67,6 +67,7 @@ impl Shell {
                 std::mem::swap(&mut self.positional, positional);
             }
         }
+        self.texts += 1;
         self.controls.push(Control::Script(Box::new(script)));
     }
 
@@ -125,6 +126,7 @@ impl Shell {
 
     /// Puts back what a text changed: where its caller goes on.
     pub(super) fn leave_script(&mut self, script: Script) -> (Rc<Code>, usize) {
+        self.texts = self.texts.saturating_sub(1);
         if let Some(file) = script.file {
             self.calls.pop();
             self.source = file.source;

@@ -29,13 +29,6 @@ pub struct Arguments {
     pub arrays: Vec<(usize, Rc<Assignment>)>,
 }
 
-/// What a command name turned out to be.
-enum Found {
-    Function,
-    Builtin(Builtin),
-    Program,
-}
-
 impl Shell {
     /// Runs a simple command.
     pub(super) fn simple(&mut self, node: &Rc<Simple>) -> Result<Next, Stop> {
@@ -49,18 +42,25 @@ impl Shell {
         if arguments.list.is_empty() {
             return self.assignments_only(node);
         }
-        self.trace_command(&node.assignments, &arguments)?;
+        let temporary = !node.assignments.is_empty();
+        if temporary && !self.assign_temporarily(&node.assignments)? {
+            return self.done();
+        }
+        self.trace_command(&arguments)?;
         let undo = match node.redirects.is_empty() {
-            true => Undo::default(),
-            false => match self.redirect(&node.redirects)? {
-                Some(undo) => undo,
-                None => {
-                    self.status = 1;
-                    return self.done();
-                }
-            },
+            true => Some(Undo::default()),
+            false => self.redirect(&node.redirects)?,
         };
-        self.dispatch(node, arguments, undo)
+        match undo {
+            Some(undo) => self.dispatch(arguments, undo, temporary),
+            None => {
+                if temporary {
+                    self.variables.leave();
+                }
+                self.status = 1;
+                self.done()
+            }
+        }
     }
 
     fn done(&mut self) -> Result<Next, Stop> {
@@ -71,54 +71,30 @@ impl Shell {
         Ok(Next::Go)
     }
 
-    /// Finds out what the command is and starts it. The redirections are in place.
-    fn dispatch(&mut self, node: &Rc<Simple>, mut arguments: Arguments, mut undo: Undo) -> Result<Next, Stop> {
+    /// Finds out what the command is and starts it. Redirections and assignments before it are in place.
+    fn dispatch(&mut self, mut arguments: Arguments, mut undo: Undo, temporary: bool) -> Result<Next, Stop> {
         let name = arguments.list[0].as_str();
-        let found = match builtins::find(name) {
-            _ if self.functions.contains_key(name) => Found::Function,
-            Some(builtin) => Found::Builtin(builtin),
-            None => Found::Program,
-        };
         let last = arguments.list.last().cloned().unwrap_or_default();
-        match found {
-            Found::Function => {
-                let Some(definition) = self.functions.get(name).cloned() else { return self.done() };
-                let temporary = !node.assignments.is_empty();
-                if temporary && !self.assign_temporarily(&node.assignments)? {
-                    self.restore_files(undo);
-                    return self.done();
-                }
-                arguments.list.remove(0);
-                Ok(Next::Call(Box::new(Entry { definition, arguments: arguments.list, undo, temporary, last })))
-            }
-            Found::Builtin(builtin) => {
-                let temporary = !node.assignments.is_empty();
-                if temporary && !self.assign_temporarily(&node.assignments)? {
-                    self.restore_files(undo);
-                    return self.done();
-                }
-                let result = self.builtin(builtin, arguments, &mut undo);
-                self.last_argument = last;
-                if let Ok(Next::Script(mut script)) = result {
-                    script.undo = undo;
-                    script.temporary = temporary;
-                    return Ok(Next::Script(script));
-                }
-                if temporary {
-                    self.variables.leave();
-                }
-                self.restore_files(undo);
-                result?;
-                self.done()
-            }
-            Found::Program => {
-                let result = self.program(arguments.list, &node.assignments);
-                self.last_argument = last;
-                self.restore_files(undo);
-                result?;
-                self.done()
-            }
+        if let Some(definition) = self.functions.get(name).cloned() {
+            arguments.list.remove(0);
+            return Ok(Next::Call(Box::new(Entry { definition, arguments: arguments.list, undo, temporary, last })));
         }
+        let result = match builtins::find(name) {
+            Some(builtin) => self.builtin(builtin, arguments, &mut undo),
+            None => self.program(&arguments.list).map(|()| Next::Go),
+        };
+        self.last_argument = last;
+        if let Ok(Next::Script(mut script)) = result {
+            script.undo = undo;
+            script.temporary = temporary;
+            return Ok(Next::Script(script));
+        }
+        if temporary {
+            self.variables.leave();
+        }
+        self.restore_files(undo);
+        result?;
+        self.done()
     }
 
     /// Runs a builtin and writes its output.
@@ -184,7 +160,7 @@ impl Shell {
                 match builtins::find(&arguments.list[0]) {
                     Some(builtin) => self.builtin(builtin, arguments, undo),
                     None => {
-                        self.program(arguments.list, &[])?;
+                        self.program(&arguments.list)?;
                         Ok(Next::Go)
                     }
                 }

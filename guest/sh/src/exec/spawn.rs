@@ -4,7 +4,6 @@ use isopod_sys::{Errno, files, process};
 
 use super::capture::Plumbing;
 use crate::state::{Shell, Stop};
-use crate::syntax::tree::Assignment;
 use crate::text;
 
 /// Where programs are looked for when PATH is not set, as in bash.
@@ -12,20 +11,12 @@ pub const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bi
 
 impl Shell {
     /// Runs a program and waits for it.
-    pub(super) fn program(&mut self, arguments: Vec<String>, assignments: &[Assignment]) -> Result<(), Stop> {
-        let temporary = !assignments.is_empty();
-        if temporary && !self.assign_temporarily(assignments)? {
-            self.status = 1;
-            return Ok(());
-        }
+    pub(super) fn program(&mut self, arguments: &[String]) -> Result<(), Stop> {
         let plumbing = self.plumbing();
         let started = match plumbing {
-            Ok(plumbing) => self.start(&arguments, &plumbing).map(|pid| (pid, plumbing)),
+            Ok(plumbing) => self.start(arguments, &plumbing).map(|pid| (pid, plumbing)),
             Err(errno) => Err(errno),
         };
-        if temporary {
-            self.variables.leave();
-        }
         match started {
             Ok((pid, plumbing)) => {
                 plumbing.drain();
@@ -158,7 +149,6 @@ impl Shell {
             let body = body.split_once('\n').map_or("", |(_, body)| body);
             env.push((format!("BASH_FUNC_{name}%%"), format!("() {body}")));
         }
-        env.sort_unstable();
         env
     }
 

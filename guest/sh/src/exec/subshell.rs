@@ -9,12 +9,13 @@ use super::Code;
 use super::capture::Plumbing;
 use super::spawn::spawn;
 use crate::state::files::File;
+use crate::state::jobs::exit_status;
 use crate::state::variable::{Attributes, Value, Variable};
 use crate::state::{Shell, Stop};
 use crate::syntax::tree::{Chain, Command, Coproc, Direction, Kind, List, Redirect};
 
 /// What a subshell does.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Work {
     /// A stage of a pipeline, a subshell in parentheses.
     Command(Command),
@@ -24,6 +25,8 @@ pub enum Work {
     List(Rc<List>),
     /// Nothing: it ends with this status.
     Exit(u8),
+    /// It writes this to standard output: a here-document.
+    Write(String),
 }
 
 impl Work {
@@ -32,7 +35,7 @@ impl Work {
         match self {
             Work::Command(command) => matches!(command.kind, Kind::Subshell(_)),
             Work::List(_) => true,
-            Work::Chain(_) | Work::Exit(_) => false,
+            Work::Chain(_) | Work::Exit(_) | Work::Write(_) => false,
         }
     }
 
@@ -46,7 +49,7 @@ impl Work {
             Work::Command(command) => Code::of_command(command),
             Work::Chain(chain) => Code::of_chain(chain),
             Work::List(list) => super::compile(list),
-            Work::Exit(_) => Rc::default(),
+            Work::Exit(_) | Work::Write(_) => Rc::default(),
         }
     }
 }
@@ -65,6 +68,36 @@ impl Shell {
             payload: self.snapshot(work, &numbers),
         };
         spawn(&command)
+    }
+
+    /// Forgets the processes of substitutions and documents that have ended by now.
+    fn reap_strays(&mut self) {
+        let mut ended = Vec::new();
+        self.strays.retain(|pid| match process::wait(Some(*pid), Some(0)) {
+            Ok((pid, status)) => {
+                ended.push((pid, exit_status(status)));
+                false
+            }
+            Err(errno) => errno == Errno::TimedOut,
+        });
+        for (pid, status) in ended {
+            self.jobs.remember(pid, status);
+        }
+    }
+
+    /// Lets a process write a text into a pipe.
+    pub(super) fn write_beside(&mut self, content: &str, writer: &Fd) -> Result<(), Errno> {
+        let command = process::Command {
+            program: "/bin/sh".to_owned(),
+            argv: vec![self.name.to_string()],
+            env: Vec::new(),
+            files: vec![(1, writer.raw())],
+            payload: Shell::default().snapshot(&Work::Write(content.to_owned()), &[1]),
+        };
+        self.reap_strays();
+        let pid = spawn(&command)?;
+        self.strays.push(pid);
+        Ok(())
     }
 
     /// `( … )`
@@ -87,6 +120,7 @@ impl Shell {
     /// `<( … )` and `>( … )`: a path that names the other end.
     pub fn process_substitution(&mut self, list: &Rc<List>, direction: Direction) -> Result<String, Stop> {
         self.files.look_for_inherited();
+        self.reap_strays();
         let (reader, writer) = match Fd::pipe() {
             Ok(pipe) => pipe,
             Err(errno) => {

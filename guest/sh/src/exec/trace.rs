@@ -4,7 +4,7 @@ use super::simple::Arguments;
 use crate::quote;
 use crate::state::options::SetOption;
 use crate::state::{Shell, Stop, nanoseconds};
-use crate::syntax::tree::{Arith, Assigned, Assignment, Case, Condition, For, TimeFormat};
+use crate::syntax::tree::{Arith, Assigned, Assignment, Case, For, TimeFormat};
 use crate::syntax::{self};
 
 impl Shell {
@@ -24,9 +24,9 @@ impl Shell {
         self.substituted = substituted;
         self.options.switch(SetOption::XTRACE, true);
         let prefix = prefix?;
-        // The first character is repeated for each level of substitution.
+        // The first character is repeated for each substitution and text that is run.
         let first: String = prefix.chars().take(1).collect();
-        let text = format!("{}{prefix}{line}\n", first.repeat(self.level as usize));
+        let text = format!("{}{prefix}{line}\n", first.repeat(self.texts as usize));
         let number = self.text_of("BASH_XTRACEFD").and_then(|t| t.parse().ok()).unwrap_or(2);
         if let Some(file) = self.files.get(number) {
             let _ = file.write(&crate::text::to_bytes(&text));
@@ -34,11 +34,10 @@ impl Shell {
         Ok(())
     }
 
-    pub(super) fn trace_command(&mut self, assignments: &[Assignment], arguments: &Arguments) -> Result<(), Stop> {
+    pub(super) fn trace_command(&mut self, arguments: &Arguments) -> Result<(), Stop> {
         if !self.traces() {
             return Ok(());
         }
-        let _ = assignments;
         let words: Vec<String> = arguments.list.iter().map(|a| quote::if_needed(a)).collect();
         self.trace(&words.join(" "))
     }
@@ -88,9 +87,10 @@ impl Shell {
         }
     }
 
-    pub(super) fn trace_condition(&mut self, condition: &Condition) -> Result<(), Stop> {
+    /// One comparison of a condition, as it turned out.
+    pub(super) fn trace_term(&mut self, term: impl FnOnce() -> String) -> Result<(), Stop> {
         match self.traces() {
-            true => self.trace(&format!("[[ {} ]]", syntax::condition_text(condition))),
+            true => self.trace(&format!("[[ {} ]]", term())),
             false => Ok(()),
         }
     }
@@ -100,7 +100,7 @@ impl Shell {
         let elapsed = (nanoseconds() - start).max(0);
         let text = match (format, self.text_of("TIMEFORMAT")) {
             (TimeFormat::Posix, _) => {
-                format!("real {:.2}\nuser 0.00\nsys 0.00\n", elapsed as f64 / 1e9)
+                format!("real {}\nuser 0.00\nsys 0.00\n", seconds(elapsed, 2))
             }
             (TimeFormat::Variable, None) => {
                 format!("\nreal\t{}\nuser\t0m0.000s\nsys\t0m0.000s\n", minutes(elapsed, 3))
@@ -112,10 +112,19 @@ impl Shell {
     }
 }
 
-fn minutes(nanoseconds: i64, digits: usize) -> String {
-    let seconds = nanoseconds as f64 / 1e9;
-    let whole = (seconds / 60.0) as i64;
-    format!("{whole}m{:.digits$}s", seconds - whole as f64 * 60.0)
+fn minutes(nanoseconds: i64, digits: u32) -> String {
+    let minute = 60_000_000_000;
+    format!("{}m{}s", nanoseconds / minute, seconds(nanoseconds % minute, digits))
+}
+
+/// Seconds with some digits after the point, the rest cut off.
+fn seconds(nanoseconds: i64, digits: u32) -> String {
+    let whole = nanoseconds / 1_000_000_000;
+    if digits == 0 {
+        return whole.to_string();
+    }
+    let fraction = nanoseconds % 1_000_000_000 / 10i64.pow(9 - digits);
+    format!("{whole}.{fraction:0width$}", width = digits as usize)
 }
 
 /// TIMEFORMAT: `%R`, `%U`, `%S`, `%P`, with a precision and `l`.
@@ -129,7 +138,7 @@ fn formatted(format: &str, elapsed: i64) -> String {
         }
         let mut digits = 3;
         if let Some(digit) = chars.peek().and_then(|c| c.to_digit(10)) {
-            digits = digit.min(3) as usize;
+            digits = digit.min(3);
             chars.next();
         }
         let long = chars.peek() == Some(&'l');
@@ -138,7 +147,7 @@ fn formatted(format: &str, elapsed: i64) -> String {
         }
         let time = |nanoseconds: i64| match long {
             true => minutes(nanoseconds, digits),
-            false => format!("{:.digits$}", nanoseconds as f64 / 1e9),
+            false => seconds(nanoseconds, digits),
         };
         match chars.next() {
             Some('%') => out.push('%'),

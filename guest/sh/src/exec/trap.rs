@@ -96,7 +96,9 @@ impl Shell {
         let outer = self.trapping.replace(signal);
         let guards = std::mem::replace(&mut self.guards, u32::from(matches!(signal, ERR | DEBUG)));
         self.nesting += 1;
+        self.texts += 1;
         let result = self.run_text(action, "trap");
+        self.texts -= 1;
         self.nesting -= 1;
         self.guards = guards;
         self.trapping = outer;

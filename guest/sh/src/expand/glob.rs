@@ -2,6 +2,7 @@
 
 use isopod_sys::files;
 
+use crate::order::sort_texts;
 use crate::pattern::{self, Pattern};
 use crate::state::options::{Options, Shopt};
 use crate::state::{Shell, Stop};
@@ -62,8 +63,7 @@ pub fn glob_paths(pattern: &str, options: &Options, hidden: bool) -> Vec<String>
         prefixes = next;
         depth += 1;
     }
-    prefixes.sort_unstable();
-    prefixes.dedup();
+    sort_texts(&mut prefixes);
     prefixes
 }
 

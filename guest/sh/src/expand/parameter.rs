@@ -2,6 +2,7 @@
 
 use super::sink::{Mode, Sink};
 use super::values::Values;
+use crate::order::sort_texts;
 use crate::state::options::SetOption;
 use crate::state::variable::Attributes;
 use crate::state::{Shell, Stop};
@@ -46,7 +47,7 @@ impl Shell {
             Operation::Keys => {
                 if let Name::Variable(name) = name {
                     let keys = self.keys(name);
-                    self.emit_names(&keys, index == Some(&Index::Joined), quoted, " ", sink);
+                    self.emit_names(&keys, matches!(index, Some(Index::Joined)), quoted, " ", sink);
                 }
                 return Ok(());
             }
@@ -222,7 +223,7 @@ impl Shell {
         // Of a name reference it is the name it refers to.
         if let (Name::Variable(name), None) = (&parameter.name, &parameter.index)
             && self.is_reference(name)
-            && parameter.operation == Operation::Value
+            && matches!(parameter.operation, Operation::Value)
         {
             let target = self.variables.get(name).and_then(|v| v.text()).unwrap_or_default().to_owned();
             sink.value(&target, parameter.quoted);
@@ -255,8 +256,7 @@ impl Shell {
             .map(|(name, _)| name.to_owned())
             .chain(self.special_names().filter(|name| name.starts_with(prefix)).map(str::to_owned))
             .collect();
-        names.sort();
-        names.dedup();
+        sort_texts(&mut names);
         names
     }
 

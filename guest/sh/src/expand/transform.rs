@@ -49,7 +49,7 @@ impl Shell {
                     };
                     let shown = self.variable(variable).and_then(|v| assignment_text(variable, &v, one, all));
                     // `"${a[@]@A}"` is several words, the last of which is the assignment.
-                    if index == Some(&Index::All)
+                    if matches!(index, Some(Index::All))
                         && quoted
                         && let Some(words) = shown.as_ref().and_then(|s| s.strip_prefix("declare -"))
                         && let Some((letters, rest)) = words.split_once(' ')
@@ -77,7 +77,7 @@ impl Shell {
                     };
                     drop(variable);
                     let joiner = self.joiner();
-                    sink.values(&items, index == Some(&Index::Joined), quoted, &joiner);
+                    sink.values(&items, matches!(index, Some(Index::Joined)), quoted, &joiner);
                     return Ok(());
                 }
                 _ => {}

@@ -87,7 +87,7 @@ impl Shell {
                 Ok(Values::One(self.text_of(name)))
             }
             (Name::Variable(name), Some(index @ (Index::All | Index::Joined))) => {
-                Ok(self.all_values(name, *index == Index::Joined))
+                Ok(self.all_values(name, matches!(index, Index::Joined)))
             }
             (Name::Variable(name), Some(Index::Element(arith))) => {
                 let key = self.key(name, arith)?;

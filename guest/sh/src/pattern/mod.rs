@@ -228,7 +228,7 @@ impl Positions {
     }
 
     fn normal(mut self) -> Positions {
-        self.0.sort_unstable();
+        crate::order::sort_by(&mut self.0, |at| *at);
         self.0.dedup();
         self
     }

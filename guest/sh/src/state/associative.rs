@@ -72,7 +72,7 @@ impl Associative {
             .iter()
             .map(|(key, (born, value))| ((fnv(key) & (buckets - 1), u64::MAX - born), key.as_str(), value.as_str()))
             .collect();
-        all.sort_unstable_by_key(|(order, _, _)| *order);
+        crate::order::sort_by(&mut all, |(order, _, _)| *order);
         all.into_iter().map(|(_, key, value)| (key, value)).collect()
     }
 }

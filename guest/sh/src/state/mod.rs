@@ -88,6 +88,8 @@ pub struct Shell {
     pub pid: Cell<u32>,
     /// BASH_SUBSHELL
     pub level: u32,
+    /// Command substitutions and texts in each other, as `set -x` shows them.
+    pub texts: u32,
     /// The state of RANDOM.
     pub random: Cell<u32>,
     /// When SECONDS was 0, in nanoseconds of the monotonic clock; 0 if never asked.

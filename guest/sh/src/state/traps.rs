@@ -38,8 +38,8 @@ impl Traps {
         }
         self.actions.retain(|(s, _)| *s != signal);
         if let Some(action) = action {
-            self.actions.push((signal, action));
-            self.actions.sort_by_key(|(s, _)| *s);
+            let at = self.actions.iter().position(|(s, _)| *s > signal).unwrap_or(self.actions.len());
+            self.actions.insert(at, (signal, action));
         }
     }
 

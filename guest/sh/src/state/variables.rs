@@ -174,9 +174,9 @@ impl Variables {
     }
 
     /// The names that the innermost function declared local.
-    pub fn locals(&self) -> Vec<Rc<str>> {
+    pub fn locals(&self) -> Vec<String> {
         let at = self.scopes.iter().rposition(|s| s.kind == ScopeKind::Function);
-        at.map(|at| self.scopes[at].hidden.iter().map(|(name, _)| name.clone()).collect()).unwrap_or_default()
+        at.map(|at| self.scopes[at].hidden.iter().map(|(name, _)| name.to_string()).collect()).unwrap_or_default()
     }
 
     /// The global variable, even where local ones hide it.
@@ -188,13 +188,6 @@ impl Variables {
             Some((scope, at)) => self.scopes[scope].hidden[at].1.get_or_insert_default(),
             None => self.slot(name),
         }
-    }
-
-    /// All variables, by name.
-    pub fn sorted(&self) -> Vec<(&str, &Variable)> {
-        let mut all: Vec<_> = self.map.iter().map(|(name, variable)| (&**name, variable)).collect();
-        all.sort_unstable_by_key(|(name, _)| *name);
-        all
     }
 
     /// All variables, in no order.

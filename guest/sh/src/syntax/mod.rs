@@ -31,5 +31,5 @@ mod word;
 pub use error::{Fault, SyntaxError};
 pub use lexer::{MoreText, Parser, is_name, name_length};
 pub use print::{chain_text, function_text, list_text, simple_text};
-pub use print_word::{assignment_text, condition_text, word_text};
+pub use print_word::{assignment_text, comparison_text, word_text};
 pub use word::{elements_of, subscript_word};

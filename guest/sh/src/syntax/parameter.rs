@@ -18,7 +18,7 @@ impl Parser<'_> {
             _ => self.named(quoted)?,
         };
         if let Some(parameter) = &mut parameter
-            && parameter.operation == Operation::Value
+            && matches!(parameter.operation, Operation::Value)
             && self.peek() != b'}'
         {
             match self.operation(quoted)? {

@@ -7,7 +7,7 @@ use super::tree::{
 };
 
 /// A condition, without its brackets.
-pub fn condition_text(condition: &Condition) -> String {
+pub(super) fn condition_text(condition: &Condition) -> String {
     match condition {
         Condition::Word(word) => word_text(word),
         Condition::Not(inner) => format!("! {}", condition_text(inner)),
@@ -21,7 +21,8 @@ pub fn condition_text(condition: &Condition) -> String {
     }
 }
 
-fn comparison_text(comparison: Comparison) -> &'static str {
+/// A comparison's operator.
+pub fn comparison_text(comparison: Comparison) -> &'static str {
     match comparison {
         Comparison::Match => "==",
         Comparison::Equal => "=",
@@ -125,7 +126,7 @@ fn parameter_text(parameter: &Parameter) -> String {
         Some(Index::Joined) => "[*]".to_owned(),
         Some(Index::Element(arith)) => format!("[{}]", arith_text(arith)),
     };
-    let plain = parameter.index.is_none() && !parameter.indirect && parameter.operation == Operation::Value;
+    let plain = parameter.index.is_none() && !parameter.indirect && matches!(parameter.operation, Operation::Value);
     if plain && (name.len() == 1 || !name.starts_with(|c: char| c.is_ascii_digit())) {
         return format!("${name}");
     }

@@ -8,14 +8,16 @@ use serde::{Deserialize, Serialize};
 use super::word::{Arith, Word};
 
 /// Commands in sequence.
-#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(PartialEq))]
 pub struct List {
     /// The commands, in order.
     pub items: Vec<Item>,
 }
 
 /// One `&&`/`||` chain of a list, and how it is ended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(PartialEq))]
 pub struct Item {
     /// The chain.
     pub chain: Rc<Chain>,
@@ -24,7 +26,8 @@ pub struct Item {
 }
 
 /// Pipelines joined by `&&` and `||`, which bind equally and from the left.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(PartialEq))]
 pub struct Chain {
     /// The first one.
     pub first: Rc<Pipeline>,
@@ -42,7 +45,8 @@ pub enum Connector {
 }
 
 /// Commands joined by `|`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(PartialEq))]
 pub struct Pipeline {
     /// `!` before it.
     pub negated: bool,
@@ -62,7 +66,8 @@ pub enum TimeFormat {
 }
 
 /// One stage of a pipeline.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(PartialEq))]
 pub struct Command {
     /// What it is.
     pub kind: Kind,
@@ -73,7 +78,8 @@ pub struct Command {
 }
 
 /// The kinds of command.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(PartialEq))]
 pub enum Kind {
     /// Words, assignments and redirections.
     Simple(Rc<Simple>),
@@ -109,7 +115,8 @@ pub enum Kind {
 }
 
 /// A simple command.
-#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(PartialEq))]
 pub struct Simple {
     /// Assignments before the first word.
     pub assignments: Vec<Assignment>,
@@ -122,7 +129,8 @@ pub struct Simple {
 }
 
 /// `for NAME [in WORDS]; do …; done`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(PartialEq))]
 pub struct For {
     /// The variable.
     pub name: String,
@@ -135,7 +143,8 @@ pub struct For {
 }
 
 /// `for ((initial; condition; step))`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(PartialEq))]
 pub struct ForArith {
     /// Done once.
     pub initial: Option<Arith>,
@@ -150,7 +159,8 @@ pub struct ForArith {
 }
 
 /// `case WORD in …`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(PartialEq))]
 pub struct Case {
     /// What is compared.
     pub word: Word,
@@ -161,7 +171,8 @@ pub struct Case {
 }
 
 /// A branch of `case`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(PartialEq))]
 pub struct Arm {
     /// Its patterns.
     pub patterns: Vec<Word>,
@@ -183,7 +194,8 @@ pub enum ArmEnd {
 }
 
 /// A function.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(PartialEq))]
 pub struct Function {
     /// Its name.
     pub name: String,
@@ -192,7 +204,8 @@ pub struct Function {
 }
 
 /// `coproc [NAME] command`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(PartialEq))]
 pub struct Coproc {
     /// The array that gets the descriptors.
     pub name: String,
@@ -201,7 +214,8 @@ pub struct Coproc {
 }
 
 /// An expression of `[[ … ]]`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(PartialEq))]
 pub enum Condition {
     /// A word that is not empty.
     Word(Word),
@@ -241,7 +255,8 @@ pub enum Comparison {
 }
 
 /// `NAME=…`, `NAME+=…`, `NAME[i]=…`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(PartialEq))]
 pub struct Assignment {
     /// The variable.
     pub name: String,
@@ -254,7 +269,8 @@ pub struct Assignment {
 }
 
 /// The right side of an assignment.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(PartialEq))]
 pub enum Assigned {
     /// A word.
     Scalar(Word),
@@ -263,7 +279,8 @@ pub enum Assigned {
 }
 
 /// One element between the parentheses of an array assignment.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(PartialEq))]
 pub struct Element {
     /// `[i]=`
     pub index: Option<Arith>,
@@ -274,7 +291,8 @@ pub struct Element {
 }
 
 /// A redirection.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(PartialEq))]
 pub struct Redirect {
     /// Which descriptor; the operator's own when absent.
     pub descriptor: Option<Descriptor>,

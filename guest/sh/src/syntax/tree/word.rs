@@ -9,7 +9,8 @@ use super::command::{Assignment, List};
 use crate::arith;
 
 /// A word: the concatenation of its parts.
-#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(PartialEq))]
 pub struct Word {
     /// The parts.
     pub parts: Vec<Part>,
@@ -18,7 +19,8 @@ pub struct Word {
 }
 
 /// A piece of a word.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(PartialEq))]
 pub enum Part {
     /// Quoted text: taken as it is, and there even when empty.
     Text(String),
@@ -44,7 +46,8 @@ pub enum Part {
 pub type Quoted = bool;
 
 /// What stands in `$( … )`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(PartialEq))]
 pub struct Substitution {
     /// The commands.
     pub list: Rc<List>,
@@ -60,7 +63,8 @@ pub enum Direction {
 }
 
 /// A brace expansion.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(PartialEq))]
 pub enum Brace {
     /// `{a,b,c}`
     List(Vec<Vec<Part>>),
@@ -87,7 +91,8 @@ pub enum Brace {
 }
 
 /// A parameter expansion.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(PartialEq))]
 pub struct Parameter {
     /// Which parameter.
     pub name: Name,
@@ -113,7 +118,8 @@ pub enum Name {
 }
 
 /// The subscript of a parameter.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(PartialEq))]
 pub enum Index {
     /// `[@]`
     All,
@@ -124,7 +130,8 @@ pub enum Index {
 }
 
 /// What a parameter expansion does with the value.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(PartialEq))]
 pub enum Operation {
     /// Nothing.
     Value,
@@ -233,6 +240,7 @@ pub struct Arith {
     pub parsed: OnceCell<Option<Rc<arith::Parsed>>>,
 }
 
+#[cfg(test)]
 impl PartialEq for Arith {
     fn eq(&self, other: &Arith) -> bool {
         self.text == other.text
