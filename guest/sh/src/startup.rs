@@ -85,7 +85,8 @@ impl Invocation {
                     return Err(0);
                 }
                 "--help" => {
-                    let text = "Usage: sh [-abefhmnuvxBCEPT] [-o option] [-O option] [-c command | file | -s] [argument ...]\n";
+                    let text =
+                        "Usage: sh [-abefhmnuvxBCEPT] [-o option] [-O option] [-c command | file | -s] [argument]...\n";
                     let _ = isopod_sys::write_all(1, text.as_bytes());
                     return Err(0);
                 }

@@ -119,7 +119,7 @@ impl Parsed {
         let mut dollars = Vec::new();
         for part in &arith.text.parts {
             match part {
-                Part::Bare(piece) | Part::Glob(piece) => text.push_str(piece),
+                Part::Bare(piece) | Part::Glob(piece) if !piece.contains(PLACEHOLDER) => text.push_str(piece),
                 Part::Parameter(parameter) if is_plain(parameter) && dollars.len() < 64 => {
                     text.push(PLACEHOLDER);
                     text.push(char::from(32 + dollars.len() as u8));
@@ -128,7 +128,7 @@ impl Parsed {
                 _ => return None,
             }
         }
-        let code = compile(&text).ok()?;
+        let code = parse::compile_marked(&text).ok()?;
         Some(Rc::new(Parsed { code, dollars }))
     }
 }

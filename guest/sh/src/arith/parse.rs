@@ -9,8 +9,17 @@ use crate::syntax::name_length;
 /// Parentheses, unary operators and conditionals in each other; a level costs stack.
 const DEPTH_LIMIT: u32 = 200;
 
-/// Compiles a text that has been expanded, or has placeholders where it would have been.
+/// Compiles a text that has been expanded.
 pub fn compile(text: &str) -> Result<Code, Error> {
+    // A script can have this character too, and then it is no placeholder.
+    if let Some(at) = text.find(PLACEHOLDER) {
+        return Err(Error { message: "syntax error: invalid arithmetic operator", token: text[at..].to_owned() });
+    }
+    compile_at(text, 0)
+}
+
+/// Compiles a text with placeholders where expansions would have been.
+pub(super) fn compile_marked(text: &str) -> Result<Code, Error> {
     compile_at(text, 0)
 }
 

@@ -4,8 +4,8 @@ use super::sink::{Mode, Sink};
 use super::values::Values;
 use crate::order::sort_texts;
 use crate::state::options::SetOption;
-use crate::state::variable::Attributes;
-use crate::state::{Shell, Stop};
+use crate::state::variable::{Attributes, Value};
+use crate::state::{Key, Shell, Stop};
 use crate::syntax::tree::{Arith, Fallback, Index, Name, Operation, Parameter, Word};
 use crate::syntax::{self};
 
@@ -128,6 +128,14 @@ impl Shell {
         {
             return Ok(count_chars(text));
         }
+        if let (Name::Variable(name), Some(Index::Element(arith))) = (name, index)
+            && let Key::Index(at) = self.key(name, arith)?
+            && at < 0
+            && let Some(Value::Indexed(elements)) = self.variable(name).as_deref().map(|v| &v.value)
+            && elements.last_key_value().map_or(0, |(last, _)| last.saturating_add(1)) + at < 0
+        {
+            return Err(self.refuse(&format!("{name}: bad array subscript")));
+        }
         let values = self.values(name, index)?;
         self.check_bound(name, index, &values)?;
         Ok(match values {
@@ -160,7 +168,7 @@ impl Shell {
         };
         match (kind, present) {
             (Fallback::Alternative, false) => {
-                if quoted && matches!(values, Values::One(_)) {
+                if quoted && !matches!(values, Values::Many { joined: false, .. }) {
                     sink.quoted("");
                 }
                 Ok(())
@@ -215,6 +223,10 @@ impl Shell {
         let before = std::mem::replace(&mut sink.split_bare, !quoted);
         let expanded = self.expand_parts(word.parts.iter(), sink);
         sink.split_bare = before;
+        // In quotes there is a field, whatever the word comes to.
+        if quoted {
+            sink.quoted("");
+        }
         expanded
     }
 

@@ -130,8 +130,20 @@ fn hostile_braces_take_no_time() {
 fn printing_a_function_shows_it_as_bash_does() {
     let list = parse("f() { echo \"$x\" | cat; if a; then b; elif c; then d; fi; }").unwrap();
     let Kind::Function(function) = &list.items[0].chain.first.stages[0].kind else { panic!() };
-    let shown = "f () \n{ \n    echo \"$x\" | cat;\n    if a; then\n        b;\n    else\n        if c; then\n            d;\n        fi;\n    fi\n}";
-    assert_eq!(function_text(function), shown);
+    let shown = [
+        "f () ",
+        "{ ",
+        "    echo \"$x\" | cat;",
+        "    if a; then",
+        "        b;",
+        "    else",
+        "        if c; then",
+        "            d;",
+        "        fi;",
+        "    fi",
+        "}",
+    ];
+    assert_eq!(function_text(function), shown.join("\n"));
 }
 
 #[test]
