@@ -5,6 +5,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "a build reaches the host: that is its work")]
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -12,9 +13,6 @@ use std::process::{Command, Stdio};
 use std::{env, fs};
 
 const TARGET: &str = "wasm32-wasip2";
-
-/// The guest's components, in the order in which a program's name is looked up.
-const COMPONENTS: [&str; 3] = ["sh", "lean", "coreutils"];
 
 /// Whatever decides what the guest becomes.
 const INPUTS: [&str; 8] = [
@@ -45,9 +43,12 @@ fn build() -> Result<()> {
     let shared = out.ancestors().nth(4).ok_or("OUT_DIR is not below a target directory")?.join("guest");
     add_target()?;
 
-    let crates: Vec<String> = COMPONENTS.iter().map(|name| format!("isopod-{name}")).collect();
+    let components = components()?;
+    let crates: Vec<String> = components.iter().map(|name| format!("isopod-{name}")).collect();
     let mut guest = cargo(&shared)?;
     guest.args(["--profile", "guest", "--target", TARGET]);
+    // What memchr and its like are fast with; every CPU that the code is compiled for has it.
+    guest.env("CARGO_TARGET_WASM32_WASIP2_RUSTFLAGS", "-C target-feature=+simd128");
     for name in &crates {
         guest.args(["-p", name]);
     }
@@ -63,8 +64,33 @@ fn build() -> Result<()> {
         precompile.arg(shared.join(TARGET).join("guest").join(format!("{name}.wasm")));
     }
     let digests = run(&mut precompile, "precompiling the guest")?;
-    fs::write(out.join("images.rs"), describe(&digests, &images)?)?;
+    fs::write(out.join("images.rs"), describe(&components, &digests, &images)?)?;
     Ok(())
+}
+
+/// The guest's components: the directories there that list programs. No program may be in two of them.
+fn components() -> Result<Vec<String>> {
+    let mut components = Vec::new();
+    for entry in fs::read_dir("guest")? {
+        let entry = entry?;
+        if entry.path().join("programs.txt").exists() {
+            components.push(entry.file_name().into_string().map_err(|name| format!("{name:?} is no name"))?);
+        }
+    }
+    components.sort();
+    let mut owners = BTreeMap::new();
+    for component in &components {
+        for program in programs(component)?.lines() {
+            if let Some(other) = owners.insert(program.to_owned(), component) {
+                return Err(format!("{program} is in guest/{other} and in guest/{component}").into());
+            }
+        }
+    }
+    Ok(components)
+}
+
+fn programs(component: &str) -> Result<String> {
+    Ok(fs::read_to_string(format!("guest/{component}/programs.txt"))?)
 }
 
 /// A cargo that builds for itself, not with what this build was told about flags, wrappers and directories.
@@ -107,13 +133,13 @@ fn run(command: &mut Command, what: &str) -> Result<String> {
 }
 
 /// Writes the list of images as Rust: the lines of the precompiler and the programs of each component.
-fn describe(digests: &str, images: &Path) -> Result<String> {
+fn describe(components: &[String], digests: &str, images: &Path) -> Result<String> {
     let mut source = String::from("static IMAGES: &[Image] = &[\n");
-    for (line, name) in digests.lines().zip(COMPONENTS) {
+    for (line, name) in digests.lines().zip(components) {
         let [_, plain, plain_sum, fuel, fuel_sum] = line.split(' ').collect::<Vec<_>>()[..] else {
             return Err(format!("the precompiler said {line:?}").into());
         };
-        let programs = fs::read_to_string(format!("guest/{name}/programs.txt"))?;
+        let programs = programs(name)?;
         let programs: Vec<&str> = programs.lines().collect();
         writeln!(source, "    Image {{ name: {name:?}, programs: &{programs:?},")?;
         for (field, digest, sum) in [("plain", plain, plain_sum), ("fuel", fuel, fuel_sum)] {

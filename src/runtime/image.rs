@@ -47,7 +47,7 @@ impl Code {
     }
 }
 
-/// All images, in the order in which a program's name is looked up.
+/// All images.
 pub(super) fn images() -> &'static [Image] {
     IMAGES
 }

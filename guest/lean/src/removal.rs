@@ -3,7 +3,7 @@
 use isopod_sys::files::{self, Kind};
 use isopod_sys::{Errno, fs};
 
-use crate::path::join;
+use isopod_gnu::path::join;
 
 /// What became of one file of a tree.
 pub(crate) enum Fate<'a> {

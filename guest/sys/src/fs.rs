@@ -5,7 +5,36 @@
 
 use std::io;
 
-use crate::{Errno, errno, process};
+use crate::{Errno, files, process};
+
+/// A name in a directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The name.
+    pub name: String,
+    /// What it names; a link is not followed.
+    pub kind: files::Kind,
+    /// Which file of its mount it is.
+    pub inode: u64,
+}
+
+/// What is in a directory, without `.` and `..`, in no order.
+#[cfg(target_arch = "wasm32")]
+pub fn entries(path: &str) -> Result<Vec<Entry>, Errno> {
+    let mut entries = Vec::new();
+    for name in files::read_dir(path)? {
+        match files::stat(&format!("{path}/{name}"), false) {
+            Ok(found) => entries.push(Entry { name, kind: found.kind, inode: found.inode }),
+            // It has gone meanwhile.
+            Err(Errno::NoEntry) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    Ok(entries)
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+pub use crate::native::files::entries;
 
 /// Makes a directory, with what the umask leaves of all rights.
 pub fn create_dir(path: &str) -> Result<(), Errno> {
@@ -62,8 +91,14 @@ fn absolute(path: &str) -> Result<String, Errno> {
     }
 }
 
+#[cfg(target_arch = "wasm32")]
 fn reason(error: io::Error) -> Errno {
-    error.raw_os_error().and_then(errno::from_number).unwrap_or(Errno::Io)
+    error.raw_os_error().and_then(crate::from_number).unwrap_or(Errno::Io)
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn reason(error: io::Error) -> Errno {
+    crate::native::reason(&error)
 }
 
 /// The two calls that std does not have for this target.
@@ -116,16 +151,21 @@ mod libc {
     }
 }
 
-/// Programs are compiled for this machine only to run their unit tests.
 #[cfg(not(target_arch = "wasm32"))]
 mod libc {
-    use super::Errno;
+    use rustix::fs::{AtFlags, CWD, Timespec, Timestamps};
 
-    pub(super) fn symlink(_: &str, _: &str) -> Result<(), Errno> {
-        Err(Errno::NotSupported)
+    use super::{Errno, reason};
+
+    pub(super) fn symlink(target: &str, path: &str) -> Result<(), Errno> {
+        std::os::unix::fs::symlink(target, path).map_err(reason)
     }
 
-    pub(super) fn set_times(_: &str, _: u64, _: u64, _: bool) -> Result<(), Errno> {
-        Err(Errno::NotSupported)
+    pub(super) fn set_times(path: &str, accessed: u64, modified: u64, follow: bool) -> Result<(), Errno> {
+        let time =
+            |nanos: u64| Timespec { tv_sec: (nanos / 1_000_000_000) as i64, tv_nsec: (nanos % 1_000_000_000) as _ };
+        let times = Timestamps { last_access: time(accessed), last_modification: time(modified) };
+        let flags = if follow { AtFlags::empty() } else { AtFlags::SYMLINK_NOFOLLOW };
+        rustix::fs::utimensat(CWD, path, &times, flags).map_err(|errno| reason(errno.into()))
     }
 }

@@ -3,18 +3,28 @@
 //! `files` and `process` are the bindings of `wit/kernel.wit`. Around them stands only what every program
 //! needs: an entry point that hands the true exit code to the kernel, an owned descriptor, error texts, and the
 //! changes of the directory tree that WASI does.
+//!
+//! Compiled for this machine, the same calls are the host's own (`native`): so a program can be tested against GNU's
+//! without a build of the sandbox, and measured against itself in it.
 
 #[allow(missing_docs, unsafe_code, unreachable_pub, clippy::all)]
 mod bindings {
     wit_bindgen::generate!({ world: "program", path: "../../wit", pub_export_macro: false });
 }
 
+#[cfg(not(target_arch = "wasm32"))]
+mod native;
+
 mod entry;
 mod errno;
 mod fd;
 pub mod fs;
 
-pub use bindings::isopod::kernel::{files, process, types::Errno};
+pub use bindings::isopod::kernel::types::Errno;
+#[cfg(target_arch = "wasm32")]
+pub use bindings::isopod::kernel::{files, process};
 pub use entry::{entry, exit};
 pub use errno::{from_number, number, text};
 pub use fd::{Fd, write_all};
+#[cfg(not(target_arch = "wasm32"))]
+pub use native::{files, process};

@@ -4,7 +4,7 @@ use isopod_sys::files::{self, Attributes, Kind};
 use isopod_sys::{fs, text};
 
 use super::Copier;
-use crate::quote::shell;
+use isopod_gnu::quote::shell;
 
 impl Copier<'_> {
     /// Gives a copy the attributes it shall keep. A new directory gets its permissions in any case: while it was

@@ -4,8 +4,8 @@ use isopod_sys::files::{self, Attributes, Kind, OpenFlags};
 use isopod_sys::{Errno, Fd, fs, text, write_all};
 
 use super::{Copier, How};
-use crate::output::PIECE;
-use crate::quote::shell;
+use isopod_gnu::output::PIECE;
+use isopod_gnu::quote::shell;
 
 impl Copier<'_> {
     /// Copies the content of a file, to a new file with its permissions or into the file that is there.

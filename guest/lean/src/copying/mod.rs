@@ -8,10 +8,10 @@ use std::collections::HashMap;
 use isopod_sys::files::{self, Attributes, Kind};
 use isopod_sys::{Errno, fs, process, text};
 
-use crate::output::Out;
-use crate::path::join;
-use crate::program::Call;
-use crate::quote::shell;
+use isopod_gnu::output::Out;
+use isopod_gnu::path::join;
+use isopod_gnu::program::Call;
+use isopod_gnu::quote::shell;
 
 /// How to copy.
 #[derive(Clone)]
@@ -203,7 +203,7 @@ impl<'a> Copier<'a> {
             Replace::Ask => {
                 // What was reported so far belongs before the question.
                 self.out.flush();
-                crate::prompt::ask(&format!("{}: overwrite {}? ", self.call.name, shell(dest)))
+                isopod_gnu::prompt::ask(&format!("{}: overwrite {}? ", self.call.name, shell(dest)))
             }
         }
     }

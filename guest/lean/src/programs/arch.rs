@@ -1,7 +1,7 @@
 //! `arch`: the machine's kind.
 
 use super::uname::MACHINE;
-use crate::program::{Program, Syntax};
+use isopod_gnu::program::{Program, Syntax};
 
 /// `arch`.
 pub(crate) const PROGRAM: Program = Program {

@@ -3,10 +3,10 @@
 use isopod_sys::files::{self, Kind, OpenFlags};
 use isopod_sys::{Errno, Fd, text};
 
-use crate::options::Opt;
-use crate::output::{Out, PIECE};
-use crate::program::{Call, Program, Syntax};
-use crate::quote;
+use isopod_gnu::options::Opt;
+use isopod_gnu::output::{Out, PIECE};
+use isopod_gnu::program::{Call, Program, Syntax};
+use isopod_gnu::quote;
 
 /// `cat`.
 pub(crate) const PROGRAM: Program = Program {

@@ -4,10 +4,10 @@ use isopod_sys::files::{self, Kind};
 use isopod_sys::{fs, text};
 
 use crate::copying::{Copier, Follow, How, Keep, Replace, Rules};
-use crate::options::{Found, Opt};
-use crate::path::{join, last_part, trim_slashes};
-use crate::program::{Call, Program, Syntax};
-use crate::quote::{plain, shell};
+use isopod_gnu::options::{Found, Opt};
+use isopod_gnu::path::{join, last_part, trim_slashes};
+use isopod_gnu::program::{Call, Program, Syntax};
+use isopod_gnu::quote::{plain, shell};
 
 /// `cp`.
 pub(crate) const PROGRAM: Program = Program {

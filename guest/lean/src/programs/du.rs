@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use isopod_sys::files::{self, Attributes, Kind};
 use isopod_sys::text;
 
-use crate::glob;
-use crate::human::{Unit, disk_usage};
-use crate::options::{Found, Opt};
-use crate::output::Out;
-use crate::path::{join, last_part};
-use crate::program::{Call, Program, Syntax};
-use crate::quote::{plain, shell};
+use isopod_gnu::glob;
+use isopod_gnu::human::{Unit, disk_usage};
+use isopod_gnu::options::{Found, Opt};
+use isopod_gnu::output::Out;
+use isopod_gnu::path::{join, last_part};
+use isopod_gnu::program::{Call, Program, Syntax};
+use isopod_gnu::quote::{plain, shell};
 
 /// `du`.
 pub(crate) const PROGRAM: Program = Program {

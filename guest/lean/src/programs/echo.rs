@@ -1,7 +1,7 @@
 //! `echo`: a line of text.
 
-use crate::output::Out;
-use crate::program::{Call, Program, Syntax};
+use isopod_gnu::output::Out;
+use isopod_gnu::program::{Call, Program, Syntax};
 
 /// `echo`.
 pub(crate) const PROGRAM: Program = Program {

@@ -2,10 +2,10 @@
 
 use isopod_sys::files;
 
-use crate::options::Opt;
-use crate::output::{Out, PIECE};
-use crate::program::{Call, Program, Syntax};
-use crate::quote::plain;
+use isopod_gnu::options::Opt;
+use isopod_gnu::output::{Out, PIECE};
+use isopod_gnu::program::{Call, Program, Syntax};
+use isopod_gnu::quote::plain;
 
 /// `factor`.
 pub(crate) const PROGRAM: Program = Program {

@@ -1,9 +1,9 @@
 //! `groups`: the groups a user is in.
 
-use crate::accounts;
-use crate::output::Out;
-use crate::program::{Call, Program, Syntax};
-use crate::quote;
+use isopod_gnu::accounts;
+use isopod_gnu::output::Out;
+use isopod_gnu::program::{Call, Program, Syntax};
+use isopod_gnu::quote;
 
 /// `groups`.
 pub(crate) const PROGRAM: Program = Program {

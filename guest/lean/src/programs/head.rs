@@ -2,11 +2,11 @@
 
 use isopod_sys::{Errno, files, text};
 
-use crate::input::{Input, or_standard_input};
-use crate::options::Opt;
-use crate::output::Out;
-use crate::program::{Call, Program, Syntax};
-use crate::{quote, size};
+use isopod_gnu::input::{Input, or_standard_input};
+use isopod_gnu::options::Opt;
+use isopod_gnu::output::Out;
+use isopod_gnu::program::{Call, Program, Syntax};
+use isopod_gnu::{quote, size};
 
 /// `head`.
 pub(crate) const PROGRAM: Program = Program {

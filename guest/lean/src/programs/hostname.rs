@@ -1,8 +1,8 @@
 //! `hostname`: the sandbox's name.
 
-use crate::options::Opt;
-use crate::output::read_file;
-use crate::program::{Call, Program, Syntax};
+use isopod_gnu::options::Opt;
+use isopod_gnu::output::read_file;
+use isopod_gnu::program::{Call, Program, Syntax};
 
 /// `hostname`.
 pub(crate) const PROGRAM: Program = Program {

@@ -1,10 +1,10 @@
 //! `id`: who a user is, in names and numbers.
 
-use crate::accounts::{self, User};
-use crate::options::Opt;
-use crate::output::Out;
-use crate::program::{Call, Program, Syntax};
-use crate::quote;
+use isopod_gnu::accounts::{self, User};
+use isopod_gnu::options::Opt;
+use isopod_gnu::output::Out;
+use isopod_gnu::program::{Call, Program, Syntax};
+use isopod_gnu::quote;
 
 /// `id`.
 pub(crate) const PROGRAM: Program = Program {

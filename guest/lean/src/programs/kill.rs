@@ -2,9 +2,9 @@
 
 use isopod_sys::{process, text};
 
-use crate::output::Out;
-use crate::program::{Call, Program, Syntax};
-use crate::{quote, signals};
+use isopod_gnu::output::Out;
+use isopod_gnu::program::{Call, Program, Syntax};
+use isopod_gnu::{quote, signals};
 
 /// `kill`.
 pub(crate) const PROGRAM: Program = Program {

@@ -4,11 +4,11 @@ use isopod_sys::files::{self, Kind};
 use isopod_sys::{Errno, fs, process, text};
 
 use super::chmod::Mode;
-use crate::options::Opt;
-use crate::output::Out;
-use crate::path::trim_slashes;
-use crate::program::{Call, Program, Syntax};
-use crate::quote::{plain, shell};
+use isopod_gnu::options::Opt;
+use isopod_gnu::output::Out;
+use isopod_gnu::path::trim_slashes;
+use isopod_gnu::program::{Call, Program, Syntax};
+use isopod_gnu::quote::{plain, shell};
 
 /// `mkdir`.
 pub(crate) const PROGRAM: Program = Program {

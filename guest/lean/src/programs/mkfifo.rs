@@ -1,8 +1,8 @@
 //! `mkfifo`: refused. A pipe with a name would be a place where a process waits for ever.
 
-use crate::options::Opt;
-use crate::program::{Call, Program, Syntax};
-use crate::quote;
+use isopod_gnu::options::Opt;
+use isopod_gnu::program::{Call, Program, Syntax};
+use isopod_gnu::quote;
 
 /// `mkfifo`.
 pub(crate) const PROGRAM: Program = Program {

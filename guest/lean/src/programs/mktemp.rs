@@ -3,10 +3,10 @@
 use isopod_sys::files::{self, OpenFlags};
 use isopod_sys::{Errno, Fd, fs, text};
 
-use crate::options::Opt;
-use crate::path::join;
-use crate::program::{Call, Program, Syntax};
-use crate::quote::plain;
+use isopod_gnu::options::Opt;
+use isopod_gnu::path::join;
+use isopod_gnu::program::{Call, Program, Syntax};
+use isopod_gnu::quote::plain;
 
 /// `mktemp`.
 pub(crate) const PROGRAM: Program = Program {

@@ -37,7 +37,7 @@ mod wc;
 mod whoami;
 mod yes;
 
-use crate::program::Program;
+use isopod_gnu::program::Program;
 
 /// All programs, sorted by name. `programs.txt` lists the same names for the host's build.
 pub(crate) const PROGRAMS: &[&Program] = &[

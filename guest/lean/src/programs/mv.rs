@@ -5,13 +5,13 @@ use isopod_sys::{Errno, fs, text};
 
 use super::cp::operands;
 use crate::copying::{Copier, Follow, How, Keep, Replace, Rules, is_same, is_within};
-use crate::options::Opt;
-use crate::output::Out;
-use crate::path::{join, last_part, trim_slashes};
-use crate::program::{Call, Program, Syntax};
-use crate::prompt::ask;
-use crate::quote::shell;
 use crate::removal::{Fate, remove_tree};
+use isopod_gnu::options::Opt;
+use isopod_gnu::output::Out;
+use isopod_gnu::path::{join, last_part, trim_slashes};
+use isopod_gnu::program::{Call, Program, Syntax};
+use isopod_gnu::prompt::ask;
+use isopod_gnu::quote::shell;
 
 /// `mv`.
 pub(crate) const PROGRAM: Program = Program {

@@ -1,8 +1,8 @@
 //! `nproc`: how many processors a process has.
 
-use crate::options::Opt;
-use crate::program::{Call, Program, Syntax};
-use crate::quote;
+use isopod_gnu::options::Opt;
+use isopod_gnu::program::{Call, Program, Syntax};
+use isopod_gnu::quote;
 
 /// `nproc`.
 pub(crate) const PROGRAM: Program = Program {

@@ -1,8 +1,8 @@
 //! `printenv`: the environment, or some of it.
 
-use crate::options::Opt;
-use crate::output::Out;
-use crate::program::{Call, Program, Syntax};
+use isopod_gnu::options::Opt;
+use isopod_gnu::output::Out;
+use isopod_gnu::program::{Call, Program, Syntax};
 
 /// `printenv`.
 pub(crate) const PROGRAM: Program = Program {

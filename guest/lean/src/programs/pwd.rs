@@ -2,8 +2,8 @@
 
 use isopod_sys::{files, process};
 
-use crate::options::Opt;
-use crate::program::{Call, Program, Syntax};
+use isopod_gnu::options::Opt;
+use isopod_gnu::program::{Call, Program, Syntax};
 
 /// `pwd`.
 pub(crate) const PROGRAM: Program = Program {

@@ -4,13 +4,13 @@ use isopod_sys::files::{self, Kind};
 use isopod_sys::{Errno, fs, text};
 
 use crate::copying::is_same;
-use crate::options::{Found, Opt};
-use crate::output::Out;
-use crate::path::last_part;
-use crate::program::{Call, Program, Syntax};
-use crate::prompt::ask;
-use crate::quote::{plain, shell};
 use crate::removal::{Fate, Question, remove_tree};
+use isopod_gnu::options::{Found, Opt};
+use isopod_gnu::output::Out;
+use isopod_gnu::path::last_part;
+use isopod_gnu::program::{Call, Program, Syntax};
+use isopod_gnu::prompt::ask;
+use isopod_gnu::quote::{plain, shell};
 
 /// `rm`.
 pub(crate) const PROGRAM: Program = Program {

@@ -2,11 +2,11 @@
 
 use isopod_sys::{Errno, fs, text};
 
-use crate::options::Opt;
-use crate::output::Out;
-use crate::path::trim_slashes;
-use crate::program::{Call, Program, Syntax};
-use crate::quote::shell;
+use isopod_gnu::options::Opt;
+use isopod_gnu::output::Out;
+use isopod_gnu::path::trim_slashes;
+use isopod_gnu::program::{Call, Program, Syntax};
+use isopod_gnu::quote::shell;
 
 /// `rmdir`.
 pub(crate) const PROGRAM: Program = Program {

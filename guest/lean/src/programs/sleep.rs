@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::program::{Call, Program, Syntax};
-use crate::{duration, quote};
+use isopod_gnu::program::{Call, Program, Syntax};
+use isopod_gnu::{duration, quote};
 
 /// `sleep`.
 pub(crate) const PROGRAM: Program = Program {

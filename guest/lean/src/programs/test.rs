@@ -2,9 +2,9 @@
 
 use isopod_sys::files::{self, Attributes, Kind};
 
-use crate::accounts;
-use crate::program::{Call, Program, Syntax};
-use crate::quote::plain;
+use isopod_gnu::accounts;
+use isopod_gnu::program::{Call, Program, Syntax};
+use isopod_gnu::quote::plain;
 
 /// `test`.
 pub(crate) const TEST: Program = Program {

@@ -5,9 +5,9 @@ use std::time::Instant;
 use isopod_sys::process::{self, Status};
 use isopod_sys::{Errno, text};
 
-use crate::options::Opt;
-use crate::program::{Call, Program, Syntax};
-use crate::{child, duration, quote, signals};
+use isopod_gnu::options::Opt;
+use isopod_gnu::program::{Call, Program, Syntax};
+use isopod_gnu::{child, duration, quote, signals};
 
 /// `timeout`.
 pub(crate) const PROGRAM: Program = Program {

@@ -1,6 +1,6 @@
 //! `true` and `false`: an exit code and nothing else.
 
-use crate::program::{Call, Program, Syntax};
+use isopod_gnu::program::{Call, Program, Syntax};
 
 /// `true`.
 pub(crate) const TRUE: Program = Program {

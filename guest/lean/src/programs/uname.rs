@@ -1,8 +1,8 @@
 //! `uname`: what system this is.
 
 use super::hostname;
-use crate::options::Opt;
-use crate::program::{Call, Program, Syntax};
+use isopod_gnu::options::Opt;
+use isopod_gnu::program::{Call, Program, Syntax};
 
 /// Scripts ask for the kernel's name to learn which tools and paths there are: those are Linux's.
 const KERNEL: &str = "Linux";

@@ -3,11 +3,11 @@
 use isopod_sys::files::{self, Kind};
 use isopod_sys::{Errno, text};
 
-use crate::input::{Input, or_standard_input};
-use crate::options::Opt;
-use crate::output::{Out, read_file};
-use crate::program::{Call, Program, Syntax};
-use crate::{quote, width};
+use isopod_gnu::input::{Input, or_standard_input};
+use isopod_gnu::options::Opt;
+use isopod_gnu::output::{Out, read_file};
+use isopod_gnu::program::{Call, Program, Syntax};
+use isopod_gnu::{quote, width};
 
 /// `wc`.
 pub(crate) const PROGRAM: Program = Program {

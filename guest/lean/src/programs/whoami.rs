@@ -1,7 +1,7 @@
 //! `whoami`: the user's name.
 
-use crate::accounts;
-use crate::program::{Call, Program, Syntax};
+use isopod_gnu::accounts;
+use isopod_gnu::program::{Call, Program, Syntax};
 
 /// `whoami`.
 pub(crate) const PROGRAM: Program = Program {

@@ -2,8 +2,8 @@
 
 use isopod_sys::{text, write_all};
 
-use crate::output::PIECE;
-use crate::program::{Call, Program, Syntax};
+use isopod_gnu::output::PIECE;
+use isopod_gnu::program::{Call, Program, Syntax};
 
 /// `yes`.
 pub(crate) const PROGRAM: Program = Program {

@@ -5,10 +5,10 @@ mod mode;
 use isopod_sys::files::{self, Kind};
 use isopod_sys::{Errno, process, text};
 
-use crate::options::Opt;
-use crate::output::Out;
-use crate::program::{Call, Program, Syntax};
-use crate::quote;
+use isopod_gnu::options::Opt;
+use isopod_gnu::output::Out;
+use isopod_gnu::program::{Call, Program, Syntax};
+use isopod_gnu::quote;
 pub(super) use mode::Mode;
 
 /// `chmod`.

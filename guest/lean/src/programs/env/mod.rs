@@ -5,10 +5,10 @@ mod split;
 use isopod_sys::process::{self, Disposition};
 use isopod_sys::{Errno, text};
 
-use crate::options::Opt;
-use crate::output::Out;
-use crate::program::{Call, Program, Syntax};
-use crate::{child, quote, signals};
+use isopod_gnu::options::Opt;
+use isopod_gnu::output::Out;
+use isopod_gnu::program::{Call, Program, Syntax};
+use isopod_gnu::{child, quote, signals};
 
 /// `env`.
 pub(crate) const PROGRAM: Program = Program {

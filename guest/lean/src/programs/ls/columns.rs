@@ -4,8 +4,8 @@ use isopod_sys::files::Kind;
 
 use super::entry::Entry;
 use super::options::{Format, Indicator, Settings};
-use crate::output::Out;
-use crate::width::of_text;
+use isopod_gnu::output::Out;
+use isopod_gnu::width::of_text;
 
 /// No column is narrower than a letter and the two blanks between columns.
 const NARROWEST: usize = 3;

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use isopod_sys::files::{self, Attributes, Kind};
 
-use crate::human::disk_usage;
+use isopod_gnu::human::disk_usage;
 
 /// A file, the name it is shown by and what is known of it.
 pub(super) struct Entry {

@@ -9,10 +9,10 @@ use isopod_sys::fs;
 use super::columns::indicator;
 use super::entry::Entry;
 use super::options::Settings;
-use crate::accounts;
-use crate::calendar::Date;
-use crate::output::Out;
 use crate::programs::chmod;
+use isopod_gnu::accounts;
+use isopod_gnu::calendar::Date;
+use isopod_gnu::output::Out;
 
 /// Half of a mean Gregorian year in seconds: what is older shows its year in place of the time of day.
 const RECENT: u64 = 31_556_952 / 2;

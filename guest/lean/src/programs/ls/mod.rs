@@ -10,12 +10,12 @@ use std::cmp::Ordering;
 use isopod_sys::files::{self, Kind};
 use isopod_sys::text;
 
-use crate::output::Out;
-use crate::path::join;
-use crate::program::Call;
-use crate::quote::shell;
-use crate::{version, width};
 use entry::Entry;
+use isopod_gnu::output::Out;
+use isopod_gnu::path::join;
+use isopod_gnu::program::Call;
+use isopod_gnu::quote::shell;
+use isopod_gnu::{version, width};
 pub(crate) use options::PROGRAM;
 use options::{Follow, Format, Hidden, Settings, Sort};
 
@@ -97,7 +97,7 @@ impl Listing<'_> {
         if let Some(identity) = identity {
             // With -L a link may lead back up.
             if above.contains(&identity) {
-                let message = format!("{}: not listing already-listed directory", crate::quote::name(path));
+                let message = format!("{}: not listing already-listed directory", isopod_gnu::quote::name(path));
                 return self.fail(SERIOUS, &message);
             }
             above.push(identity);

@@ -3,11 +3,11 @@
 use isopod_sys::files::Attributes;
 
 use super::run;
-use crate::glob;
-use crate::human::Unit;
-use crate::options::{Found, Opt};
-use crate::program::{Call, Program, Syntax};
-use crate::quote;
+use isopod_gnu::glob;
+use isopod_gnu::human::Unit;
+use isopod_gnu::options::{Found, Opt};
+use isopod_gnu::program::{Call, Program, Syntax};
+use isopod_gnu::quote;
 
 /// `ls`.
 pub(crate) const PROGRAM: Program = Program {

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use super::merge::Source;
 use super::{Settings, open};
-use crate::program::Call;
-use crate::quote;
+use isopod_gnu::program::Call;
+use isopod_gnu::quote;
 
 /// Says whether the one input is in order: exit code 0 or 1.
 pub(super) fn run(call: &Call, settings: &Settings, inputs: &[&str], quiet: bool) -> Result<u8, u8> {

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use isopod_sys::text;
 
 use super::{Failure, Settings, Sink};
-use crate::input::Input;
+use isopod_gnu::input::Input;
 
 /// An input, line by line.
 pub(super) struct Source {
@@ -101,7 +101,7 @@ pub(super) fn run(settings: &Settings, mut sources: Vec<Source>, sink: &mut Sink
         sift(&mut heap, 0, &sources, settings);
     }
     sink.flush();
-    sink.result.map_err(|errno| format!("write failed: {}: {}", crate::quote::shell(&sink.path), text(errno)))
+    sink.result.map_err(|errno| format!("write failed: {}: {}", isopod_gnu::quote::shell(&sink.path), text(errno)))
 }
 
 fn sift(heap: &mut [usize], mut at: usize, sources: &[Source], settings: &Settings) {

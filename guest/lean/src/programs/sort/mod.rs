@@ -14,9 +14,9 @@ mod spill;
 use isopod_sys::files::OpenFlags;
 use isopod_sys::{Errno, Fd, text};
 
-use crate::input::{Input, or_standard_input};
-use crate::program::Call;
-use crate::quote;
+use isopod_gnu::input::{Input, or_standard_input};
+use isopod_gnu::program::Call;
+use isopod_gnu::quote;
 use lines::Batch;
 pub(crate) use options::PROGRAM;
 use options::{Mode, Settings};
@@ -125,11 +125,11 @@ impl Sink {
     }
 
     fn to(file: Option<Fd>, path: &str, end: u8) -> Sink {
-        Sink { file, path: path.to_owned(), buffer: Vec::with_capacity(crate::output::PIECE), end, result: Ok(()) }
+        Sink { file, path: path.to_owned(), buffer: Vec::with_capacity(isopod_gnu::output::PIECE), end, result: Ok(()) }
     }
 
     fn line(&mut self, line: &[u8]) {
-        if self.buffer.len() + line.len() >= crate::output::PIECE {
+        if self.buffer.len() + line.len() >= isopod_gnu::output::PIECE {
             self.flush();
         }
         self.buffer.extend_from_slice(line);

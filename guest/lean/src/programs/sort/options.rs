@@ -7,10 +7,10 @@ use isopod_sys::{Fd, text};
 
 use super::key::{How, Key, Kind};
 use super::{order, run};
-use crate::input::Input;
-use crate::options::{Found, Opt};
-use crate::program::{Call, Program, Syntax};
-use crate::{quote, size};
+use isopod_gnu::input::Input;
+use isopod_gnu::options::{Found, Opt};
+use isopod_gnu::program::{Call, Program, Syntax};
+use isopod_gnu::{quote, size};
 
 /// `sort`.
 pub(crate) const PROGRAM: Program = Program {

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::key::{How, Kind, blanks};
-use crate::version;
+use isopod_gnu::version;
 
 /// Compares two keys, without their direction.
 pub(super) fn compare(a: &[u8], b: &[u8], how: &How, seed: u64) -> Ordering {

@@ -4,9 +4,9 @@ use isopod_sys::files::OpenFlags;
 use isopod_sys::{Errno, Fd, fs, process, text};
 
 use super::{Batch, Failure, Settings, Sink, merge};
-use crate::input::Input;
-use crate::path::join;
-use crate::quote;
+use isopod_gnu::input::Input;
+use isopod_gnu::path::join;
+use isopod_gnu::quote;
 
 /// As many pieces are merged into one when there are that many: fewer than a process may have open files.
 const MOST_PIECES: usize = 64;

@@ -3,9 +3,9 @@
 use isopod_sys::files::{Attributes, Kind};
 
 use super::Subject;
-use crate::human::disk_usage;
-use crate::program::Call;
-use crate::{accounts, calendar, quote};
+use isopod_gnu::human::disk_usage;
+use isopod_gnu::program::Call;
+use isopod_gnu::{accounts, calendar, quote};
 
 /// What stands between `%` and the letter.
 #[derive(Default)]

@@ -5,10 +5,10 @@ mod format;
 use isopod_sys::files::{self, Attributes, Kind};
 use isopod_sys::{Errno, fs, text};
 
-use crate::options::Opt;
-use crate::output::Out;
-use crate::program::{Call, Program, Syntax};
-use crate::quote;
+use isopod_gnu::options::Opt;
+use isopod_gnu::output::Out;
+use isopod_gnu::program::{Call, Program, Syntax};
+use isopod_gnu::quote;
 
 /// `stat`.
 pub(crate) const PROGRAM: Program = Program {

@@ -6,10 +6,10 @@ use isopod_sys::files::{self, Kind, Whence};
 use isopod_sys::{process, text};
 
 use super::{Headers, interval};
-use crate::input::Input;
-use crate::output::Out;
-use crate::program::Call;
-use crate::quote;
+use isopod_gnu::input::Input;
+use isopod_gnu::output::Out;
+use isopod_gnu::program::Call;
+use isopod_gnu::quote;
 
 /// How files are followed.
 pub(super) struct Follow {

@@ -7,11 +7,11 @@ use std::collections::VecDeque;
 use isopod_sys::files::{self, Kind, Whence};
 use isopod_sys::{Errno, text};
 
-use crate::input::{Input, or_standard_input};
-use crate::options::Opt;
-use crate::output::{Out, PIECE};
-use crate::program::{Call, Program, Syntax};
-use crate::{duration, quote, size};
+use isopod_gnu::input::{Input, or_standard_input};
+use isopod_gnu::options::Opt;
+use isopod_gnu::output::{Out, PIECE};
+use isopod_gnu::program::{Call, Program, Syntax};
+use isopod_gnu::{duration, quote, size};
 
 /// `tail`.
 pub(crate) const PROGRAM: Program = Program {

@@ -6,13 +6,13 @@ use isopod_sys::{Errno, Fd};
 use crate::output::PIECE;
 
 /// A file that is read, or standard input.
-pub(crate) struct Input {
+pub struct Input {
     file: Option<Fd>,
 }
 
 impl Input {
     /// Opens a file; `-` is standard input.
-    pub(crate) fn open(path: &str) -> Result<Input, Errno> {
+    pub fn open(path: &str) -> Result<Input, Errno> {
         match path {
             "-" => Ok(Input { file: None }),
             path => Fd::open(path, OpenFlags::READ, 0).map(|file| Input { file: Some(file) }),
@@ -20,12 +20,12 @@ impl Input {
     }
 
     /// Its descriptor.
-    pub(crate) fn fd(&self) -> u32 {
+    pub fn fd(&self) -> u32 {
         self.file.as_ref().map_or(0, Fd::raw)
     }
 
     /// The next piece; empty at the end.
-    pub(crate) fn read(&self) -> Result<Vec<u8>, Errno> {
+    pub fn read(&self) -> Result<Vec<u8>, Errno> {
         loop {
             match files::read(self.fd(), PIECE as u32, None) {
                 Err(Errno::Interrupted) => {}
@@ -35,7 +35,7 @@ impl Input {
     }
 
     /// All that is left.
-    pub(crate) fn read_all(&self) -> Result<Vec<u8>, Errno> {
+    pub fn read_all(&self) -> Result<Vec<u8>, Errno> {
         let mut bytes = Vec::new();
         loop {
             let piece = self.read()?;
@@ -48,6 +48,6 @@ impl Input {
 }
 
 /// The operands, or standard input if there are none.
-pub(crate) fn or_standard_input(operands: &[String]) -> Vec<&str> {
+pub fn or_standard_input(operands: &[String]) -> Vec<&str> {
     if operands.is_empty() { vec!["-"] } else { operands.iter().map(String::as_str).collect() }
 }

@@ -4,7 +4,7 @@
 //! people know them.
 
 /// An option of a program.
-pub(crate) struct Opt {
+pub struct Opt {
     /// Its letter.
     short: Option<char>,
     /// Its long name.
@@ -26,45 +26,45 @@ enum Value {
 }
 
 /// An option that was given.
-pub(crate) struct Found {
+pub struct Found {
     /// The option's long name, or its letter if it has none.
-    pub(crate) option: &'static str,
+    pub option: &'static str,
     /// Its value.
-    pub(crate) value: Option<String>,
+    pub value: Option<String>,
 }
 
 /// What every program has.
-pub(crate) const COMMON: &[Opt] =
+pub const COMMON: &[Opt] =
     &[Opt::long("help", "display this help and exit"), Opt::long("version", "output version information and exit")];
 
 impl Opt {
     /// An option with a letter and a long name.
-    pub(crate) const fn flag(short: char, long: &'static str, help: &'static str) -> Opt {
+    pub const fn flag(short: char, long: &'static str, help: &'static str) -> Opt {
         Opt { short: Some(short), long: Some(long), key: long, value: Value::None, help }
     }
 
     /// An option with a long name only.
-    pub(crate) const fn long(long: &'static str, help: &'static str) -> Opt {
+    pub const fn long(long: &'static str, help: &'static str) -> Opt {
         Opt { short: None, long: Some(long), key: long, value: Value::None, help }
     }
 
     /// An option with a letter only, which `Found` calls `key`.
-    pub(crate) const fn letter(short: char, key: &'static str, help: &'static str) -> Opt {
+    pub const fn letter(short: char, key: &'static str, help: &'static str) -> Opt {
         Opt { short: Some(short), long: None, key, value: Value::None, help }
     }
 
     /// With a value that must be there.
-    pub(crate) const fn takes(self, name: &'static str) -> Opt {
+    pub const fn takes(self, name: &'static str) -> Opt {
         Opt { value: Value::Required(name), ..self }
     }
 
     /// With a value that may be there, glued to the option.
-    pub(crate) const fn may_take(self, name: &'static str) -> Opt {
+    pub const fn may_take(self, name: &'static str) -> Opt {
         Opt { value: Value::Optional(name), ..self }
     }
 
     /// Its line in `--help`.
-    pub(crate) fn describe(&self, text: &mut String) {
+    pub fn describe(&self, text: &mut String) {
         if self.help.is_empty() {
             return;
         }
@@ -85,7 +85,7 @@ impl Opt {
 }
 
 /// Splits arguments into options and operands. With `mixed`, options may follow operands.
-pub(crate) fn parse(table: &[Opt], args: Vec<String>, mixed: bool) -> Result<(Vec<Found>, Vec<String>), String> {
+pub fn parse(table: &[Opt], args: Vec<String>, mixed: bool) -> Result<(Vec<Found>, Vec<String>), String> {
     let (mut found, mut operands) = (Vec::new(), Vec::new());
     let mut args = args.into_iter();
     while let Some(arg) = args.next() {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// In single quotes: how a message shows an argument that is wrong.
-pub(crate) fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     let mut quoted = String::from("'");
     for c in text.chars() {
         match c {
@@ -18,7 +18,7 @@ pub(crate) fn plain(text: &str) -> String {
 }
 
 /// As a shell would read it back, quoted only if need be.
-pub(crate) fn argument(text: &str) -> String {
+pub fn argument(text: &str) -> String {
     // A colon alone is no reason for quotes.
     if name(&text.replace(':', "")) == text.replace(':', "") && !text.is_empty() {
         text.to_owned()
@@ -28,7 +28,7 @@ pub(crate) fn argument(text: &str) -> String {
 }
 
 /// With C's escapes for a backslash, control characters and `also`.
-pub(crate) fn c_escaped(text: &str, also: char) -> String {
+pub fn c_escaped(text: &str, also: char) -> String {
     let mut escaped = String::new();
     for c in text.chars() {
         if c == '\\' || c == also {
@@ -43,7 +43,7 @@ pub(crate) fn c_escaped(text: &str, also: char) -> String {
 }
 
 /// As a shell would read it back, quoted only if need be. A colon needs it: one follows the name.
-pub(crate) fn name(text: &str) -> Cow<'_, str> {
+pub fn name(text: &str) -> Cow<'_, str> {
     let special = |(index, c): (usize, char)| match c {
         ' ' | '!' | '"' | '$' | '&' | '(' | ')' | '*' | ';' | '<' | '=' | '>' | '?' | '[' | '^' | '`' | '|' => true,
         '\\' | '\'' | ':' => true,
@@ -55,7 +55,7 @@ pub(crate) fn name(text: &str) -> Cow<'_, str> {
 }
 
 /// As a shell would read it back, always quoted.
-pub(crate) fn shell(text: &str) -> String {
+pub fn shell(text: &str) -> String {
     if text.contains('\'') && text.chars().all(|c| c.is_ascii_alphanumeric() || "%+,-./:@]_ '".contains(c)) {
         return format!("\"{text}\"");
     }

@@ -78,7 +78,7 @@ const NONE: [(u32, u32); 14] = [
 ];
 
 /// Columns of a character.
-pub(crate) fn of(c: char) -> usize {
+pub fn of(c: char) -> usize {
     let code = u32::from(c);
     match code {
         0x20..0x7f => 1,
@@ -89,7 +89,7 @@ pub(crate) fn of(c: char) -> usize {
 }
 
 /// Columns of a text.
-pub(crate) fn of_text(text: &str) -> usize {
+pub fn of_text(text: &str) -> usize {
     text.chars().map(of).sum()
 }
 

@@ -13,7 +13,7 @@ const MOST_DIGITS: u32 = 24;
 
 /// Reads a duration: `1`, `0.5`, `1e-3`, `0x10`, `2m`, `infinity`. A fraction of a nanosecond is rounded up, so
 /// that nothing but zero is zero.
-pub(crate) fn parse(text: &str) -> Option<Duration> {
+pub fn parse(text: &str) -> Option<Duration> {
     let text = text.trim_start_matches([' ', '\t', '\n', '\x0b', '\x0c', '\r']);
     let text = text.strip_prefix('+').unwrap_or(text);
     let (text, negative) = text.strip_prefix('-').map_or((text, false), |rest| (rest, true));

@@ -10,7 +10,7 @@ thread_local! {
 }
 
 /// Asks, and says whether the answer is yes. No answer is a no.
-pub(crate) fn ask(question: &str) -> bool {
+pub fn ask(question: &str) -> bool {
     // A question that can't be shown is still answered by what stands in the input.
     let _ = write_all(2, question.as_bytes());
     REST.with_borrow_mut(|rest| {

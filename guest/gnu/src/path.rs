@@ -1,7 +1,7 @@
 //! Paths as strings: their last part, and their joining.
 
 /// The last part of a path without its trailing slashes; `/` for the root.
-pub(crate) fn last_part(path: &str) -> &str {
+pub fn last_part(path: &str) -> &str {
     let trimmed = path.trim_end_matches('/');
     match trimmed.rsplit('/').next() {
         Some("") | None if !path.is_empty() => "/",
@@ -11,12 +11,12 @@ pub(crate) fn last_part(path: &str) -> &str {
 }
 
 /// A name in a directory.
-pub(crate) fn join(directory: &str, name: &str) -> String {
+pub fn join(directory: &str, name: &str) -> String {
     if directory.ends_with('/') { format!("{directory}{name}") } else { format!("{directory}/{name}") }
 }
 
 /// Without trailing slashes, unless it is nothing but slashes.
-pub(crate) fn trim_slashes(path: &str) -> &str {
+pub fn trim_slashes(path: &str) -> &str {
     let trimmed = path.trim_end_matches('/');
     if trimmed.is_empty() && !path.is_empty() { "/" } else { trimmed }
 }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 /// Compares two names as GNU's `filevercmp` does.
-pub(crate) fn compare(a: &[u8], b: &[u8]) -> Ordering {
+pub fn compare(a: &[u8], b: &[u8]) -> Ordering {
     // The empty name, the dots and hidden names come first, in this order.
     let rank = |name: &[u8]| match name {
         b"" => 0,

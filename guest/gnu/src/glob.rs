@@ -1,7 +1,7 @@
 //! Shell patterns, for the names that `ls` and `du` leave out.
 
 /// Whether a name matches a shell pattern: `*`, `?`, `[…]` and backslashes.
-pub(crate) fn matches(pattern: &str, name: &str) -> bool {
+pub fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
     // A leading dot is hidden anyway, and a star does not uncover it.
     if name.first() == Some(&'.') && pattern.first() != Some(&'.') {

@@ -14,7 +14,7 @@ use crate::signals;
 const HANDED_ON: [u8; 6] = [signals::HUP, signals::INT, signals::QUIT, signals::USR1, signals::USR2, signals::TERM];
 
 /// Starts a program with all open files of this one. A script without `#!` goes to the shell, as `execvp` does it.
-pub(crate) fn spawn(argv: &[String], env: &[(String, String)]) -> Result<u32, Errno> {
+pub fn spawn(argv: &[String], env: &[(String, String)]) -> Result<u32, Errno> {
     let program = argv.first().cloned().unwrap_or_default();
     let start = |program: String, argv: Vec<String>| {
         process::spawn(&Command { program, argv, env: env.to_vec(), files: open_files(), payload: Vec::new() })
@@ -31,12 +31,12 @@ pub(crate) fn spawn(argv: &[String], env: &[(String, String)]) -> Result<u32, Er
 }
 
 /// The exit code for a program that could not be started.
-pub(crate) fn not_started(errno: Errno) -> u8 {
+pub fn not_started(errno: Errno) -> u8 {
     if errno == Errno::NoEntry { 127 } else { 126 }
 }
 
 /// Catches the signals that are handed on. Those that are ignored stay ignored, for the child too.
-pub(crate) fn catch_signals() {
+pub fn catch_signals() {
     for signal in HANDED_ON {
         if process::on_signal(signal, Disposition::Catch) == Ok(Disposition::Ignore) {
             // The call can only fail on a number that is no signal.
@@ -46,7 +46,7 @@ pub(crate) fn catch_signals() {
 }
 
 /// Waits for a child, at most until `deadline`, and hands on signals meanwhile. `Ok(None)` is the deadline.
-pub(crate) fn wait(child: u32, deadline: Option<Instant>) -> Result<Option<Status>, Errno> {
+pub fn wait(child: u32, deadline: Option<Instant>) -> Result<Option<Status>, Errno> {
     loop {
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         match process::wait(Some(child), left.map(nanoseconds)) {
@@ -64,7 +64,7 @@ pub(crate) fn wait(child: u32, deadline: Option<Instant>) -> Result<Option<Statu
 }
 
 /// Ends this process as the child ended: by the same signal, if it was one.
-pub(crate) fn end_as(status: Status) -> u8 {
+pub fn end_as(status: Status) -> u8 {
     match status {
         Status::Exited(code) => code,
         Status::Signalled(signal) => {

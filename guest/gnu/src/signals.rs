@@ -7,17 +7,25 @@ const NAMES: [&str; 31] = [
     "PWR", "SYS",
 ];
 
-pub(crate) const HUP: u8 = 1;
-pub(crate) const INT: u8 = 2;
-pub(crate) const QUIT: u8 = 3;
-pub(crate) const KILL: u8 = 9;
-pub(crate) const USR1: u8 = 10;
-pub(crate) const USR2: u8 = 12;
-pub(crate) const TERM: u8 = 15;
-pub(crate) const CONT: u8 = 18;
+/// Hang up.
+pub const HUP: u8 = 1;
+/// Interrupt: Ctrl-C.
+pub const INT: u8 = 2;
+/// Quit.
+pub const QUIT: u8 = 3;
+/// Kill: cannot be caught.
+pub const KILL: u8 = 9;
+/// For the user.
+pub const USR1: u8 = 10;
+/// For the user, another.
+pub const USR2: u8 = 12;
+/// The polite request to end.
+pub const TERM: u8 = 15;
+/// Continue.
+pub const CONT: u8 = 18;
 
 /// The name of a signal, without `SIG`.
-pub(crate) fn name(signal: u8) -> Option<&'static str> {
+pub fn name(signal: u8) -> Option<&'static str> {
     match signal {
         0 => Some("EXIT"),
         signal => NAMES.get(usize::from(signal) - 1).copied(),
@@ -25,12 +33,12 @@ pub(crate) fn name(signal: u8) -> Option<&'static str> {
 }
 
 /// All signals, by number.
-pub(crate) fn all() -> impl Iterator<Item = u8> {
+pub fn all() -> impl Iterator<Item = u8> {
     1..=NAMES.len() as u8
 }
 
 /// A signal by number or by name, with or without `SIG`, in any case.
-pub(crate) fn parse(text: &str) -> Option<u8> {
+pub fn parse(text: &str) -> Option<u8> {
     if text.bytes().all(|byte| byte.is_ascii_digit()) {
         return text.parse().ok().filter(|number| usize::from(*number) <= NAMES.len());
     }

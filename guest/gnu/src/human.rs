@@ -4,7 +4,7 @@ use isopod_sys::files::{Attributes, Kind};
 
 /// How sizes are written.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Unit {
+pub enum Unit {
     /// In multiples of so many bytes, rounded up, with this after the number.
     Bytes(u64, &'static str),
     /// With at most three digits and a letter, by powers of 1024 or 1000.
@@ -13,7 +13,7 @@ pub(crate) enum Unit {
 
 impl Unit {
     /// A size of so many bytes.
-    pub(crate) fn text(self, bytes: u64) -> String {
+    pub fn text(self, bytes: u64) -> String {
         match self {
             Unit::Bytes(unit, suffix) => format!("{}{suffix}", bytes.div_ceil(unit)),
             Unit::Human(base) => human(bytes, base),
@@ -21,7 +21,7 @@ impl Unit {
     }
 
     /// Reads a `--block-size`.
-    pub(crate) fn parse(text: &str) -> Option<Unit> {
+    pub fn parse(text: &str) -> Option<Unit> {
         match text {
             "human-readable" => return Some(Unit::Human(1024)),
             "si" => return Some(Unit::Human(1000)),
@@ -48,7 +48,7 @@ impl Unit {
 
 /// Bytes that a file takes. The kernel counts those in it only: this is what a file system with blocks of 4 KiB
 /// would use.
-pub(crate) fn disk_usage(of: &Attributes) -> u64 {
+pub fn disk_usage(of: &Attributes) -> u64 {
     match of.kind {
         Kind::File => of.size.div_ceil(4096) * 4096,
         Kind::Directory => of.size.div_ceil(4096).max(1) * 4096,

@@ -1,7 +1,7 @@
 //! Dates of the proleptic Gregorian calendar, in UTC: a sandbox has no other time zone.
 
 /// A moment, taken apart.
-pub(crate) struct Date {
+pub struct Date {
     year: u64,
     /// From 1.
     month: usize,
@@ -35,13 +35,13 @@ const MONTHS: [&str; 12] = [
 const WEEKDAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
 /// A moment as `2026-11-16 04:37:00.000000000 +0000`, from nanoseconds since 1970.
-pub(crate) fn timestamp(nanos: u64) -> String {
+pub fn timestamp(nanos: u64) -> String {
     Date::new(nanos).format("%F %T.%N %z").unwrap_or_default()
 }
 
 impl Date {
     /// The date of nanoseconds since 1970.
-    pub(crate) fn new(nanos: u64) -> Date {
+    pub fn new(nanos: u64) -> Date {
         let (seconds, nanos) = (nanos / 1_000_000_000, nanos % 1_000_000_000);
         let (days, of_day) = (seconds / 86_400, seconds % 86_400);
         let leap = |year: u64| year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400);
@@ -81,7 +81,7 @@ impl Date {
     }
 
     /// As `strftime` writes it. An error is the conversion that is not supported.
-    pub(crate) fn format(&self, format: &str) -> Result<String, String> {
+    pub fn format(&self, format: &str) -> Result<String, String> {
         let mut text = String::new();
         let mut chars = format.chars();
         while let Some(c) = chars.next() {

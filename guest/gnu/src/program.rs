@@ -2,29 +2,28 @@
 
 use crate::options::{self, Found, Opt};
 use crate::output::{Out, complain};
-use crate::programs::PROGRAMS;
 
 /// A program of this component.
-pub(crate) struct Program {
+pub struct Program {
     /// The name it is called by.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// What follows its name in the usage line; one line a form.
-    pub(crate) operands: &'static [&'static str],
+    pub operands: &'static [&'static str],
     /// One or two sentences for `--help`.
-    pub(crate) about: &'static str,
+    pub about: &'static str,
     /// How its arguments are read.
-    pub(crate) syntax: Syntax,
+    pub syntax: Syntax,
     /// Its options besides `--help` and `--version`.
-    pub(crate) options: &'static [Opt],
+    pub options: &'static [Opt],
     /// The exit code of a usage error.
-    pub(crate) failure: u8,
+    pub failure: u8,
     /// What it does.
-    pub(crate) run: fn(&Call) -> u8,
+    pub run: fn(&Call) -> u8,
 }
 
 /// How arguments are read.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Syntax {
+pub enum Syntax {
     /// Options and operands in any order, as most GNU programs have it.
     Mixed,
     /// Options end at the first operand: what follows belongs to another command.
@@ -36,30 +35,36 @@ pub(crate) enum Syntax {
 }
 
 /// One run of a program: its arguments, read.
-pub(crate) struct Call {
+pub struct Call {
     /// The name for messages: as it was called, directory and all, like GNU's.
-    pub(crate) name: String,
+    pub name: String,
     /// The program.
-    pub(crate) program: &'static Program,
+    pub program: &'static Program,
     /// The options, in their order.
-    pub(crate) options: Vec<Found>,
+    pub options: Vec<Found>,
     /// The other arguments.
-    pub(crate) operands: Vec<String>,
+    pub operands: Vec<String>,
 }
 
-/// Runs the program of this name and returns its exit code. The kernel says which one runs: `args[0]` is what the
-/// caller likes it to be, and is only for messages.
-pub(crate) fn start(program: &str, mut args: Vec<String>) -> u8 {
+/// The main function of a component with these programs, which are sorted by name: runs the one that the kernel
+/// says this process is. `args[0]` is what the caller likes it to be, and is only for messages.
+///
+/// Not `isopod_sys::entry`: paths go to the kernel, which knows the working directory, so that std need not.
+pub fn main_of(programs: &[&'static Program]) -> ! {
+    isopod_sys::exit(start(programs, &isopod_sys::process::program(), std::env::args().collect()))
+}
+
+fn start(programs: &[&'static Program], program: &str, mut args: Vec<String>) -> u8 {
     if args.is_empty() {
-        complain("isopod-lean", "called without a name");
+        complain(program, "called without a name");
         return 127;
     }
     let name = args.remove(0);
-    let Ok(index) = PROGRAMS.binary_search_by(|entry| entry.name.cmp(program)) else {
-        complain("isopod-lean", &format!("{program}: no such program"));
+    let Ok(index) = programs.binary_search_by(|entry| entry.name.cmp(program)) else {
+        complain(program, "no such program");
         return 127;
     };
-    let program = PROGRAMS[index];
+    let program = programs[index];
     let mut call = Call { name, program, options: Vec::new(), operands: args };
     match (program.syntax, call.operands.as_slice()) {
         (Syntax::Plain, [only]) if only == "--help" => return call.help(),
@@ -76,7 +81,7 @@ pub(crate) fn start(program: &str, mut args: Vec<String>) -> u8 {
 
 impl Call {
     /// Takes the options out of the operands. An error is the exit code, and all has been said.
-    pub(crate) fn read_options(&mut self, mixed: bool) -> Result<(), u8> {
+    pub fn read_options(&mut self, mixed: bool) -> Result<(), u8> {
         match options::parse(self.program.options, std::mem::take(&mut self.operands), mixed) {
             Ok((options, operands)) => (self.options, self.operands) = (options, operands),
             Err(message) => return Err(self.misused(&message)),
@@ -89,18 +94,18 @@ impl Call {
     }
 
     /// Says what is wrong on standard error.
-    pub(crate) fn complain(&self, message: &str) {
+    pub fn complain(&self, message: &str) {
         complain(&self.name, message);
     }
 
     /// A usage error: says what is wrong and where to look, and returns the exit code for it.
-    pub(crate) fn misused(&self, message: &str) -> u8 {
+    pub fn misused(&self, message: &str) -> u8 {
         self.complain(message);
         self.hint()
     }
 
     /// The hint of a usage error on its own, and the exit code for it.
-    pub(crate) fn hint(&self) -> u8 {
+    pub fn hint(&self) -> u8 {
         let hint = format!("Try '{} --help' for more information.\n", self.name);
         // There is no place left to report that standard error is gone.
         let _ = isopod_sys::write_all(2, hint.as_bytes());
@@ -108,7 +113,7 @@ impl Call {
     }
 
     /// A usage error if there are operands beyond `most`.
-    pub(crate) fn at_most(&self, most: usize) -> Result<(), u8> {
+    pub fn at_most(&self, most: usize) -> Result<(), u8> {
         match self.operands.get(most) {
             Some(extra) => Err(self.misused(&format!("extra operand {}", crate::quote::plain(extra)))),
             None => Ok(()),
@@ -116,17 +121,17 @@ impl Call {
     }
 
     /// Whether an option is given.
-    pub(crate) fn has(&self, option: &str) -> bool {
+    pub fn has(&self, option: &str) -> bool {
         self.options.iter().any(|found| found.option == option)
     }
 
     /// The value of an option, the last one given.
-    pub(crate) fn value(&self, option: &str) -> Option<&str> {
+    pub fn value(&self, option: &str) -> Option<&str> {
         self.options.iter().rev().find(|found| found.option == option)?.value.as_deref()
     }
 
     /// Answers `--help`.
-    pub(crate) fn help(&self) -> u8 {
+    pub fn help(&self) -> u8 {
         let mut text = String::new();
         for (index, form) in self.program.operands.iter().enumerate() {
             let lead = if index == 0 { "Usage: " } else { "  or:  " };
@@ -140,19 +145,19 @@ impl Call {
     }
 
     /// Answers `--version`.
-    pub(crate) fn version(&self) -> u8 {
+    pub fn version(&self) -> u8 {
         self.print(&format!("{} (Isopod) {}\n", self.program.name, env!("CARGO_PKG_VERSION")))
     }
 
     /// Writes a text that is the whole output of this run and returns the exit code.
-    pub(crate) fn print(&self, text: &str) -> u8 {
+    pub fn print(&self, text: &str) -> u8 {
         let mut out = Out::new();
         out.push(text.as_bytes());
         self.finish(out, 0)
     }
 
     /// Writes out what is left and returns `code`, or the failure's if output was lost.
-    pub(crate) fn finish(&self, out: Out, code: u8) -> u8 {
+    pub fn finish(&self, out: Out, code: u8) -> u8 {
         match out.finish() {
             Ok(()) => code,
             Err(errno) => {

@@ -3,22 +3,22 @@
 use isopod_sys::{Errno, files, write_all};
 
 /// A pipe's size, so that one write fills one pipe and one read empties it.
-pub(crate) const PIECE: usize = 64 * 1024;
+pub const PIECE: usize = 64 * 1024;
 
 /// Buffered standard output. The first error is kept, and what follows it is thrown away.
-pub(crate) struct Out {
+pub struct Out {
     buffer: Vec<u8>,
     result: Result<(), Errno>,
 }
 
 impl Out {
     /// An empty buffer. It grows with what is pushed: most programs print a line and end.
-    pub(crate) fn new() -> Out {
+    pub fn new() -> Out {
         Out { buffer: Vec::new(), result: Ok(()) }
     }
 
     /// Adds bytes, and writes when a piece is full.
-    pub(crate) fn push(&mut self, bytes: &[u8]) {
+    pub fn push(&mut self, bytes: &[u8]) {
         if self.buffer.len() + bytes.len() > PIECE {
             self.flush();
         }
@@ -30,7 +30,7 @@ impl Out {
     }
 
     /// Adds one byte.
-    pub(crate) fn byte(&mut self, byte: u8) {
+    pub fn byte(&mut self, byte: u8) {
         if self.buffer.len() >= PIECE {
             self.flush();
         }
@@ -38,7 +38,7 @@ impl Out {
     }
 
     /// Writes what is there.
-    pub(crate) fn flush(&mut self) {
+    pub fn flush(&mut self) {
         if !self.buffer.is_empty() {
             let buffer = std::mem::take(&mut self.buffer);
             self.write(&buffer);
@@ -48,18 +48,18 @@ impl Out {
     }
 
     /// Whether an output error makes it pointless to go on.
-    pub(crate) fn has_failed(&self) -> bool {
+    pub fn has_failed(&self) -> bool {
         self.result.is_err()
     }
 
     /// Writes what is there and says whether all of it was written.
-    pub(crate) fn finish(mut self) -> Result<(), Errno> {
+    pub fn finish(mut self) -> Result<(), Errno> {
         self.flush();
         self.result
     }
 
     /// Writes bytes without copying them, after what is there.
-    pub(crate) fn write(&mut self, bytes: &[u8]) {
+    pub fn write(&mut self, bytes: &[u8]) {
         if self.result.is_ok() {
             self.result = write_all(1, bytes);
         }
@@ -67,13 +67,13 @@ impl Out {
 }
 
 /// Says what is wrong on standard error: one line, in one write, so that lines of two processes don't mix.
-pub(crate) fn complain(name: &str, message: &str) {
+pub fn complain(name: &str, message: &str) {
     // There is no place left to report that standard error is gone.
     let _ = write_all(2, format!("{name}: {message}\n").as_bytes());
 }
 
 /// Reads a file to its end, up to `most` bytes.
-pub(crate) fn read_file(path: &str, most: usize) -> Result<Vec<u8>, Errno> {
+pub fn read_file(path: &str, most: usize) -> Result<Vec<u8>, Errno> {
     let file = isopod_sys::Fd::open(path, files::OpenFlags::READ, 0)?;
     let mut bytes = Vec::new();
     while bytes.len() < most {

@@ -6,35 +6,35 @@
 use crate::output::read_file;
 
 /// The user that everything in a sandbox runs as.
-pub(crate) const USER: u32 = 1000;
+pub const USER: u32 = 1000;
 /// That user's group.
-pub(crate) const GROUP: u32 = 1000;
+pub const GROUP: u32 = 1000;
 
 /// A guest can write these files: reading stops where no honest one reaches.
 const MOST: usize = 1 << 20;
 
 /// A user of `/etc/passwd`.
-pub(crate) struct User {
+pub struct User {
     /// Its name.
-    pub(crate) name: String,
+    pub name: String,
     /// Its number.
-    pub(crate) uid: u32,
+    pub uid: u32,
     /// Its first group.
-    pub(crate) gid: u32,
+    pub gid: u32,
 }
 
 /// A group of `/etc/group`.
-pub(crate) struct Group {
+pub struct Group {
     /// Its name.
-    pub(crate) name: String,
+    pub name: String,
     /// Its number.
-    pub(crate) gid: u32,
+    pub gid: u32,
     /// The names of users in it.
-    pub(crate) members: Vec<String>,
+    pub members: Vec<String>,
 }
 
 /// All users.
-pub(crate) fn users() -> Vec<User> {
+pub fn users() -> Vec<User> {
     entries("/etc/passwd", |fields| {
         Some(User {
             name: fields.first()?.to_string(),
@@ -45,7 +45,7 @@ pub(crate) fn users() -> Vec<User> {
 }
 
 /// All groups.
-pub(crate) fn groups() -> Vec<Group> {
+pub fn groups() -> Vec<Group> {
     entries("/etc/group", |fields| {
         Some(Group {
             name: fields.first()?.to_string(),
@@ -56,17 +56,17 @@ pub(crate) fn groups() -> Vec<Group> {
 }
 
 /// The name of a user.
-pub(crate) fn user_name(uid: u32) -> Option<String> {
+pub fn user_name(uid: u32) -> Option<String> {
     users().into_iter().find(|user| user.uid == uid).map(|user| user.name)
 }
 
 /// The name of a group.
-pub(crate) fn group_name(gid: u32) -> Option<String> {
+pub fn group_name(gid: u32) -> Option<String> {
     groups().into_iter().find(|group| group.gid == gid).map(|group| group.name)
 }
 
 /// The groups of a user, its first one first.
-pub(crate) fn groups_of(name: &str, first: u32) -> Vec<u32> {
+pub fn groups_of(name: &str, first: u32) -> Vec<u32> {
     let mut all = vec![first];
     for group in groups() {
         if group.gid != first && group.members.iter().any(|member| member == name) {
