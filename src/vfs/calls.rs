@@ -96,11 +96,7 @@ impl Vfs {
     pub fn list(&self, path: &GuestPath) -> Result<Listing> {
         self.resolve(path, |place| {
             let entries = place.read_dir()?;
-            Ok(if !place.is_pinned() && place.mount.fs.lists_descriptors(place.sub) {
-                Listing::Descriptors
-            } else {
-                Listing::Names(entries)
-            })
+            Ok(if place.lists_descriptors() { Listing::Descriptors } else { Listing::Names(entries) })
         })
     }
 

@@ -23,9 +23,15 @@ pub struct OpenDirectory {
     /// What is mounted here, and hides what the file system has under such a name.
     pub(super) points: Vec<DirEntry>,
     pub(super) hidden: BTreeSet<String>,
+    pub(super) lists_descriptors: bool,
 }
 
 impl OpenDirectory {
+    /// Whether its names are the caller's own descriptors, which only the kernel knows: then there are none here.
+    pub fn lists_descriptors(&self) -> bool {
+        self.lists_descriptors
+    }
+
     /// At most `max` names more, without `.` and `..`; none at all is the end. Names come in no order, each once.
     pub fn next(&mut self, max: usize) -> Result<Vec<DirEntry>> {
         if max == 0 {

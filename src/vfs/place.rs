@@ -63,7 +63,12 @@ impl<'a> Place<'a> {
             if self.is_virtual() { Box::new(Listed::new(Vec::new())) } else { self.mount.fs.open_dir(self.sub)? };
         let points = self.points();
         let hidden = points.iter().map(|entry| entry.name.clone()).collect();
-        Ok(OpenDirectory { stream, points, hidden })
+        Ok(OpenDirectory { stream, points, hidden, lists_descriptors: self.lists_descriptors() })
+    }
+
+    /// Whether the directory lists the descriptors of whoever asks.
+    pub(super) fn lists_descriptors(&self) -> bool {
+        !self.is_pinned() && self.mount.fs.lists_descriptors(self.sub)
     }
 
     /// The mount points in the directory. The number is that of the covered directory, not of what is mounted: so it is

@@ -109,7 +109,11 @@ impl fmt::Display for Change {
             What::Deleted => 'D',
         };
         let path = if self.path.is_empty() { "." } else { &self.path };
-        write!(f, "{letter} {path}")?;
+        // A name with a line end in it must not look like two.
+        match path.chars().any(char::is_control) {
+            true => write!(f, "{letter} {path:?}")?,
+            false => write!(f, "{letter} {path}")?,
+        }
         if self.kind == Kind::Directory {
             f.write_str("/")?;
         }

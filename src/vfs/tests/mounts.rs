@@ -375,10 +375,12 @@ fn the_kernel_is_told_where_its_descriptors_are_listed() {
     vfs.check("ln-s /dev/fd /fd\nmkdir /empty\nls /dev/fd => []\nls /proc/self/fd => []");
     for at in ["/dev/fd", "/dev/fd/", "/fd", "/proc/self/fd", "/proc/thread-self/fd/."] {
         assert_eq!(vfs.list(&path(at)), Ok(Listing::Descriptors), "{at}");
+        assert!(vfs.open_dir(&path(at)).unwrap().lists_descriptors(), "{at}");
     }
     for at in ["/empty", "/dev", "/proc/self", "/dev/shm"] {
         let names = vfs.read_dir(&path(at)).unwrap();
         assert_eq!(vfs.list(&path(at)), Ok(Listing::Names(names)), "{at}");
+        assert!(!vfs.open_dir(&path(at)).unwrap().lists_descriptors(), "{at}");
     }
     assert_eq!(vfs.list(&path("/dev/fd/0")), Err(Errno::NotDirectory));
     vfs.check("put wc /dev/shm/f x\ncat /dev/shm/f => x\nput wc /dev/f x => ReadOnly");
