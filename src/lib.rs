@@ -28,7 +28,9 @@ pub mod vfs;
 
 pub use limits::{Exceeded, Limit, Limits};
 pub use runtime::{DamagedCode, ProgramInfo, Runtime, RuntimeError};
-pub use sandbox::{BuildError, Chunk, Command, ExecuteError, Execution, Output, Sandbox, SandboxBuilder};
+pub use sandbox::{
+    BuildError, Chunk, Command, ExecuteError, Execution, FileError, Files, Output, Sandbox, SandboxBuilder, Snapshot,
+};
 
 /// The README's examples are run as tests.
 #[cfg(doctest)]

@@ -43,6 +43,11 @@ fn show(bytes: &[u8]) -> Vec<u8> {
     safe.into_bytes()
 }
 
+/// A whole text for a terminal, escaped as a stream is.
+pub(super) fn for_terminal(text: &str) -> String {
+    String::from_utf8_lossy(&show(text.as_bytes())).into_owned()
+}
+
 /// JSON in which no character can do anything to a terminal: it is the same JSON.
 pub(super) fn json_for_terminal(json: &str) -> String {
     let mut safe = String::with_capacity(json.len());

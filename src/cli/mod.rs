@@ -5,6 +5,7 @@
 
 mod escape;
 mod outlet;
+mod overlay;
 mod programs;
 mod run;
 mod values;
@@ -59,9 +60,14 @@ const BROKEN_PIPE: u8 = 141;
 
 /// Says in one line why nothing was done.
 fn refuse(code: u8, why: impl Display) -> ExitCode {
-    // If nobody listens, the exit code still tells.
-    let _ = writeln!(std::io::stderr(), "isopod: {why}");
+    say(why);
     ExitCode::from(code)
+}
+
+/// Says something in one line, on standard error.
+fn say(what: impl Display) {
+    // If nobody listens, the exit code still tells.
+    let _ = writeln!(std::io::stderr(), "isopod: {what}");
 }
 
 /// Prints an answer on standard output, and returns the exit code that goes with it.

@@ -8,13 +8,15 @@ use std::time::Duration;
 use clap::Args;
 use isopod::kernel::Channel;
 use isopod::sandbox::Outcome;
+use isopod::vfs::Rules;
 use isopod::{BuildError, Command, ExecuteError, Execution, Limits, Output, Runtime, Sandbox};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::outlet::Outlet;
+use super::overlay::{self, Ending};
 use super::values::{self, Mount};
-use super::{BROKEN_PIPE, NO_SANDBOX, TIMED_OUT, USAGE, escape, print, refuse};
+use super::{BROKEN_PIPE, NO_SANDBOX, TIMED_OUT, USAGE, escape, print, refuse, say};
 
 /// After Ctrl-C, as shells have it.
 const INTERRUPTED: u8 = 130;
@@ -29,12 +31,31 @@ const GRACE: Duration = Duration::from_millis(150);
 ///   isopod run -- 'echo hello | tr a-z A-Z'
 ///   isopod run --dir .:ro -- 'cat *.md | wc -w'
 ///   isopod run --dir ./data:/data --timeout 5 -- sort -u /data/names.txt
+///   isopod run --overlay . --diff -- 'rm -r docs; echo hello > README'
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Run {
     /// Mount a directory at /workspace, or at GUEST; `:ro` makes it read-only. Repeatable
     #[arg(long, value_name = "HOST[:GUEST][:ro]", value_parser = values::mount)]
     dir: Vec<Mount>,
+
+    /// Mount a directory copy-on-write: what the command changes is kept in memory, and the directory stays as it is,
+    /// unless --commit says otherwise. Repeatable
+    #[arg(long, value_name = "HOST[:GUEST]", value_parser = values::overlay)]
+    overlay: Vec<Mount>,
+
+    /// At the end, print what the command changed in --overlay directories: a list, and a patch that `git apply` takes
+    #[arg(long, requires = "overlay")]
+    diff: bool,
+
+    /// At the end, write the changes to the --overlay directories, if the command succeeded
+    #[arg(long, requires = "overlay", conflicts_with = "diff")]
+    commit: bool,
+
+    /// Allow changes of a protected path in --dir and --overlay directories, such as .git/hooks or .vscode; `all` for
+    /// every one. Repeatable
+    #[arg(long, value_name = "PATH", value_parser = values::unprotected)]
+    allow: Vec<String>,
 
     /// Set a variable. Repeatable
     #[arg(long, value_name = "NAME=VALUE", value_parser = values::variable)]
@@ -117,10 +138,13 @@ impl Run {
         };
         let work = async {
             if self.json {
-                sandbox.execute(command).await.map(|output| print_json(&output))
+                sandbox.execute(command).await.map(|output| self.report(&sandbox, &output))
             } else {
                 match sandbox.stream(command) {
-                    Ok(execution) => Ok(pass_on(execution, self.raw).await),
+                    Ok(execution) => Ok(match pass_on(execution, self.raw).await {
+                        Ok(exit_code) => self.settle(&sandbox, exit_code),
+                        Err(_) => ExitCode::from(BROKEN_PIPE),
+                    }),
                     Err(error) => Err(error),
                 }
             }
@@ -164,6 +188,13 @@ impl Run {
                 false => builder.mount(host, guest),
             };
         }
+        for Mount { host, guest, .. } in &self.overlay {
+            builder = builder.mount_overlay(host, guest);
+        }
+        builder = builder.protect(match self.allow.iter().any(|path| path == "all") {
+            true => Rules::none(),
+            false => self.allow.iter().fold(Rules::standard(), |rules, path| rules.allow(path)),
+        });
         for (name, value) in &self.env {
             builder = builder.env(name, value);
         }
@@ -171,6 +202,39 @@ impl Run {
             builder = builder.cwd(cwd);
         }
         builder.build()
+    }
+
+    /// What to do with the changes of overlays.
+    fn ending(&self) -> Ending {
+        match (self.diff, self.commit) {
+            (true, _) => Ending::Diff,
+            (_, true) => Ending::Commit,
+            _ => Ending::Discard,
+        }
+    }
+
+    /// Ends a run whose output has been passed on: shows, writes or discards the changes of overlays.
+    fn settle(&self, sandbox: &Sandbox, exit_code: u8) -> ExitCode {
+        match overlay::settle(sandbox, self.ending(), exit_code) {
+            Ok(settled) => {
+                settled.notes.iter().for_each(say);
+                let is_plain = self.raw || !io::stdout().is_terminal();
+                print(&if is_plain { settled.text } else { escape::for_terminal(&settled.text) }, exit_code)
+            }
+            Err(why) => refuse(NO_SANDBOX, why),
+        }
+    }
+
+    /// Prints the answer of a command as one JSON object, with the changes of overlays.
+    fn report(&self, sandbox: &Sandbox, output: &Output) -> ExitCode {
+        let mut report = as_json(output);
+        if !self.overlay.is_empty() {
+            match overlay::settle(sandbox, self.ending(), output.exit_code) {
+                Ok(settled) => report["overlays"] = settled.json,
+                Err(why) => return refuse(NO_SANDBOX, why),
+            }
+        }
+        print(&format!("{}\n", escape::json_for_terminal(&report.to_string())), output.exit_code)
     }
 }
 
@@ -184,35 +248,31 @@ fn code_of(error: &ExecuteError) -> u8 {
     }
 }
 
-/// Writes the command's output as it comes.
-async fn pass_on(mut execution: Execution, raw: bool) -> ExitCode {
+/// Writes the command's output as it comes, and returns its exit code.
+async fn pass_on(mut execution: Execution, raw: bool) -> io::Result<u8> {
     let mut outlets = [
         Outlet::new(io::stdout(), tokio::io::stdout(), raw || !io::stdout().is_terminal()),
         Outlet::new(io::stderr(), tokio::io::stderr(), raw || !io::stderr().is_terminal()),
     ];
     while let Some(chunk) = execution.next().await {
         let outlet = &mut outlets[usize::from(chunk.channel == Channel::Stderr)];
-        if outlet.write(&chunk.bytes).await.is_err() {
-            return ExitCode::from(BROKEN_PIPE);
-        }
+        outlet.write(&chunk.bytes).await?;
     }
     for outlet in &mut outlets {
-        if outlet.finish().await.is_err() {
-            return ExitCode::from(BROKEN_PIPE);
-        }
+        outlet.finish().await?;
     }
     let Outcome { exit_code, .. } = execution.finish().await;
-    ExitCode::from(exit_code)
+    Ok(exit_code)
 }
 
-fn print_json(output: &Output) -> ExitCode {
+fn as_json(output: &Output) -> Value {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let limits: Vec<_> = output
         .limits
         .iter()
         .map(|limit| json!({ "limit": limit.kind, "value": limit.value, "message": limit.to_string() }))
         .collect();
-    let report = json!({
+    json!({
         "exit_code": output.exit_code,
         "stdout": text(&output.stdout),
         "stderr": text(&output.stderr),
@@ -231,6 +291,5 @@ fn print_json(output: &Output) -> ExitCode {
             "bytes_written": output.usage.bytes_written,
             "fuel": output.usage.fuel,
         },
-    });
-    print(&format!("{}\n", escape::json_for_terminal(&report.to_string())), output.exit_code)
+    })
 }

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use isopod::vfs::Rules;
+
 /// A directory of the host and where it goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mount {
@@ -26,6 +28,24 @@ pub(super) fn mount(text: &str) -> Result<Mount, String> {
         return Err("no directory before the colon".to_owned());
     }
     Ok(Mount { host: host.into(), guest, read_only })
+}
+
+/// `HOST[:GUEST]`.
+pub(super) fn overlay(text: &str) -> Result<Mount, String> {
+    match mount(text)? {
+        Mount { read_only: true, .. } => Err("an overlay is there to be written to; use --dir for :ro".to_owned()),
+        overlay => Ok(overlay),
+    }
+}
+
+/// What may be changed although it is protected: a pattern of the standard list, or `all`.
+pub(super) fn unprotected(text: &str) -> Result<String, String> {
+    let standard = Rules::standard();
+    if text == "all" || standard.patterns().any(|pattern| pattern == text) {
+        return Ok(text.to_owned());
+    }
+    let known: Vec<String> = standard.patterns().collect();
+    Err(format!("expected `all` or one of {}", known.join(", ")))
 }
 
 /// `NAME=VALUE`.

@@ -5,17 +5,14 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::open_file::{Access, OpenFile};
+use super::open_file::{Access, LISTED, OpenFile};
 use super::pipe::pipe;
 use super::process::Process;
 use super::signal::Signal;
 use crate::error::{Errno, Result};
 use crate::limits::PIPE_BYTES;
 use crate::path::GuestPath;
-use crate::vfs::{DirEntry, Kind, OpenHow, Opened, Stat};
-
-/// Where a process finds its descriptors.
-const DESCRIPTOR_DIRECTORY: &str = "/dev/fd";
+use crate::vfs::{DirEntry, Kind, OpenDirectory, OpenHow, Opened, Stat};
 
 /// What opening a path gave: an open file, or a directory, which is a path here.
 pub enum Handle {
@@ -76,15 +73,24 @@ impl Process {
         self.descriptors().close(fd)
     }
 
-    /// The entries of a directory. Those of /dev/fd are this process's descriptors.
-    pub fn read_dir(&self, path: &GuestPath) -> Result<Vec<DirEntry>> {
-        let vfs = self.kernel().vfs();
-        let entries = vfs.read_dir(path)?;
-        if !entries.is_empty() || vfs.canonical(path)?.as_str() != DESCRIPTOR_DIRECTORY {
-            return Ok(entries);
+    /// A directory, to be listed piece by piece. What /dev/fd and its like list are this process's descriptors.
+    pub fn open_dir(&self, path: &GuestPath) -> Result<OpenDirectory> {
+        let directory = self.kernel().vfs().open_dir(path)?;
+        if !directory.lists_descriptors() {
+            return Ok(directory);
         }
         let entry = |fd: u32| DirEntry { name: fd.to_string(), kind: Kind::Device, inode: u64::from(fd) };
-        Ok(self.descriptors().numbers().map(entry).collect())
+        Ok(OpenDirectory::of(self.descriptors().numbers().map(entry).collect()))
+    }
+
+    /// The first entries of a directory, and a descriptor to go on with if that was not all.
+    pub fn list_dir(&self, path: &GuestPath, max: usize) -> Result<(Vec<DirEntry>, Option<u32>)> {
+        let directory = OpenFile::directory(self.open_dir(path)?);
+        let entries = directory.list(max)?;
+        if entries.len() < max.min(LISTED) {
+            return Ok((entries, None));
+        }
+        Ok((entries, Some(self.add_file(Arc::new(directory))?)))
     }
 
     /// A new pipe: reading end, writing end.

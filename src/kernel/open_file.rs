@@ -10,9 +10,12 @@ use super::output::{Capture, Channel};
 use super::pipe::{PipeReader, PipeWriter};
 use crate::error::{Errno, Result};
 use crate::limits::TRANSFER_BYTES;
-use crate::vfs::{File, Kind, Stat};
+use crate::vfs::{DirEntry, File, Kind, OpenDirectory, Stat};
 
-/// An open file, one end of a pipe, or a command's output.
+/// Most entries of a directory in one answer.
+pub(super) const LISTED: usize = 4096;
+
+/// An open file, one end of a pipe, a directory that is being listed, or a command's output.
 pub struct OpenFile {
     object: Object,
     access: Access,
@@ -25,6 +28,7 @@ enum Object {
     File(Arc<dyn File>),
     Reader(PipeReader),
     Writer(PipeWriter),
+    Directory(Mutex<OpenDirectory>),
     Capture(Arc<Capture>, Channel),
 }
 
@@ -74,6 +78,11 @@ impl OpenFile {
         OpenFile { object: Object::Writer(writer), access: WRITE, offset: Mutex::new(0) }
     }
 
+    /// A directory that is being listed.
+    pub fn directory(directory: OpenDirectory) -> OpenFile {
+        OpenFile { object: Object::Directory(Mutex::new(directory)), access: READ, offset: Mutex::new(0) }
+    }
+
     /// One of a command's outputs, kept for its caller.
     pub fn capture(capture: Arc<Capture>, channel: Channel) -> OpenFile {
         OpenFile { object: Object::Capture(capture, channel), access: WRITE, offset: Mutex::new(0) }
@@ -118,8 +127,25 @@ impl OpenFile {
                 }
                 Ok(Some(bytes))
             }
-            _ => Err(Errno::BadDescriptor),
+            Object::Directory(_) => Err(Errno::IsDirectory),
+            Object::Writer(_) | Object::Capture(..) => Err(Errno::BadDescriptor),
         }
+    }
+
+    /// The next entries of a directory, at most `max`; fewer are the last.
+    pub fn list(&self, max: usize) -> Result<Vec<DirEntry>> {
+        let Object::Directory(directory) = &self.object else { return Err(Errno::NotDirectory) };
+        let mut directory = directory.lock().unwrap_or_else(PoisonError::into_inner);
+        let max = max.min(LISTED);
+        let mut entries = directory.next(max)?;
+        while entries.len() < max {
+            let more = directory.next(max - entries.len())?;
+            if more.is_empty() {
+                break;
+            }
+            entries.extend(more);
+        }
+        Ok(entries)
     }
 
     /// Waits until `try_read` has an answer.
@@ -160,7 +186,7 @@ impl OpenFile {
                 capture.write(*channel, &bytes);
                 Ok(())
             }
-            Object::Reader(_) => Err(Errno::BadDescriptor),
+            Object::Reader(_) | Object::Directory(_) => Err(Errno::BadDescriptor),
         }
     }
 
@@ -191,6 +217,7 @@ impl OpenFile {
     pub fn stat(&self) -> Result<Stat> {
         match &self.object {
             Object::File(file) => file.stat(),
+            Object::Directory(_) => Ok(Stat { kind: Kind::Directory, ..Stat::of_pipe() }),
             _ => Ok(Stat::of_pipe()),
         }
     }

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use wasmtime::Result;
 
-use super::bindings::isopod::kernel::files::{self, Attributes, Kind, OpenFlags, Whence};
+use super::bindings::isopod::kernel::files::{self, Attributes, Entry, Kind, OpenFlags, Whence};
 use super::bindings::isopod::kernel::process::{self, Command};
 use super::bindings::isopod::kernel::types::{self, Errno};
 use super::guest::{Ended, Guest};
 use crate::kernel::{self, Request, Signal, Status};
-use crate::vfs::{self, OpenHow, Stat};
+use crate::vfs::{self, DirEntry, OpenHow, Stat};
 
 /// The answer of a call: an errno is the guest's to handle, an error ends the process.
 type Answer<T> = Result<std::result::Result<T, Errno>>;
@@ -82,9 +82,14 @@ impl files::Host for Guest {
         answer(self.process.file(fd).and_then(|file| file.stat()).map(attributes))
     }
 
-    fn read_dir(&mut self, path: String) -> Answer<Vec<String>> {
-        let entries = self.process.path(&path).and_then(|path| self.process.read_dir(&path));
-        answer(entries.map(|entries| entries.into_iter().map(|entry| entry.name).collect()))
+    fn list_dir(&mut self, path: String, max: u32) -> Answer<(Vec<Entry>, Option<u32>)> {
+        let listed = self.process.path(&path).and_then(|path| self.process.list_dir(&path, max as usize));
+        answer(listed.map(|(entries, rest)| (entries.into_iter().map(entry).collect(), rest)))
+    }
+
+    fn list_more(&mut self, fd: u32, max: u32) -> Answer<Vec<Entry>> {
+        let entries = self.process.file(fd).and_then(|file| file.list(max as usize));
+        answer(entries.map(|entries| entries.into_iter().map(entry).collect()))
     }
 
     fn chmod(&mut self, path: String, mode: u32, follow: bool) -> Answer<()> {
@@ -174,15 +179,23 @@ fn how_ended(status: Status) -> process::Status {
     }
 }
 
+fn kind_of(kind: vfs::Kind) -> Kind {
+    match kind {
+        vfs::Kind::File => Kind::File,
+        vfs::Kind::Directory => Kind::Directory,
+        vfs::Kind::Symlink => Kind::Symlink,
+        vfs::Kind::Device => Kind::Device,
+        vfs::Kind::Pipe => Kind::Pipe,
+    }
+}
+
+fn entry(entry: DirEntry) -> Entry {
+    Entry { name: entry.name, kind: kind_of(entry.kind), inode: entry.inode }
+}
+
 fn attributes(stat: Stat) -> Attributes {
     Attributes {
-        kind: match stat.kind {
-            vfs::Kind::File => Kind::File,
-            vfs::Kind::Directory => Kind::Directory,
-            vfs::Kind::Symlink => Kind::Symlink,
-            vfs::Kind::Device => Kind::Device,
-            vfs::Kind::Pipe => Kind::Pipe,
-        },
+        kind: kind_of(stat.kind),
         mode: stat.mode,
         uid: stat.uid,
         gid: stat.gid,

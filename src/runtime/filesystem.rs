@@ -21,10 +21,10 @@ use super::bindings::wasi::filesystem::types::{
 use super::guest::Guest;
 use super::stdio::{Input, Output};
 use crate::error::Errno;
-use crate::kernel::{Handle, OpenFile, ProcessMemory, Slot};
+use crate::kernel::{Handle, OpenFile, Slot};
 use crate::limits::TRANSFER_BYTES;
 use crate::path::GuestPath;
-use crate::vfs::{DirEntry, File, Kind, OpenHow, SetTime, Stat, Vfs};
+use crate::vfs::{DirEntry, File, Kind, OpenDirectory, OpenHow, SetTime, Stat, Vfs};
 
 /// Why a call failed.
 pub enum FsError {
@@ -51,16 +51,16 @@ enum Target {
     Directory(GuestPath),
 }
 
-/// A directory's entries as they were when it was opened: names that come and go meanwhile confuse nobody.
+/// A directory that is being listed. WASI hands out entry by entry; the directory is asked for more at a time.
 pub struct EntryStream {
-    entries: std::vec::IntoIter<DirEntry>,
-    /// Counted and paid for: a guest could open thousands of large directories.
+    directory: OpenDirectory,
+    ahead: std::vec::IntoIter<DirEntry>,
+    /// Counted: a guest could open thousands of directories.
     _slot: Slot,
-    _charge: ProcessMemory,
 }
 
-/// What an entry costs beside its name.
-const ENTRY_BYTES: usize = size_of::<DirEntry>();
+/// How many entries are read ahead.
+const ENTRIES_AHEAD: usize = 64;
 
 /// The permissions of a file or directory that a WASI call makes, before the umask: WASI has none.
 const FILE_MODE: u32 = 0o666;
@@ -247,10 +247,9 @@ impl types::HostDescriptor for Guest {
     }
 
     fn read_directory(&mut self, fd: Resource<Descriptor>) -> FsResult<Resource<EntryStream>> {
-        let entries = self.process.read_dir(self.directory(&fd)?)?;
-        let bytes = entries.iter().map(|entry| entry.name.len() + ENTRY_BYTES).sum();
-        let (slot, charge) = (self.process.open_slot()?, self.process.charge(bytes)?);
-        Ok(self.table.push(EntryStream { entries: entries.into_iter(), _slot: slot, _charge: charge })?)
+        let slot = self.process.open_slot()?;
+        let directory = self.process.open_dir(self.directory(&fd)?)?;
+        Ok(self.table.push(EntryStream { directory, ahead: Vec::new().into_iter(), _slot: slot })?)
     }
 
     async fn sync(&mut self, fd: Resource<Descriptor>) -> FsResult<()> {
@@ -382,8 +381,11 @@ impl types::HostDescriptor for Guest {
 
 impl types::HostDirectoryEntryStream for Guest {
     fn read_directory_entry(&mut self, stream: Resource<EntryStream>) -> FsResult<Option<DirectoryEntry>> {
-        let entry = self.table.get_mut(&stream)?.entries.next();
-        Ok(entry.map(|entry| DirectoryEntry { type_: descriptor_type(entry.kind), name: entry.name }))
+        let stream = self.table.get_mut(&stream)?;
+        if stream.ahead.len() == 0 {
+            stream.ahead = stream.directory.next(ENTRIES_AHEAD)?.into_iter();
+        }
+        Ok(stream.ahead.next().map(|entry| DirectoryEntry { type_: descriptor_type(entry.kind), name: entry.name }))
     }
 
     fn drop(&mut self, stream: Resource<EntryStream>) -> Result<()> {

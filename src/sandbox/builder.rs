@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::command::set_variables;
-use super::{ExecuteError, Sandbox, Settings, tree};
+use super::{ExecuteError, Sandbox, Settings, Snapshot, tree};
 use crate::error::Errno;
 use crate::kernel::Kernel;
 use crate::limits::Limits;
 use crate::path::GuestPath;
 use crate::runtime::{Runtime, RuntimeError};
-use crate::vfs::Quota;
+use crate::vfs::{Count, MemSnapshot, Quota, Rules};
 
 /// The variables that a command has unless told otherwise.
 const ENV: [(&str, &str); 5] = [
@@ -30,6 +30,8 @@ pub struct SandboxBuilder {
     runtime: Option<Runtime>,
     limits: Limits,
     mounts: Vec<HostMount>,
+    rules: Option<Rules>,
+    snapshot: Option<Result<MemSnapshot, Errno>>,
     env: Vec<(String, String)>,
     cwd: Option<String>,
 }
@@ -38,7 +40,17 @@ pub struct SandboxBuilder {
 pub(super) struct HostMount {
     pub(super) host: PathBuf,
     pub(super) guest: String,
-    pub(super) read_only: bool,
+    pub(super) access: MountAccess,
+}
+
+/// What a sandbox may do with a directory of the host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MountAccess {
+    ReadOnly,
+    /// To read and write; the quota counts these files.
+    ReadWrite(Count),
+    /// To read, with changes kept in memory.
+    Overlay,
 }
 
 impl SandboxBuilder {
@@ -54,18 +66,46 @@ impl SandboxBuilder {
         self
     }
 
-    /// Mounts a directory of the host, to read and write.
+    /// Mounts a directory of the host, to read and write. What the sandbox adds to it is charged to the disk limit;
+    /// some paths in it are protected: see [`protect`](SandboxBuilder::protect).
     pub fn mount(self, host: impl AsRef<Path>, guest: impl Into<String>) -> SandboxBuilder {
-        self.host_mount(host.as_ref(), guest.into(), false)
+        self.host_mount(host.as_ref(), guest.into(), MountAccess::ReadWrite(Count::Growth))
+    }
+
+    /// As `mount`, for a directory that is the sandbox's own: everything in it is charged, also what was there before,
+    /// so that a sandbox that comes back does not get the whole disk limit again.
+    pub fn mount_own(self, host: impl AsRef<Path>, guest: impl Into<String>) -> SandboxBuilder {
+        self.host_mount(host.as_ref(), guest.into(), MountAccess::ReadWrite(Count::Whole))
     }
 
     /// Mounts a directory of the host, only to read.
     pub fn mount_read_only(self, host: impl AsRef<Path>, guest: impl Into<String>) -> SandboxBuilder {
-        self.host_mount(host.as_ref(), guest.into(), true)
+        self.host_mount(host.as_ref(), guest.into(), MountAccess::ReadOnly)
     }
 
-    fn host_mount(mut self, host: &Path, guest: String, read_only: bool) -> SandboxBuilder {
-        self.mounts.push(HostMount { host: host.to_owned(), guest, read_only });
+    /// Mounts a directory of the host copy-on-write: changes stay in memory, charged to the disk limit, until
+    /// [`Overlay::commit`](crate::vfs::Overlay::commit) writes them. [`Sandbox::overlays`] has what changed.
+    pub fn mount_overlay(self, host: impl AsRef<Path>, guest: impl Into<String>) -> SandboxBuilder {
+        self.host_mount(host.as_ref(), guest.into(), MountAccess::Overlay)
+    }
+
+    fn host_mount(mut self, host: &Path, guest: String, access: MountAccess) -> SandboxBuilder {
+        self.mounts.push(HostMount { host: host.to_owned(), guest, access });
+        self
+    }
+
+    /// What cannot be changed in directories of the host, instead of [`Rules::standard`]: git's hooks and
+    /// configuration, what shells load, settings of editors and agents, and the like, which programs of the host
+    /// would obey. `Rules::standard().allow(".vscode")` allows one, `Rules::none()` all of them.
+    pub fn protect(mut self, rules: Rules) -> SandboxBuilder {
+        self.rules = Some(rules);
+        self
+    }
+
+    /// Starts with the files of a snapshot in place of the usual ones. What was mounted in the snapshot is not part of
+    /// them; [`Snapshot::fork`] keeps that, too.
+    pub fn snapshot(mut self, snapshot: &Snapshot) -> SandboxBuilder {
+        self.snapshot = Some(snapshot.root().cloned());
         self
     }
 
@@ -90,11 +130,17 @@ impl SandboxBuilder {
             None => Runtime::shared()?,
         };
         let quota = Arc::new(Quota::new(&self.limits));
-        let vfs = tree::tree(&runtime, &quota, &self.mounts)?;
+        let root = match self.snapshot {
+            Some(snapshot) => snapshot?,
+            None => tree::base()?.clone(),
+        };
+        let root = root.fork(Arc::clone(&quota)).map_err(|_| BuildError::Room(root.bytes(), root.inodes()))?;
+        let rules = self.rules.unwrap_or_else(Rules::standard);
+        let vfs = tree::tree(&runtime, &quota, &root, &self.mounts, &rules, &self.limits)?;
         let text = self.cwd.unwrap_or_else(|| WORKSPACE.to_owned());
-        let kernel = Arc::new(Kernel::new(vfs, quota, self.limits, Arc::new(runtime)));
+        let kernel = Arc::new(Kernel::new(vfs, quota, self.limits, Arc::new(runtime.clone())));
         let cwd = kernel.directory(&GuestPath::root(), &text).map_err(|errno| BuildError::Cwd(text, errno))?;
-        Ok(Sandbox { kernel, settings: Arc::new(Settings { env, cwd }) })
+        Ok(Sandbox { kernel, settings: Arc::new(Settings { env, cwd, runtime }) })
     }
 }
 
@@ -113,6 +159,9 @@ pub enum BuildError {
     /// A place in the sandbox where nothing can be mounted.
     #[error("cannot mount at {0:?}: {1}")]
     Guest(String, Errno),
+    /// A snapshot that is larger than the sandbox may be.
+    #[error("a snapshot of {0} bytes in {1} files is more than the sandbox may hold")]
+    Room(u64, u64),
     /// The working directory is not there.
     #[error("cannot start in {0:?}: {1}")]
     Cwd(String, Errno),

@@ -4,7 +4,9 @@ mod blocking;
 mod builder;
 mod command;
 mod execution;
+mod files;
 mod output;
+mod snapshot;
 mod tree;
 
 use std::sync::Arc;
@@ -12,11 +14,15 @@ use std::sync::Arc;
 pub use builder::{BuildError, SandboxBuilder};
 pub use command::{Command, ExecuteError, Stdin};
 pub use execution::{Chunk, Execution, Outcome};
+pub use files::{FileError, Files};
 pub use output::Output;
+pub use snapshot::Snapshot;
 
 use crate::kernel::{Capture, Channel, Kernel, OpenFile};
 use crate::limits::Limits;
 use crate::path::GuestPath;
+use crate::runtime::Runtime;
+use crate::vfs::Overlay;
 
 /// A sandbox. Clones are handles to the same one.
 ///
@@ -32,6 +38,7 @@ pub struct Sandbox {
 struct Settings {
     env: Vec<(String, String)>,
     cwd: GuestPath,
+    runtime: Runtime,
 }
 
 impl Sandbox {
@@ -62,6 +69,22 @@ impl Sandbox {
     /// Outside a tokio runtime, or in one without timers.
     pub fn stream(&self, command: impl Into<Command>) -> Result<Execution, ExecuteError> {
         Execution::start(self, command.into())
+    }
+
+    /// Its files, for its owner: what commands see, without a command.
+    pub fn fs(&self) -> Files {
+        Files { kernel: Arc::clone(&self.kernel), cwd: self.settings.cwd.clone() }
+    }
+
+    /// Its files as they are now, to start other sandboxes from or to keep in a file. It costs nothing for the files it
+    /// holds.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot::of(self)
+    }
+
+    /// The overlays in it and where they are mounted: what they changed can be looked at, committed and discarded.
+    pub fn overlays(&self) -> Vec<(String, Overlay)> {
+        self.kernel.vfs().overlays().map(|(at, overlay)| (at.to_string(), overlay)).collect()
     }
 
     /// What the sandbox may use.

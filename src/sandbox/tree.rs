@@ -1,12 +1,19 @@
 //! What a sandbox looks like from inside: its mounts, and the few files that every program expects.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use super::builder::{BuildError, HostMount, WORKSPACE};
+use super::builder::{BuildError, HostMount, MountAccess, WORKSPACE};
 use crate::error::{Errno, Result};
+use crate::limits::Limits;
 use crate::path::GuestPath;
 use crate::runtime::Runtime;
-use crate::vfs::{Dev, FileSystem, HostDir, MemFs, OpenHow, Opened, Quota, Vfs, VfsBuilder};
+use crate::vfs::{
+    Dev, FileSystem, HostDir, MemFs, MemSnapshot, OpenHow, Opened, Overlay, Proc, ProcFacts, Protect, Quota, Rules,
+    Vfs, VfsBuilder,
+};
+
+/// The name of the machine that a sandbox pretends to be.
+const HOSTNAME: &str = "isopod";
 
 /// Directories of the sandbox's own, with their modes; parents first.
 const DIRECTORIES: [(&str, u32); 5] =
@@ -20,28 +27,49 @@ const FILES: [(&str, &str); 4] = [
     ("/etc/os-release", "NAME=\"Isopod\"\nID=isopod\nPRETTY_NAME=\"Isopod\"\n"),
 ];
 
-/// The files of a new sandbox.
+/// The files that a new sandbox starts with. They are made once; each sandbox gets a fork, which copies nothing.
+pub(super) fn base() -> Result<&'static MemSnapshot> {
+    static BASE: OnceLock<Result<MemSnapshot>> = OnceLock::new();
+    let made = BASE.get_or_init(|| {
+        let files = MemFs::new(Arc::new(Quota::unlimited()));
+        furnish(&alone(&files)?)?;
+        Ok(files.snapshot())
+    });
+    made.as_ref().map_err(|errno| *errno)
+}
+
+/// A tree of one file system, with nothing mounted in it.
+pub(super) fn alone(root: &MemFs) -> Result<Vfs> {
+    Vfs::builder().mount(GuestPath::root(), Arc::new(root.clone()), false).build()
+}
+
+/// The tree of a sandbox: its own files, and what is mounted in them.
 pub(super) fn tree(
     runtime: &Runtime,
     quota: &Arc<Quota>,
+    root: &MemFs,
     mounts: &[HostMount],
+    rules: &Rules,
+    limits: &Limits,
 ) -> std::result::Result<Vfs, BuildError> {
-    let root: Arc<dyn FileSystem> = Arc::new(MemFs::new(quota.clone()));
-    furnish(&Vfs::builder().mount(GuestPath::root(), root.clone(), false).build()?)?;
-
+    let root: Arc<dyn FileSystem> = Arc::new(root.clone());
     let programs: Arc<dyn FileSystem> = runtime.program_files().clone();
+    let machine: Arc<dyn FileSystem> = Arc::new(Proc::new(facts(mounts, limits)));
     let own = |builder: VfsBuilder| -> Result<VfsBuilder> {
         Ok(builder
             .mount(GuestPath::root(), root.clone(), false)
             .mount(at("/bin")?, programs.clone(), true)
             .mount(at("/usr/bin")?, programs.clone(), true)
+            .mount(at("/proc")?, machine.clone(), true)
             .mount(at("/dev")?, Arc::new(Dev::new()), false))
     };
-    let hosts: Vec<Arc<dyn FileSystem>> = mounts.iter().map(open_host).collect::<std::result::Result<_, _>>()?;
+    let hosts = mounts.iter().map(|mount| open_host(mount, quota, rules));
+    let hosts: Vec<Arc<dyn FileSystem>> = hosts.collect::<std::result::Result<_, _>>()?;
     let with = |count: usize| -> Result<Vfs> {
         let mut builder = own(Vfs::builder())?;
         for (mount, host) in mounts.iter().zip(&hosts).take(count) {
-            builder = builder.mount(at(&mount.guest)?, host.clone(), mount.read_only);
+            let is_read_only = mount.access == MountAccess::ReadOnly;
+            builder = builder.mount(at(&mount.guest)?, host.clone(), is_read_only);
         }
         builder.build()
     };
@@ -54,10 +82,45 @@ pub(super) fn tree(
     })
 }
 
-fn open_host(mount: &HostMount) -> std::result::Result<Arc<dyn FileSystem>, BuildError> {
-    match HostDir::open(&mount.host) {
-        Ok(directory) => Ok(Arc::new(directory)),
-        Err(error) => Err(BuildError::Host { host: mount.host.clone(), error }),
+/// A directory of the host, as far as the sandbox may use it.
+fn open_host(
+    mount: &HostMount,
+    quota: &Arc<Quota>,
+    rules: &Rules,
+) -> std::result::Result<Arc<dyn FileSystem>, BuildError> {
+    let refused = |error| BuildError::Host { host: mount.host.clone(), error };
+    Ok(match mount.access {
+        MountAccess::ReadOnly => Arc::new(HostDir::open_read_only(&mount.host).map_err(refused)?),
+        MountAccess::ReadWrite(count) => {
+            let dir = HostDir::open(&mount.host).and_then(|dir| dir.charged_to(quota.clone(), count));
+            Arc::new(Protect::host(dir.map_err(refused)?, rules.clone()))
+        }
+        MountAccess::Overlay => {
+            let dir = HostDir::open(&mount.host).map_err(refused)?;
+            let names = dir.names_on_host();
+            let overlay = Overlay::over_host(dir, quota.clone());
+            let overlay = overlay.map_err(|errno| refused(std::io::Error::other(errno)))?;
+            // Here too: what is committed would be obeyed as well.
+            Arc::new(Protect::below(overlay.files(), rules.clone(), names.iter().map(String::as_str)))
+        }
+    })
+}
+
+/// What `/proc` says of the machine.
+fn facts(mounts: &[HostMount], limits: &Limits) -> ProcFacts {
+    let own = [("/", "tmpfs", false), ("/bin", "programs", true), ("/usr/bin", "programs", true)];
+    let own = own.into_iter().chain([("/proc", "proc", true), ("/dev", "devtmpfs", false)]);
+    let hosts = mounts.iter().map(|mount| {
+        let kind = if mount.access == MountAccess::Overlay { "overlay" } else { "host" };
+        (mount.guest.as_str(), kind, mount.access == MountAccess::ReadOnly)
+    });
+    let mounts = own.chain(hosts).filter_map(|(path, kind, read_only)| Some((at(path).ok()?, kind, read_only)));
+    ProcFacts {
+        memory: limits.sandbox_memory,
+        // A process has no threads.
+        processors: 1,
+        hostname: HOSTNAME.to_owned(),
+        mounts: mounts.collect(),
     }
 }
 

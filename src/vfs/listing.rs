@@ -27,6 +27,16 @@ pub struct OpenDirectory {
 }
 
 impl OpenDirectory {
+    /// A directory of just these entries.
+    pub fn of(entries: Vec<DirEntry>) -> OpenDirectory {
+        OpenDirectory {
+            stream: Box::new(Listed::new(entries)),
+            points: Vec::new(),
+            hidden: BTreeSet::new(),
+            lists_descriptors: false,
+        }
+    }
+
     /// Whether its names are the caller's own descriptors, which only the kernel knows: then there are none here.
     pub fn lists_descriptors(&self) -> bool {
         self.lists_descriptors

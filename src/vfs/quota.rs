@@ -38,7 +38,7 @@ impl Quota {
     }
 
     /// A quota without limits, for what is only read.
-    pub(super) fn unlimited() -> Quota {
+    pub(crate) fn unlimited() -> Quota {
         let mut limits = Limits::default();
         (limits.disk, limits.inodes, limits.file) = (u64::MAX, u64::MAX, u64::MAX);
         Quota::new(&limits)

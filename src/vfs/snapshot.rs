@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::path::GuestPath;
 
-use super::{FileSystem, MemFs, Quota, Vfs, VfsBuilder};
+use super::{FileSystem, MemFs, MemSnapshot, Quota, Vfs, VfsBuilder};
 
 /// What a snapshot keeps of one file system.
 pub trait Frozen: Send + Sync {
@@ -16,6 +16,11 @@ pub trait Frozen: Send + Sync {
     /// Whether what it holds is the sandbox's own, and not the host's.
     fn is_own(&self) -> bool {
         true
+    }
+
+    /// What it is if it is a tree in memory and nothing else.
+    fn memory(&self) -> Option<&MemSnapshot> {
+        None
     }
 }
 
@@ -64,6 +69,14 @@ impl Snapshot {
     /// A tree of its own that starts as this snapshot, charged to `quota`, which has to have room for it.
     pub fn fork(&self, quota: &Arc<Quota>) -> Result<Vfs> {
         self.build(Vfs::builder(), quota, |_| true)
+    }
+
+    /// What is mounted at the root, if that is a tree in memory.
+    pub fn root(&self) -> Option<&MemSnapshot> {
+        self.mounts.iter().find(|kept| kept.at.is_root()).and_then(|kept| match &kept.state {
+            State::Frozen(frozen) => frozen.memory(),
+            State::Shared(_) => None,
+        })
     }
 
     /// As `fork`, with nothing in it but what is the sandbox's own.

@@ -7,6 +7,7 @@ mod bad_input;
 mod cases;
 mod command_line;
 mod execute;
+mod files;
 mod leaks;
 mod limits;
 mod processes;

@@ -7,34 +7,7 @@ use std::io;
 
 use crate::{Errno, files, process};
 
-/// A name in a directory.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    /// The name.
-    pub name: String,
-    /// What it names; a link is not followed.
-    pub kind: files::Kind,
-    /// Which file of its mount it is.
-    pub inode: u64,
-}
-
-/// What is in a directory, without `.` and `..`, in no order.
-#[cfg(target_arch = "wasm32")]
-pub fn entries(path: &str) -> Result<Vec<Entry>, Errno> {
-    let mut entries = Vec::new();
-    for name in files::read_dir(path)? {
-        match files::stat(&format!("{path}/{name}"), false) {
-            Ok(found) => entries.push(Entry { name, kind: found.kind, inode: found.inode }),
-            // It has gone meanwhile.
-            Err(Errno::NoEntry) => {}
-            Err(errno) => return Err(errno),
-        }
-    }
-    Ok(entries)
-}
-
-#[cfg(not(target_arch = "wasm32"))]
-pub use crate::native::files::entries;
+pub use files::{Entry, entries};
 
 /// Makes a directory, with what the umask leaves of all rights.
 pub fn create_dir(path: &str) -> Result<(), Errno> {

@@ -18,11 +18,13 @@ mod native;
 mod entry;
 mod errno;
 mod fd;
+#[cfg(target_arch = "wasm32")]
+pub mod files;
 pub mod fs;
 
-pub use bindings::isopod::kernel::types::Errno;
 #[cfg(target_arch = "wasm32")]
-pub use bindings::isopod::kernel::{files, process};
+pub use bindings::isopod::kernel::process;
+pub use bindings::isopod::kernel::types::Errno;
 pub use entry::{entry, exit};
 pub use errno::{from_number, number, text};
 pub use fd::{Fd, write_all};

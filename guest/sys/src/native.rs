@@ -60,8 +60,7 @@ pub mod files {
     use rustix::event::{PollFd, PollFlags, Timespec};
     use rustix::fs::{AtFlags, CWD, Gid, Mode, OFlags, SeekFrom, Uid};
 
-    pub use crate::bindings::isopod::kernel::files::{Attributes, Kind, OpenFlags, Whence};
-    use crate::fs::Entry;
+    pub use crate::bindings::isopod::kernel::files::{Attributes, Entry, Kind, OpenFlags, Whence};
     use crate::{Errno, native};
 
     pub fn open(path: &str, how: OpenFlags, mode: u32) -> Result<u32, Errno> {

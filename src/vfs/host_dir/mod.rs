@@ -117,7 +117,7 @@ impl HostDir {
 
     /// The names of the path that the directory has on the host, as far as the host tells. They say what the directory
     /// is for; they are never used to open anything.
-    pub(super) fn names_on_host(&self) -> Vec<String> {
+    pub(crate) fn names_on_host(&self) -> Vec<String> {
         let link = format!("/proc/self/fd/{}", self.walk().root().as_raw_fd());
         let path = rustix::fs::readlink(link, Vec::new()).map(|path| path.to_string_lossy().into_owned());
         let path = path.unwrap_or_default();

@@ -53,4 +53,8 @@ impl Frozen for MemSnapshot {
     fn thaw(&self, quota: &Arc<Quota>) -> Result<Arc<dyn FileSystem>> {
         Ok(Arc::new(self.fork(Arc::clone(quota))?))
     }
+
+    fn memory(&self) -> Option<&MemSnapshot> {
+        Some(self)
+    }
 }

@@ -1,0 +1,91 @@
+//! What becomes of the changes that a command made in overlays.
+
+use isopod::Sandbox;
+use isopod::vfs::{Change, Kind, What};
+use serde_json::{Value, json};
+
+/// What the caller wants of them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// Nothing.
+    Discard,
+    /// To see them.
+    Diff,
+    /// To have them, if the command succeeded.
+    Commit,
+}
+
+/// What came of it.
+pub(super) struct Settled {
+    /// For standard output.
+    pub(super) text: String,
+    /// For standard error, a line each.
+    pub(super) notes: Vec<String>,
+    /// All of it, for `--json`.
+    pub(super) json: Value,
+}
+
+/// Shows, writes or discards the changes. An error is one line, and the directory that it names is as it was, or its
+/// changes were written in part, file by file.
+pub(super) fn settle(sandbox: &Sandbox, ending: Ending, exit_code: u8) -> Result<Settled, String> {
+    let (mut text, mut notes, mut json) = (String::new(), Vec::new(), Vec::new());
+    for (at, overlay) in sandbox.overlays() {
+        let diff = overlay.diff().map_err(|errno| format!("cannot compare {at}: {errno}"))?;
+        let changes = match diff.changes().len() {
+            1 => format!("1 change in {at} was"),
+            more => format!("{more} changes in {at} were"),
+        };
+        let is_committed = ending == Ending::Commit && exit_code == 0;
+        let mut entry = json!({
+            "path": at,
+            "changes": diff.changes().iter().map(as_json).collect::<Vec<_>>(),
+            "committed": is_committed,
+        });
+        match ending {
+            Ending::Diff => {
+                let patch = diff.patch().map_err(|errno| format!("cannot compare {at}: {errno}"))?;
+                text.extend(diff.changes().iter().map(|change| format!("{change}\n")));
+                text.push_str(&patch);
+                entry["patch"] = patch.into();
+            }
+            Ending::Commit if is_committed => {
+                overlay.commit().map_err(|error| format!("{at}: {error}"))?;
+            }
+            Ending::Commit if !diff.is_empty() => {
+                notes.push(format!("the command failed: {changes} not written"));
+            }
+            Ending::Discard if !diff.is_empty() => {
+                notes.push(format!("{changes} discarded; --diff shows them, --commit writes them"));
+            }
+            _ => {}
+        }
+        json.push(entry);
+    }
+    Ok(Settled { text, notes, json: json.into() })
+}
+
+fn as_json(change: &Change) -> Value {
+    let kind = match change.kind {
+        Kind::Directory => "directory",
+        Kind::Symlink => "symlink",
+        Kind::File => "file",
+        Kind::Device | Kind::Pipe => "special",
+    };
+    let mut entry = json!({ "path": change.path, "kind": kind });
+    match change.what {
+        What::Created { mode } => {
+            entry["change"] = "created".into();
+            entry["mode"] = format!("{mode:04o}").into();
+        }
+        What::Changed { content, mode, times } => {
+            entry["change"] = "changed".into();
+            entry["content"] = content.into();
+            entry["times"] = times.into();
+            if let Some((old, new)) = mode {
+                entry["mode"] = json!([format!("{old:04o}"), format!("{new:04o}")]);
+            }
+        }
+        What::Deleted => entry["change"] = "deleted".into(),
+    }
+    entry
+}
