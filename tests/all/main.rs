@@ -10,6 +10,7 @@ mod execute;
 mod files;
 mod leaks;
 mod limits;
+mod overlays;
 mod processes;
 mod streams;
 mod support;
