@@ -43,7 +43,8 @@ fn build() -> Result<()> {
     let shared = out.ancestors().nth(4).ok_or("OUT_DIR is not below a target directory")?.join("guest");
     add_target()?;
 
-    let components = components()?;
+    let is_benchmark = env::var_os("CARGO_FEATURE_BENCH").is_some();
+    let components = components(is_benchmark)?;
     let crates: Vec<String> = components.iter().map(|name| format!("isopod-{name}")).collect();
     let mut guest = cargo(&shared)?;
     guest.args(["--profile", "guest", "--target", TARGET]);
@@ -57,8 +58,19 @@ fn build() -> Result<()> {
     let tool = ["--profile", "tool", "-p", "isopod-precompile", "--target", &host];
     run(cargo(&shared)?.args(tool), "building the precompiler")?;
 
+    if is_benchmark {
+        // The same programs for this machine: what the sandbox costs is what lies between the two.
+        let mut natives = cargo(&shared)?;
+        natives.args(["--profile", "guest", "--target", &host]);
+        for name in ["bench", "find", "text"].iter().filter(|name| components.iter().any(|known| known == *name)) {
+            natives.args(["-p", &format!("isopod-{name}")]);
+        }
+        run(&mut natives, "building programs for this machine")?;
+        println!("cargo::rustc-env=ISOPOD_NATIVE={}", shared.join(&host).join("guest").display());
+    }
+
     let images = shared.join("images");
-    let mut precompile = Command::new(shared.join(host).join("tool/isopod-precompile"));
+    let mut precompile = Command::new(shared.join(&host).join("tool/isopod-precompile"));
     precompile.arg(env::var("TARGET")?).arg(&images);
     for name in &crates {
         precompile.arg(shared.join(TARGET).join("guest").join(format!("{name}.wasm")));
@@ -68,8 +80,9 @@ fn build() -> Result<()> {
     Ok(())
 }
 
-/// The guest's components: the directories there that list programs. No program may be in two of them.
-fn components() -> Result<Vec<String>> {
+/// The guest's components: the directories there that list programs. No program may be in two of them. One is only for
+/// benchmarks.
+fn components(is_benchmark: bool) -> Result<Vec<String>> {
     let mut components = Vec::new();
     for entry in fs::read_dir("guest")? {
         let entry = entry?;
@@ -77,6 +90,7 @@ fn components() -> Result<Vec<String>> {
             components.push(entry.file_name().into_string().map_err(|name| format!("{name:?} is no name"))?);
         }
     }
+    components.retain(|name| name != "bench" || is_benchmark);
     components.sort();
     let mut owners = BTreeMap::new();
     for component in &components {

@@ -10,6 +10,8 @@ use crate::measure::Times;
 pub enum Goal {
     /// Its median is at least `by` times shorter than that of contender `than`.
     Faster { by: f64, than: usize },
+    /// Its median is at most `times` that of contender `of`.
+    Within { times: f64, of: usize },
 }
 
 pub struct Report {
@@ -36,9 +38,16 @@ impl Report {
                 "p99_us": us(times.p99), "ratio": ratio,
             }));
         }
-        if let Some(Goal::Faster { by, than }) = goal {
-            let ratio = times[than].median.as_secs_f64() / first;
-            self.goal(ratio >= by, &format!("at least {by} x faster than {}: {ratio:.1} x", times[than].name));
+        match goal {
+            None => {}
+            Some(Goal::Faster { by, than }) => {
+                let ratio = times[than].median.as_secs_f64() / first;
+                self.goal(ratio >= by, &format!("at least {by} x faster than {}: {ratio:.1} x", times[than].name));
+            }
+            Some(Goal::Within { times: most, of }) => {
+                let ratio = first / times[of].median.as_secs_f64();
+                self.goal(ratio <= most, &format!("at most {most} x the time of {}: {ratio:.2} x", times[of].name));
+            }
         }
     }
 
@@ -63,6 +72,11 @@ impl Report {
                 if self.missed == 0 { "all goals met".into() } else { format!("{} goals missed", self.missed) }
             );
         }
+    }
+
+    /// Something that is to hold.
+    pub fn promise(&mut self, met: bool, what: &str) {
+        self.goal(met, what);
     }
 
     fn goal(&mut self, met: bool, what: &str) {
