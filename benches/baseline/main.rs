@@ -14,6 +14,7 @@
 
 mod host;
 mod measure;
+#[allow(dead_code, reason = "another benchmark uses more of it")]
 mod report;
 
 use std::time::{Duration, Instant};

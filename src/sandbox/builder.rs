@@ -135,8 +135,7 @@ impl SandboxBuilder {
             None => tree::base()?.clone(),
         };
         let root = root.fork(Arc::clone(&quota)).map_err(|_| BuildError::Room(root.bytes(), root.inodes()))?;
-        let rules = self.rules.unwrap_or_else(Rules::standard);
-        let vfs = tree::tree(&runtime, &quota, &root, &self.mounts, &rules, &self.limits)?;
+        let vfs = tree::tree(&runtime, &quota, &root, &self.mounts, self.rules.as_ref(), &self.limits)?;
         let text = self.cwd.unwrap_or_else(|| WORKSPACE.to_owned());
         let kernel = Arc::new(Kernel::new(vfs, quota, self.limits, Arc::new(runtime.clone())));
         let cwd = kernel.directory(&GuestPath::root(), &text).map_err(|errno| BuildError::Cwd(text, errno))?;

@@ -15,9 +15,20 @@ use crate::vfs::{
 /// The name of the machine that a sandbox pretends to be.
 const HOSTNAME: &str = "isopod";
 
-/// Directories of the sandbox's own, with their modes; parents first.
-const DIRECTORIES: [(&str, u32); 5] =
-    [("/etc", 0o755), ("/home", 0o755), ("/home/user", 0o755), ("/tmp", 0o1777), (WORKSPACE, 0o755)];
+/// Directories of the sandbox's own, with their modes; parents first. Those that something is always mounted on are
+/// here too, so that mounting changes nothing.
+const DIRECTORIES: [(&str, u32); 10] = [
+    ("/bin", 0o755),
+    ("/dev", 0o755),
+    ("/etc", 0o755),
+    ("/home", 0o755),
+    ("/home/user", 0o755),
+    ("/proc", 0o755),
+    ("/tmp", 0o1777),
+    ("/usr", 0o755),
+    ("/usr/bin", 0o755),
+    (WORKSPACE, 0o755),
+];
 
 /// Files of the sandbox's own. There is no resolv.conf: there is no network.
 const FILES: [(&str, &str); 4] = [
@@ -49,7 +60,7 @@ pub(super) fn tree(
     quota: &Arc<Quota>,
     root: &MemFs,
     mounts: &[HostMount],
-    rules: &Rules,
+    rules: Option<&Rules>,
     limits: &Limits,
 ) -> std::result::Result<Vfs, BuildError> {
     let root: Arc<dyn FileSystem> = Arc::new(root.clone());
@@ -86,14 +97,16 @@ pub(super) fn tree(
 fn open_host(
     mount: &HostMount,
     quota: &Arc<Quota>,
-    rules: &Rules,
+    rules: Option<&Rules>,
 ) -> std::result::Result<Arc<dyn FileSystem>, BuildError> {
+    // Not earlier: most sandboxes have no directory of the host, and the list is long.
+    let rules = || rules.cloned().unwrap_or_else(Rules::standard);
     let refused = |error| BuildError::Host { host: mount.host.clone(), error };
     Ok(match mount.access {
         MountAccess::ReadOnly => Arc::new(HostDir::open_read_only(&mount.host).map_err(refused)?),
         MountAccess::ReadWrite(count) => {
             let dir = HostDir::open(&mount.host).and_then(|dir| dir.charged_to(quota.clone(), count));
-            Arc::new(Protect::host(dir.map_err(refused)?, rules.clone()))
+            Arc::new(Protect::host(dir.map_err(refused)?, rules()))
         }
         MountAccess::Overlay => {
             let dir = HostDir::open(&mount.host).map_err(refused)?;
@@ -101,7 +114,7 @@ fn open_host(
             let overlay = Overlay::over_host(dir, quota.clone());
             let overlay = overlay.map_err(|errno| refused(std::io::Error::other(errno)))?;
             // Here too: what is committed would be obeyed as well.
-            Arc::new(Protect::below(overlay.files(), rules.clone(), names.iter().map(String::as_str)))
+            Arc::new(Protect::below(overlay.files(), rules(), names.iter().map(String::as_str)))
         }
     })
 }
