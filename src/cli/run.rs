@@ -81,6 +81,14 @@ pub(super) struct Run {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     processes: Option<u32>,
 
+    /// The only programs that may be started, beside a shell: names of /bin with commas between them
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', conflicts_with = "deny_programs")]
+    allow_programs: Option<Vec<String>>,
+
+    /// Programs that may not be started: names of /bin with commas between them
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    deny_programs: Option<Vec<String>>,
+
     /// Start from limits of about a quarter of the defaults
     #[arg(long)]
     hardened: bool,
@@ -195,6 +203,12 @@ impl Run {
             true => Rules::none(),
             false => self.allow.iter().fold(Rules::standard(), |rules, path| rules.allow(path)),
         });
+        if let Some(names) = &self.allow_programs {
+            builder = builder.allow_programs(names);
+        }
+        if let Some(names) = &self.deny_programs {
+            builder = builder.deny_programs(names);
+        }
         for (name, value) in &self.env {
             builder = builder.env(name, value);
         }

@@ -14,6 +14,7 @@ mod life;
 mod memory;
 mod open_file;
 mod output;
+mod permit;
 mod pipe;
 mod process;
 mod session;
@@ -31,6 +32,7 @@ pub use files::Handle;
 pub use memory::{MemoryAccount, ProcessMemory};
 pub use open_file::{Access, OpenFile, Whence};
 pub use output::{Capture, Channel, Kept};
+pub use permit::Permit;
 pub use pipe::{PipeReader, PipeWriter, Tag, pipe};
 pub use process::{Pid, Process, Status};
 pub use session::{Session, Usage, Verdict};
@@ -60,13 +62,25 @@ pub struct Kernel {
     table: table::Table,
     memory: Arc<MemoryAccount>,
     quota: Arc<Quota>,
+    permit: Permit,
 }
 
 impl Kernel {
     /// A kernel with nothing running. The quota is that of the files in memory.
     pub fn new(vfs: Vfs, quota: Arc<Quota>, limits: Limits, machine: Arc<dyn Machine>) -> Kernel {
         let memory = Arc::new(MemoryAccount::new(limits.sandbox_memory));
-        Kernel { vfs, quota, table: table::Table::new(limits.processes), limits, machine, memory }
+        let table = table::Table::new(limits.processes);
+        Kernel { vfs, quota, table, limits, machine, memory, permit: Permit::All }
+    }
+
+    /// The same kernel, where only some programs may be started.
+    pub fn permitting(self, permit: Permit) -> Kernel {
+        Kernel { permit, ..self }
+    }
+
+    /// Which programs may be started.
+    pub fn permit(&self) -> &Permit {
+        &self.permit
     }
 
     /// The files of the sandbox.

@@ -92,6 +92,10 @@ fn create(session: &Arc<Session>, request: Request, seed: Seed) -> Result<Arc<Pr
     if !kernel.machine.has(&program) {
         return Err(Errno::NoExec);
     }
+    if !kernel.permit().allows(&program) {
+        session.fault(format!("program not allowed: {program}"));
+        return Err(Errno::Access);
+    }
 
     let count = FileCount::new(kernel.limits().open_files);
     let mut descriptors = Descriptors::default();

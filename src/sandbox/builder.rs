@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::command::set_variables;
 use super::{ExecuteError, Sandbox, Settings, Snapshot, tree};
 use crate::error::Errno;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, Permit};
 use crate::limits::Limits;
 use crate::path::GuestPath;
 use crate::runtime::{Runtime, RuntimeError};
@@ -31,6 +31,7 @@ pub struct SandboxBuilder {
     limits: Limits,
     mounts: Vec<HostMount>,
     rules: Option<Rules>,
+    permit: Permit,
     snapshot: Option<Result<MemSnapshot, Errno>>,
     env: Vec<(String, String)>,
     cwd: Option<String>,
@@ -102,6 +103,20 @@ impl SandboxBuilder {
         self
     }
 
+    /// The only programs that may be started, by their names in /bin, beside a shell. This is decided where the kernel
+    /// starts a process, so that `eval`, `xargs`, `sh -c`, a copy or another name are no way round it. What is built into
+    /// the shell (`echo`, `test`, `kill`, …) is no program.
+    pub fn allow_programs(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> SandboxBuilder {
+        self.permit = Permit::Only(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Programs that may not be started; as for [`allow_programs`](SandboxBuilder::allow_programs).
+    pub fn deny_programs(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> SandboxBuilder {
+        self.permit = Permit::AllBut(names.into_iter().map(Into::into).collect());
+        self
+    }
+
     /// Starts with the files of a snapshot in place of the usual ones. What was mounted in the snapshot is not part of
     /// them; [`Snapshot::fork`] keeps that, too.
     pub fn snapshot(mut self, snapshot: &Snapshot) -> SandboxBuilder {
@@ -137,7 +152,8 @@ impl SandboxBuilder {
         let root = root.fork(Arc::clone(&quota)).map_err(|_| BuildError::Room(root.bytes(), root.inodes()))?;
         let vfs = tree::tree(&runtime, &quota, &root, &self.mounts, self.rules.as_ref(), &self.limits)?;
         let text = self.cwd.unwrap_or_else(|| WORKSPACE.to_owned());
-        let kernel = Arc::new(Kernel::new(vfs, quota, self.limits, Arc::new(runtime.clone())));
+        let kernel = Kernel::new(vfs, quota, self.limits, Arc::new(runtime.clone())).permitting(self.permit);
+        let kernel = Arc::new(kernel);
         let cwd = kernel.directory(&GuestPath::root(), &text).map_err(|errno| BuildError::Cwd(text, errno))?;
         Ok(Sandbox { kernel, settings: Arc::new(Settings { env, cwd, runtime }) })
     }

@@ -11,6 +11,7 @@ mod files;
 mod leaks;
 mod limits;
 mod overlays;
+mod permits;
 mod processes;
 mod streams;
 mod support;
