@@ -13,6 +13,7 @@ mod limits;
 mod overlays;
 mod permits;
 mod processes;
+mod programs;
 mod streams;
 mod support;
 mod visibility;
