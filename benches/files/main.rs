@@ -31,7 +31,10 @@ use measure::{Contender, Plan, compare};
 use report::{Goal, Report};
 
 /// Where the guest's programs for this machine are.
-const NATIVE: &str = env!("ISOPOD_NATIVE");
+const NATIVE: &str = match isopod_images::NATIVE {
+    Some(directory) => directory,
+    None => panic!("build with --features bench"),
+};
 
 /// What is timed, by its name in `filebench`, and how often in one run.
 const CALLS: [(&str, &str, u32); 5] = [

@@ -5,55 +5,27 @@
 //! is not used costs nothing but address space. For the same reason its sum is not checked at every start, only when
 //! someone asks: a binary whose bytes have changed has no more reason to trust its check than its code.
 
+use isopod_images::IMAGES;
+pub(super) use isopod_images::{Code, Image};
 use sha2::{Digest, Sha256};
 
 use super::tunables::Metering;
 
-/// A component and the programs it contains.
-pub(super) struct Image {
-    /// Its name in the guest's tree.
-    pub(super) name: &'static str,
-    /// The programs it answers to, by `argv[0]`.
-    pub(super) programs: &'static [&'static str],
-    plain: Code,
-    fuel: Code,
-}
-
-/// Native code of a component.
-pub(super) struct Code {
-    /// Of the component, the engine's settings and the CPU it was compiled for.
-    pub(super) digest: &'static str,
-    /// SHA-256 of the bytes, as they were built.
-    pub(super) sum: &'static str,
-    /// What the precompiler made.
-    pub(super) bytes: &'static [u8],
-}
-
-impl Image {
-    /// The code for one kind of metering.
-    pub(super) fn code(&self, metering: Metering) -> &Code {
-        match metering {
-            Metering::Epoch => &self.plain,
-            Metering::Fuel => &self.fuel,
-        }
+/// The code of a component for one kind of metering.
+pub(super) fn code(image: &Image, metering: Metering) -> &Code {
+    match metering {
+        Metering::Epoch => &image.plain,
+        Metering::Fuel => &image.fuel,
     }
 }
 
-impl Code {
-    /// Whether the bytes are as they were built.
-    pub(super) fn is_whole(&self) -> bool {
-        let sum = Sha256::digest(self.bytes);
-        sum.iter().map(|byte| format!("{byte:02x}")).collect::<String>() == self.sum
-    }
+/// Whether the code of a component is as it was built.
+pub(super) fn is_whole(code: &Code) -> bool {
+    let sum = Sha256::digest(code.bytes);
+    sum.iter().map(|byte| format!("{byte:02x}")).collect::<String>() == code.sum
 }
 
 /// All images.
 pub(super) fn images() -> &'static [Image] {
     IMAGES
 }
-
-/// Page-aligned bytes: code can only be made executable by the page, and 64 KiB is the largest page in use.
-#[repr(C, align(65536))]
-struct Aligned<T: ?Sized>(T);
-
-include!(concat!(env!("OUT_DIR"), "/images.rs"));

@@ -129,8 +129,9 @@ impl Runtime {
 
     /// Checks that the code of every program is as it was built, and names the component that is not.
     pub fn verify() -> Result<(), DamagedCode> {
-        let codes = image::images().iter().flat_map(|i| [Metering::Epoch, Metering::Fuel].map(|m| (i.name, i.code(m))));
-        match codes.into_iter().find(|(_, code)| !code.is_whole()) {
+        let codes =
+            image::images().iter().flat_map(|i| [Metering::Epoch, Metering::Fuel].map(|m| (i.name, image::code(i, m))));
+        match codes.into_iter().find(|(_, code)| !image::is_whole(code)) {
             Some((component, _)) => Err(DamagedCode { component }),
             None => Ok(()),
         }
@@ -149,7 +150,7 @@ impl Runtime {
             .iter()
             .map(|(name, image)| {
                 let image = &image::images()[*image];
-                ProgramInfo { name, component: image.name, digest: image.code(Metering::Epoch).digest }
+                ProgramInfo { name, component: image.name, digest: image::code(image, Metering::Epoch).digest }
             })
             .collect();
         programs.sort_by_key(|program| program.name);

@@ -9,7 +9,7 @@ use wasmtime_wasi::p2::bindings::CommandPre;
 
 use super::fuel::{self, Metered};
 use super::guest::{Ended, Guest};
-use super::image::{Image, images};
+use super::image::{Image, code, images};
 use super::load::{CodePages, Place, load};
 use super::obituary::obituary;
 use super::ticker::Ticker;
@@ -78,7 +78,7 @@ impl Processor {
     }
 
     fn load(&self, image: &Image) -> Result<CommandPre<Guest>> {
-        let component = load(&self.engine, image.code(self.metering), self.place.as_ref())?;
+        let component = load(&self.engine, code(image, self.metering), self.place.as_ref())?;
         CommandPre::new(self.linker.instantiate_pre(&component)?)
     }
 

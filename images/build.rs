@@ -17,13 +17,13 @@ const TARGET: &str = "wasm32-wasip2";
 /// Whatever decides what the guest becomes.
 const INPUTS: [&str; 8] = [
     "build.rs",
-    "guest",
-    "precompile",
-    "wit",
-    "src/runtime/tunables.rs",
-    "Cargo.toml",
-    "Cargo.lock",
-    "rust-toolchain.toml",
+    "../guest",
+    "../precompile",
+    "../wit",
+    "../src/runtime/tunables.rs",
+    "../Cargo.toml",
+    "../Cargo.lock",
+    "../rust-toolchain.toml",
 ];
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -84,7 +84,7 @@ fn build() -> Result<()> {
 /// benchmarks.
 fn components(is_benchmark: bool) -> Result<Vec<String>> {
     let mut components = Vec::new();
-    for entry in fs::read_dir("guest")? {
+    for entry in fs::read_dir("../guest")? {
         let entry = entry?;
         if entry.path().join("programs.txt").exists() {
             components.push(entry.file_name().into_string().map_err(|name| format!("{name:?} is no name"))?);
@@ -104,7 +104,7 @@ fn components(is_benchmark: bool) -> Result<Vec<String>> {
 }
 
 fn programs(component: &str) -> Result<String> {
-    Ok(fs::read_to_string(format!("guest/{component}/programs.txt"))?)
+    Ok(fs::read_to_string(format!("../guest/{component}/programs.txt"))?)
 }
 
 /// A cargo that builds for itself, not with what this build was told about flags, wrappers and directories.
@@ -148,7 +148,7 @@ fn run(command: &mut Command, what: &str) -> Result<String> {
 
 /// Writes the list of images as Rust: the lines of the precompiler and the programs of each component.
 fn describe(components: &[String], digests: &str, images: &Path) -> Result<String> {
-    let mut source = String::from("static IMAGES: &[Image] = &[\n");
+    let mut source = String::from("/// All of them.\npub static IMAGES: &[Image] = &[\n");
     for (line, name) in digests.lines().zip(components) {
         let [_, plain, plain_sum, fuel, fuel_sum] = line.split(' ').collect::<Vec<_>>()[..] else {
             return Err(format!("the precompiler said {line:?}").into());
