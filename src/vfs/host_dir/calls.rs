@@ -13,6 +13,7 @@ use crate::vfs::{
 
 use super::errors::errno;
 use super::pointer::Pointer;
+use super::second_names::identity;
 use super::stream::HostStream;
 use super::{HostDir, Reopened, walk};
 
@@ -118,16 +119,14 @@ impl FileSystem for HostDir {
         let (old_parent, old_name) = from.split().ok_or(Errno::Busy)?;
         let (new_parent, new_name) = to.split().ok_or(Errno::Busy)?;
         let (old_dir, new_dir) = (self.walk().directory(old_parent)?, self.walk().directory(new_parent)?);
-        let gate = self.ledger.as_ref().map(|ledger| ledger.alone());
-        let replaced = self.before_removal(gate.as_ref(), &new_dir, new_name);
+        let mut removal = self.removal();
+        let replaced = removal.look(&new_dir, new_name);
         // To rename a file to another name of the same file does nothing: both names stay.
         let replaced = replaced.filter(|replaced| {
-            old_dir
-                .symlink_metadata(old_name)
-                .is_ok_and(|renamed| (renamed.dev(), renamed.ino()) != (replaced.dev(), replaced.ino()))
+            old_dir.symlink_metadata(old_name).is_ok_and(|renamed| identity(&renamed) != identity(replaced))
         });
         old_dir.rename(old_name, &new_dir, new_name).map_err(errno)?;
-        self.removed(gate.as_ref(), replaced);
+        removal.done(replaced);
         Ok(())
     }
 
@@ -137,9 +136,7 @@ impl FileSystem for HostDir {
         let (new_parent, new_name) = to.split().ok_or(Errno::Exist)?;
         let (old_dir, new_dir) = (self.walk().directory(old_parent)?, self.walk().directory(new_parent)?);
         self.check_free(&new_dir, new_name)?;
-        self.making(0, || old_dir.hard_link(old_name, &new_dir, new_name).map_err(errno))?;
-        self.shared.second_names.made(&new_dir, new_name);
-        Ok(())
+        Ok(self.making(0, || self.shared.second_names.turn().link(&old_dir, old_name, &new_dir, new_name))?)
     }
 
     fn symlink(&self, target: &str, path: Subpath<'_>) -> Attempt<()> {
@@ -178,7 +175,7 @@ impl FileSystem for HostDir {
         self.metadata(path, follow)?;
         let set = |dir: &Dir, name: &str| {
             let pointer = Pointer::new(dir, name)?;
-            self.shared.second_names.check(&pointer.metadata()?)?;
+            self.shared.second_names.check(&pointer.metadata()?, || pointer.metadata())?;
             pointer.set_times(accessed, modified)
         };
         match path.split() {

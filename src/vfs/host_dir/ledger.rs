@@ -33,6 +33,7 @@ use crate::vfs::mem_fs::content::blocks;
 use crate::vfs::reserved::RESERVED;
 
 use super::scan::{Then, scan};
+use super::second_names::{Identity, identity};
 
 /// Which files of a directory of the host count against a quota.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,9 +43,6 @@ pub enum Count {
     /// What the sandbox adds. For a directory that is someone's, and may be larger than any quota.
     Growth,
 }
-
-/// A file of the host: its device and its inode.
-pub(super) type Identity = (u64, u64);
 
 /// The account of one directory.
 pub(super) struct Ledger {
@@ -265,10 +263,6 @@ impl Drop for Charge {
             self.ledger.release(blocks(len), inodes);
         }
     }
-}
-
-fn identity(metadata: &Metadata) -> Identity {
-    (metadata.dev(), metadata.ino())
 }
 
 /// Takes at most `wanted` off a counter and answers how much it was.

@@ -24,7 +24,7 @@
 use std::io;
 use std::os::fd::AsRawFd;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt};
 use cap_std::fs::{Dir, Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
@@ -39,7 +39,7 @@ use file::HostFile;
 use lease::Lease;
 use ledger::{Alone, Ledger};
 use pointer::Pointer;
-use second_names::SecondNames;
+use second_names::{SecondNames, Turn};
 use walk::Walk;
 
 pub use ledger::Count;
@@ -70,15 +70,7 @@ struct Shared {
     walk: Walk,
     second_names: SecondNames,
     lease: Lease,
-    /// Held from the last look at a name until a temporary file has taken it.
-    turn: Mutex<()>,
     is_read_only: bool,
-}
-
-impl Shared {
-    fn turn(&self) -> MutexGuard<'_, ()> {
-        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl HostDir {
@@ -102,7 +94,6 @@ impl HostDir {
                 walk: Walk::new(root)?,
                 second_names: SecondNames::default(),
                 lease: Lease::default(),
-                turn: Mutex::default(),
                 is_read_only,
             }),
             ledger: None,
@@ -189,7 +180,7 @@ impl HostDir {
             Kind::Directory if how.create => Err(Errno::IsDirectory.into()),
             Kind::Directory => Ok(Node::Directory),
             Kind::File => {
-                let changeable = self.shared.second_names.check(&metadata);
+                let changeable = self.shared.second_names.check(&metadata, || file.metadata());
                 if how.writes() || how.truncate {
                     changeable?;
                 }
@@ -235,24 +226,17 @@ impl HostDir {
 
     /// Does what removes a name, and gives back what it was charged as.
     fn removing(&self, dir: &Dir, name: &str, remove: impl FnOnce() -> Result<()>) -> Result<()> {
-        let gate = self.ledger.as_ref().map(|ledger| ledger.alone());
-        let before = self.before_removal(gate.as_ref(), dir, name);
+        let mut removal = self.removal();
+        let before = removal.look(dir, name);
         remove()?;
-        self.removed(gate.as_ref(), before);
+        removal.done(before);
         Ok(())
     }
 
-    /// What has to be known of a file that is going to lose a name, if anything has.
-    fn before_removal(&self, gate: Option<&Alone<'_>>, dir: &Dir, name: &str) -> Option<Metadata> {
-        if gate.is_some() || self.shared.second_names.any() { dir.symlink_metadata(name).ok() } else { None }
-    }
-
-    fn removed(&self, gate: Option<&Alone<'_>>, before: Option<Metadata>) {
-        let Some(metadata) = before else { return };
-        self.shared.second_names.removed(&metadata);
-        if let (Some(ledger), Some(gate)) = (&self.ledger, gate) {
-            ledger.removed(gate, &metadata);
-        }
+    /// Leave to take names away.
+    fn removal(&self) -> Removal<'_> {
+        let account = self.ledger.as_ref().map(|ledger| (&**ledger, ledger.alone()));
+        Removal { account, turn: self.shared.second_names.turn() }
     }
 
     /// The metadata of a name that a call is about, or the link that it is to follow.
@@ -279,11 +263,33 @@ impl HostDir {
     fn set_mode(&self, dir: &Dir, name: &str, mode: impl Fn(&Metadata) -> Result<u32>) -> Result<()> {
         let pointer = Pointer::new(dir, name)?;
         let metadata = pointer.metadata()?;
-        self.shared.second_names.check(&metadata)?;
+        self.shared.second_names.check(&metadata, || pointer.metadata())?;
         match stat::kind(&metadata) {
             Kind::Symlink => Err(Errno::NotSupported),
             Kind::Device => Err(Errno::NoDevice),
             _ => pointer.set_mode(mode(&metadata)?),
+        }
+    }
+}
+
+/// What is locked while a name is taken away, so that what was learnt about it stays true until it is gone.
+struct Removal<'a> {
+    account: Option<(&'a Ledger, Alone<'a>)>,
+    turn: Turn<'a>,
+}
+
+impl Removal<'_> {
+    /// What has to be known of a file that is going to lose a name, if anything has.
+    fn look(&self, dir: &Dir, name: &str) -> Option<Metadata> {
+        if self.account.is_some() || self.turn.any() { dir.symlink_metadata(name).ok() } else { None }
+    }
+
+    /// Notes that the name is gone.
+    fn done(&mut self, before: Option<Metadata>) {
+        let Some(metadata) = before else { return };
+        self.turn.removed(&metadata);
+        if let Some((ledger, gate)) = &self.account {
+            ledger.removed(gate, &metadata);
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::os::fd::AsFd;
 
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt};
-use cap_std::fs::{Dir, File, Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
+use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt};
 use rustix::fs::Mode;
 
 use crate::error::{Errno, Result};
@@ -15,6 +15,7 @@ use crate::vfs::{AtomicWrite, Attempt, Expected, Kind, SetTime, Stat};
 use super::HostDir;
 use super::errors::errno;
 use super::file::timestamps;
+use super::second_names::identity;
 use super::walk::Step;
 
 /// A file that has a reserved name until it is placed, and is removed if it never is.
@@ -52,8 +53,8 @@ impl HostDir {
     pub(in crate::vfs) fn temp_name(&self, directory: Subpath<'_>, file: Subpath<'_>) -> Attempt<Temp> {
         let (parent, own) = file.split().ok_or(Errno::NotPermitted)?;
         let from = self.walk().directory(parent)?;
-        let mut temp =
-            self.temp(directory, 0, |dir, name| from.hard_link(own, dir, name).map(|()| None).map_err(errno))?;
+        let link = |dir: &Dir, name: &str| self.shared.second_names.turn().link(&from, own, dir, name).map(|()| None);
+        let mut temp = self.temp(directory, 0, link)?;
         temp.is_second = true;
         Ok(temp)
     }
@@ -197,9 +198,8 @@ impl Temp {
     /// Gives the file its name, which it takes from whatever has it.
     fn place(mut self, to: &Dir, name: &str, expected: Expected) -> Result<()> {
         let host = self.host.clone();
-        let gate = host.ledger.as_ref().map(|ledger| ledger.alone());
-        // Without an account there is a lock of its own, for the look and the rename to be one step.
-        let _turn = host.shared.turn();
+        // The look and the rename are one step.
+        let mut removal = host.removal();
         let replaced = to.symlink_metadata(name).ok();
         let found = replaced.as_ref().map(|metadata| host.walk().device().stat(metadata));
         expected.check(found.as_ref())?;
@@ -208,18 +208,14 @@ impl Temp {
         }
         let dir = self.dir()?;
         let own = dir.symlink_metadata(&self.name).map_err(errno)?;
-        let is_same = |other: &Metadata| (own.dev(), own.ino()) == (other.dev(), other.ino());
-        if replaced.as_ref().is_some_and(is_same) {
+        if replaced.as_ref().is_some_and(|replaced| identity(replaced) == identity(&own)) {
             // It has the name already, and a rename would do nothing, not even take the temporary name away.
             return Ok(());
         }
         dir.rename(&self.name, to, name).map_err(errno)?;
         drop(dir);
         self.is_placed = true;
-        if self.is_second {
-            host.shared.second_names.made(to, name);
-        }
-        host.removed(gate.as_ref(), replaced);
+        removal.done(replaced);
         Ok(())
     }
 
@@ -238,7 +234,13 @@ impl Drop for Temp {
             return;
         }
         if let Ok(dir) = self.dir() {
-            let _ = dir.remove_file(&self.name);
+            let mut turn = self.host.shared.second_names.turn();
+            let second = if self.is_second { dir.symlink_metadata(&self.name).ok() } else { None };
+            if dir.remove_file(&self.name).is_ok()
+                && let Some(metadata) = second
+            {
+                turn.removed(&metadata);
+            }
         }
         if let Some(ledger) = &self.host.ledger {
             ledger.release(blocks(self.len), 1);

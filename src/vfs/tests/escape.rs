@@ -229,10 +229,54 @@ fn attack_63_a_hard_link_that_the_host_planted_is_not_written_through() {
             (after.len(), after.mode(), after.modified().unwrap())
         );
         host.check_outside();
+        // Another sandbox takes away the name that this one made: no name more is accounted for than there is.
+        std::fs::hard_link(host.temp.path().join("secret"), host.inside("shared")).unwrap();
+        host.vfs.check("ln /shared /again");
+        mount(host_dir(&host.inside(""))).check("rm /again");
+        host.vfs.check("put w /shared x => NotPermitted\nchmod 600 /shared => NotPermitted");
         // A handle that only reads does not change times either.
         std::fs::hard_link(host.temp.path().join("secret"), host.inside("more")).unwrap();
         let Opened::File(file) = host.vfs.open(&path("/more"), &how("r")).unwrap() else { panic!() };
         assert_eq!(file.set_times(SetTime::Now, SetTime::Now), Err(Errno::NotPermitted));
+    });
+}
+
+/// The count of a file's names is looked at while others give it names and take them away.
+#[test]
+fn attack_63_no_race_of_names_opens_a_planted_file_for_writing() {
+    on_hosts(|host| {
+        let host = host();
+        std::fs::hard_link(host.temp.path().join("secret"), host.inside("planted")).unwrap();
+        host.vfs.check("put wc /own x");
+        let quota = Arc::new(Quota::new(&Limits::default()));
+        let charged = HostDir::open(&host.inside("")).unwrap().charged_to(quota, crate::vfs::Count::Growth).unwrap();
+        let charged = mount(Arc::new(charged));
+        for vfs in [&host.vfs, &charged] {
+            let stop = AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    while !stop.load(Ordering::Relaxed) {
+                        vfs.run("ln /planted /x");
+                        vfs.run("mv /x /y");
+                        vfs.run("rm /y");
+                    }
+                });
+                scope.spawn(|| {
+                    while !stop.load(Ordering::Relaxed) {
+                        vfs.run("ln /own /x");
+                        vfs.run("rm /x");
+                    }
+                });
+                for step in 0..20_000 {
+                    let call =
+                        ["open w /planted", "chmod 600 /planted", "touch 1 /planted", "open rt /planted"][step % 4];
+                    let outcome = vfs.run(call);
+                    stop.fetch_or(outcome != "NotPermitted" || step == 19_999, Ordering::Relaxed);
+                    assert_eq!(outcome, "NotPermitted", "{call}");
+                }
+            });
+        }
+        host.check_outside();
     });
 }
 
