@@ -32,7 +32,8 @@ impl Quota {
         Quota {
             disk: counter(limits.disk),
             inodes: counter(limits.inodes),
-            file: limits.file,
+            // No offset of POSIX is larger, and no sum of one and a length can overflow.
+            file: limits.file.min(i64::MAX as u64),
             exceeded: Mutex::new(None),
         }
     }

@@ -82,7 +82,8 @@ impl AsFd for HostFile {
 
 impl File for HostFile {
     fn read_at(&self, offset: u64, max: usize) -> Result<Bytes> {
-        if i64::try_from(offset).is_err() {
+        let max = max.min(room(offset));
+        if max == 0 {
             return Ok(Bytes::new());
         }
         let mut bytes = Vec::with_capacity(max);
@@ -93,7 +94,8 @@ impl File for HostFile {
     }
 
     fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<usize> {
-        if i64::try_from(offset).is_err() {
+        let bytes = &bytes[..bytes.len().min(room(offset))];
+        if room(offset) == 0 {
             return Err(Errno::FileTooLarge);
         }
         let _kept = self.lock(false)?;
@@ -173,6 +175,11 @@ impl File for HostFile {
     fn sync(&self) -> Result<()> {
         rustix::fs::fsync(&self.file).map_err(errno)
     }
+}
+
+/// How many bytes there can be behind an offset: the host refuses any that would pass the largest one, be it to read.
+fn room(offset: u64) -> usize {
+    usize::try_from((i64::MAX as u64).saturating_sub(offset)).unwrap_or(usize::MAX)
 }
 
 /// The two times as the host takes them.

@@ -29,8 +29,8 @@ pub(super) struct Table {
     next: Number,
     /// What shows through where there is no inode.
     pub(super) lower: Option<Lower>,
-    /// Whether something was changed without a look at its names.
-    has_nameless_changes: bool,
+    /// Whether a file may have changed under a name that no directory of the table knows.
+    pub(super) has_hidden_changes: bool,
 }
 
 /// What a path leads to.
@@ -69,7 +69,7 @@ impl Table {
     fn with_root(root: Inode, lower: Option<Lower>) -> Table {
         let mut inodes = Radix::default();
         inodes.insert(ROOT, Arc::new(root));
-        Table { inodes, adopted: SharedMap::default(), next: ROOT + 1, lower, has_nameless_changes: false }
+        Table { inodes, adopted: SharedMap::default(), next: ROOT + 1, lower, has_hidden_changes: false }
     }
 
     /// A number that names no inode is a fault of this module; the guest sees an I/O error and the host goes on.
@@ -101,21 +101,17 @@ impl Table {
         number
     }
 
-    /// Puts in an inode that stands for something below, under its number.
+    /// Puts in an inode that stands for something below, under its number. A file with several names below changes
+    /// under all of them, and still does when it has lost the name that it was changed by.
     pub(super) fn adopt(&mut self, number: Number, inode: Inode) {
+        self.has_hidden_changes |= !inode.is_dir() && inode.links > 1;
         self.adopted.insert(number, Arc::new(inode));
     }
 
     /// As `adopt`, for a change that goes by no name.
     pub(super) fn adopt_nameless(&mut self, number: Number, inode: Inode) {
-        self.has_nameless_changes = true;
         self.adopt(number, inode);
-    }
-
-    /// Whether a file may have changed under a name that no directory of the table knows.
-    pub(super) fn has_hidden_changes(&self) -> bool {
-        let has_names = |inode: &Inode| !inode.is_dir() && inode.links > 1;
-        self.has_nameless_changes || self.adopted.iter().any(|(_, inode)| has_names(inode))
+        self.has_hidden_changes = true;
     }
 
     pub(super) fn remove(&mut self, number: Number) -> Option<Arc<Inode>> {
@@ -243,6 +239,23 @@ impl Table {
                 None => Err(Errno::Io.into()),
             },
         }
+    }
+
+    /// Whether a directory has others in it more than `levels` deep. What shows through from below is not looked at: it
+    /// is as deep as its owner made it.
+    pub(super) fn is_deeper(&self, number: Number, levels: usize) -> Result<bool> {
+        let mut pending = vec![(number, 0)];
+        while let Some((number, depth)) = pending.pop() {
+            if depth > levels {
+                return Ok(true);
+            }
+            let inner = self.directory(number)?.names.iter();
+            pending.extend(inner.filter_map(|(_, entry)| match entry {
+                Entry::Inode(number, Kind::Directory) => Some((number, depth + 1)),
+                _ => None,
+            }));
+        }
+        Ok(false)
     }
 
     /// Puts a name into a directory.

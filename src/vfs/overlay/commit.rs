@@ -11,6 +11,7 @@ use crate::limits::TRANSFER_BYTES;
 use crate::path::Subpath;
 use crate::vfs::host_dir::Temp;
 use crate::vfs::mem_fs::compare::{Difference, Side};
+use crate::vfs::protect::List;
 use crate::vfs::{Attempt, FileSystem, HostDir, Kind, MemSnapshot, SetTime, Stop};
 
 /// Why changes could not be committed.
@@ -31,15 +32,15 @@ impl From<Errno> for CommitError {
 
 type Result<T> = std::result::Result<T, CommitError>;
 
-/// Writes what `snapshot` has changed to the directory that it stands on.
-pub(super) fn apply(snapshot: &MemSnapshot, host: Option<&HostDir>) -> Result<()> {
+/// Writes what `snapshot` has changed to the directory that it stands on, unless `protected` forbids any of it.
+pub(super) fn apply(snapshot: &MemSnapshot, host: Option<&HostDir>, protected: Option<&List>) -> Result<()> {
     let host = host.ok_or(Errno::NotSupported)?;
     let differences = snapshot.differences()?;
     let removed = |difference: &&Difference| difference.after.is_none();
     let gone: HashSet<&str> = differences.iter().filter(removed).map(|difference| difference.path.as_str()).collect();
     let mut commit = Commit { snapshot, host, gone, staged: HashMap::new(), first_names: HashMap::new() };
     for difference in &differences {
-        commit.check(difference).map_err(at(difference))?;
+        commit.check(difference, protected).map_err(at(difference))?;
     }
     for (index, difference) in differences.iter().enumerate() {
         commit.stage(index, difference).map_err(at(difference))?;
@@ -79,7 +80,11 @@ struct Commit<'a> {
 
 impl Commit<'_> {
     /// Refuses what the host could not be asked for.
-    fn check(&self, difference: &Difference) -> Attempt<()> {
+    fn check(&self, difference: &Difference, protected: Option<&List>) -> Attempt<()> {
+        let is_dir = difference.after.as_ref().or(difference.before.as_ref()).is_some_and(Side::is_dir);
+        if protected.is_some_and(|list| list.protects(Subpath::trusted(&difference.path), is_dir)) {
+            return Err(Errno::NotPermitted.into());
+        }
         let Some(after) = &difference.after else {
             return Ok(());
         };
