@@ -88,6 +88,11 @@ impl Quota {
         if room == 0 && len > 0 { self.refuse(Limit::File, self.file, Errno::FileTooLarge) } else { Ok(len.min(room)) }
     }
 
+    /// How many more bytes there is room for just now.
+    pub(super) fn room(&self) -> u64 {
+        self.disk.allowed.saturating_sub(self.bytes_used())
+    }
+
     /// Refuses a file of `len` bytes if that is over the limit.
     pub(super) fn check_file(&self, len: u64) -> Result<()> {
         if len <= self.file { Ok(()) } else { self.refuse(Limit::File, self.file, Errno::FileTooLarge) }

@@ -107,11 +107,11 @@ impl File for HostFile {
         if fit == 0 {
             return Ok(0);
         }
-        let _gate = charge.gate(offset + fit)?;
-        let mut len = charge.len();
+        let (_gate, mut len) = charge.hold(offset + fit)?;
         // A disk that has room for a part takes that part, to the block, as memory does.
         while let Err(errno) = charge.grow(*len, offset + fit) {
-            fit = block_before(offset + fit).saturating_sub(offset);
+            let end = block_before(offset + fit).min(block_before(charge.farthest(*len) + 1));
+            fit = end.saturating_sub(offset);
             if fit == 0 {
                 return Err(errno);
             }
@@ -157,8 +157,7 @@ impl File for HostFile {
             return truncate();
         };
         charge.ledger().quota().check_file(len)?;
-        let _gate = charge.gate(len)?;
-        let mut old = charge.len();
+        let (_gate, mut old) = charge.hold(len)?;
         charge.grow(*old, len)?;
         let result = truncate();
         let new = if result.is_ok() { len } else { *old };

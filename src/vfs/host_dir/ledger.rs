@@ -7,8 +7,8 @@
 //! [`Count::Whole`]: everything in the directory, whoever made it. It is counted when something is first to grow, and
 //! not when the directory is opened: a sandbox that only reads pays nothing. Counting costs about 1.5 microseconds a
 //! file and stops at the number of files that the quota allows, so it takes 0.2 seconds at most with the default
-//! limits. A directory with more files than that is full until it is opened again, whatever is removed meanwhile:
-//! how much is in it is not known, so nothing may grow.
+//! limits. A directory with more files than that, or with any that cannot be counted, is full until it is opened again,
+//! whatever is removed meanwhile: how much is in it is not known, so nothing may grow.
 //!
 //! [`Count::Growth`]: what the sandbox added, less what it removed, never below nothing. Nothing is counted, so
 //! even the largest tree costs nothing; each time the directory is opened the sandbox may grow it again.
@@ -34,6 +34,10 @@ use crate::vfs::reserved::RESERVED;
 
 use super::scan::{Then, scan};
 use super::second_names::{Identity, identity};
+
+/// Bytes that are counted at most. No disk has as many, yet sparse files can say they do, and the sums of some
+/// directories must not overflow.
+const COUNTABLE: u64 = 1 << 56;
 
 /// Which files of a directory of the host count against a quota.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,8 +68,18 @@ pub(super) struct Ledger {
 struct Open {
     handles: u64,
     len: Arc<Mutex<u64>>,
-    /// How many inodes to give back with the last handle, once the file has lost its last name.
-    nameless: Option<u64>,
+    names: Names,
+}
+
+/// What is to be given back with the last handle of a file.
+#[derive(PartialEq)]
+enum Names {
+    /// Nothing: it has a name.
+    Some,
+    /// Nothing: it lost its last name before anything was counted, and has not grown since.
+    NoneUncounted,
+    /// Its length, and this many inodes.
+    None(u64),
 }
 
 /// One handle of an open file.
@@ -152,15 +166,18 @@ impl Ledger {
     /// Notes that a name is gone, and the file with it if that was its last one and nobody has it open. `metadata` is
     /// from before.
     pub(super) fn removed(&self, gate: &Alone<'_>, metadata: &Metadata) {
-        if !**gate {
-            return;
-        }
+        let is_counted = **gate;
+        let release = |bytes| {
+            if is_counted {
+                self.release(bytes, 1)
+            }
+        };
         if metadata.is_dir() || metadata.nlink() > 1 {
-            return self.release(0, 1);
+            return release(0);
         }
         match self.open().get_mut(&identity(metadata)) {
-            Some(open) => open.nameless = Some(1),
-            None => self.release(blocks(metadata.size()), 1),
+            Some(open) => open.names = if is_counted { Names::None(1) } else { Names::NoneUncounted },
+            None => release(blocks(metadata.size())),
         }
     }
 
@@ -171,8 +188,8 @@ impl Ledger {
         let open = files.entry(file).or_insert_with(|| Open {
             handles: 0,
             len: Arc::new(Mutex::new(metadata.size())),
-            // It may have lost its name while it was opened.
-            nameless: (metadata.nlink() == 0).then_some(0),
+            // The host may have taken its name away while it was opened.
+            names: if metadata.nlink() == 0 { Names::None(0) } else { Names::Some },
         });
         open.handles += 1;
         Charge { ledger: Arc::clone(self), file, len: Arc::clone(&open.len) }
@@ -183,7 +200,7 @@ impl Ledger {
         let (mut bytes, mut inodes) = (0_u64, 0_u64);
         let mut linked = HashSet::new();
         let allowed = self.quota.inodes_allowed();
-        scan(&self.root, |seen| {
+        let is_all = scan(&self.root, |seen| {
             // What is ours is charged by whoever makes it.
             if seen.name.to_str().is_ok_and(|name| name.starts_with(RESERVED)) {
                 return Then::Pass;
@@ -198,9 +215,16 @@ impl Ledger {
             }
             if inodes <= allowed { Then::Enter } else { Then::Stop }
         })?;
-        if inodes > allowed {
+        // What the sandbox still has open without a name is there as well.
+        for open in self.open().values_mut().filter(|open| open.names == Names::NoneUncounted) {
+            let len = *open.len.lock().unwrap_or_else(PoisonError::into_inner);
+            (bytes, inodes) = (bytes.saturating_add(blocks(len)), inodes + 1);
+            open.names = Names::None(1);
+        }
+        if !is_all || bytes > COUNTABLE {
             self.is_full.store(true, Ordering::Relaxed);
         }
+        let bytes = bytes.min(COUNTABLE);
         self.quota.charge(bytes, inodes);
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
         self.inodes.fetch_add(inodes, Ordering::Relaxed);
@@ -224,14 +248,27 @@ impl Charge {
         &self.ledger
     }
 
-    /// Leave to give the file this length. What does not grow needs no count.
-    pub(super) fn gate(&self, len: u64) -> Result<Shared<'_>> {
-        if len > *self.len() { self.ledger.growth() } else { Ok(self.ledger.shared()) }
+    /// Leave to make the file end at `end`, and its length, to be held while it is written to. What does not grow needs
+    /// no count.
+    pub(super) fn hold(&self, end: u64) -> Result<(Shared<'_>, MutexGuard<'_, u64>)> {
+        let (gate, len) = (self.ledger.shared(), self.len());
+        if *gate || end <= *len {
+            return Ok((gate, len));
+        }
+        drop((len, gate));
+        let gate = self.ledger.growth()?;
+        Ok((gate, self.len()))
     }
 
-    /// The length of the file, to be held while it is written to.
+    /// The length of the file.
     pub(super) fn len(&self) -> MutexGuard<'_, u64> {
         self.len.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where a file of length `from` would end if it took all the room there is.
+    pub(super) fn farthest(&self, from: u64) -> u64 {
+        let room = if self.ledger.is_full.load(Ordering::Relaxed) { 0 } else { self.ledger.quota.room() };
+        blocks(from).saturating_add(room)
     }
 
     /// Reserves what a file of length `from` needs to become one of length `to`.
@@ -257,7 +294,7 @@ impl Drop for Charge {
         open.handles -= 1;
         if open.handles == 0
             && let Some(open) = files.remove(&self.file)
-            && let Some(inodes) = open.nameless
+            && let Names::None(inodes) = open.names
         {
             let len = *open.len.lock().unwrap_or_else(PoisonError::into_inner);
             self.ledger.release(blocks(len), inodes);
