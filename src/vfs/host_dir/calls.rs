@@ -12,7 +12,6 @@ use crate::vfs::{
 };
 
 use super::errors::errno;
-use super::pointer::Pointer;
 use super::second_names::identity;
 use super::stream::HostStream;
 use super::{HostDir, Reopened, walk};
@@ -173,11 +172,7 @@ impl FileSystem for HostDir {
         self.check_writable()?;
         // For the link that is to be followed.
         self.metadata(path, follow)?;
-        let set = |dir: &Dir, name: &str| {
-            let pointer = Pointer::new(dir, name)?;
-            self.shared.second_names.check(&pointer.metadata()?, || pointer.metadata())?;
-            pointer.set_times(accessed, modified)
-        };
+        let set = |dir: &Dir, name: &str| self.changeable(dir, name)?.0.set_times(accessed, modified);
         match path.split() {
             Some((parent, name)) => set(&*self.walk().directory(parent)?, name)?,
             None => set(self.walk().root(), ".")?,

@@ -89,6 +89,9 @@ impl HostDir {
 
     fn new(host: &Path, is_read_only: bool) -> io::Result<HostDir> {
         let root = Dir::open_ambient_dir(host, cap_std::ambient_authority())?;
+        if walk::is_forbidden(&root) {
+            return Err(io::Error::new(io::ErrorKind::Unsupported, "files of the host's kernel cannot be mounted"));
+        }
         Ok(HostDir {
             shared: Arc::new(Shared {
                 walk: Walk::new(root)?,
@@ -259,11 +262,18 @@ impl HostDir {
         Ok(metadata)
     }
 
-    /// Sets the mode of `name`, which is not a link, after a last look at the handle that it will be set by.
-    fn set_mode(&self, dir: &Dir, name: &str, mode: impl Fn(&Metadata) -> Result<u32>) -> Result<()> {
+    /// A handle of something whose attributes may be changed, and a last look at it.
+    fn changeable<'a>(&self, dir: &'a Dir, name: &'a str) -> Result<(Pointer<'a>, Metadata)> {
         let pointer = Pointer::new(dir, name)?;
         let metadata = pointer.metadata()?;
+        self.walk().check_device(&pointer, metadata.dev())?;
         self.shared.second_names.check(&metadata, || pointer.metadata())?;
+        Ok((pointer, metadata))
+    }
+
+    /// Sets the mode of `name`, which is not a link.
+    fn set_mode(&self, dir: &Dir, name: &str, mode: impl Fn(&Metadata) -> Result<u32>) -> Result<()> {
+        let (pointer, metadata) = self.changeable(dir, name)?;
         match stat::kind(&metadata) {
             Kind::Symlink => Err(Errno::NotSupported),
             Kind::Device => Err(Errno::NoDevice),

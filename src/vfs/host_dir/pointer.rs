@@ -1,6 +1,6 @@
 //! A handle that points at a file without opening it.
 
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt};
 use cap_std::fs::{Dir, File, Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
@@ -57,6 +57,12 @@ impl<'a> Pointer<'a> {
             }
             result => result.map_err(errno),
         }
+    }
+}
+
+impl AsFd for Pointer<'_> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.handle.as_fd()
     }
 }
 

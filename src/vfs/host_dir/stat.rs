@@ -30,11 +30,11 @@ impl Device {
     }
 
     fn inode(self, metadata: &Metadata) -> u64 {
-        if metadata.dev() == self.number() {
+        if metadata.dev() == self.number() && metadata.ino() >> 62 == 0 {
             metadata.ino()
         } else {
             // The highest bit is left free: an overlay sets it in what it stands on. The one below keeps these apart
-            // from plain numbers.
+            // from plain numbers, and some hosts have numbers so large that they have to be made small themselves.
             let mixed = metadata.dev().wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ metadata.ino();
             mixed & (u64::MAX >> 2) | 1 << 62
         }

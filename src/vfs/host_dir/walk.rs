@@ -180,6 +180,26 @@ pub(super) fn is_forbidden(handle: impl AsFd) -> bool {
     }
 }
 
-/// `f_type` of `proc`, `sysfs`, `cgroup`, `cgroup2`, `debugfs`, `tracefs`, `securityfs` and `bpf`, from statfs(2).
-const FORBIDDEN: [u64; 8] =
-    [0x9fa0, 0x6265_6572, 0x0027_e0eb, 0x6367_7270, 0x6462_6720, 0x7472_6163, 0x7363_6673, 0xcafe_4a11];
+/// `f_type` of file systems that are the host's kernel and not its disks, from statfs(2) and `linux/magic.h`: `proc`,
+/// `sysfs`, `cgroup`, `cgroup2`, `debugfs`, `tracefs`, `securityfs`, `bpf`, `configfs`, `efivarfs`, `pstore`, `selinuxfs`,
+/// `smackfs`, `binfmt_misc`, `nsfs`, `resctrl`, `devpts` and `mqueue`.
+const FORBIDDEN: [u64; 18] = [
+    0x9fa0,
+    0x6265_6572,
+    0x0027_e0eb,
+    0x6367_7270,
+    0x6462_6720,
+    0x7472_6163,
+    0x7363_6673,
+    0xcafe_4a11,
+    0x6265_6570,
+    0xde5e_81e4,
+    0x6165_676c,
+    0xf97c_ff8c,
+    0x4341_5d53,
+    0x4249_4e4d,
+    0x6e73_6673,
+    0x0765_5821,
+    0x1cd1,
+    0x1980_0202,
+];

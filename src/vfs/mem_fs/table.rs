@@ -222,22 +222,34 @@ impl Table {
 
     /// Whether a directory holds no name.
     pub(super) fn is_empty(&self, found: &Found) -> Attempt<bool> {
-        match found {
+        let (own, below) = match found {
             Found::Inode(number) => {
                 let directory = self.directory(*number)?;
-                let mut own = directory.names.iter();
-                if own.any(|(_, entry)| entry != Entry::Gone) {
-                    return Ok(false);
-                }
-                match directory.origin {
-                    Some(_) => Ok(self.list(directory)?.is_empty()),
-                    None => Ok(true),
-                }
+                (Some(&directory.names), directory.origin.as_deref())
             }
-            Found::Below(path, _) => match &self.lower {
-                Some(lower) => Ok(lower.read_dir(path)?.is_empty()),
-                None => Err(Errno::Io.into()),
-            },
+            Found::Below(path, _) => (None, Some(path.as_str())),
+        };
+        if own.is_some_and(|own| own.iter().any(|(_, entry)| entry != Entry::Gone)) {
+            return Ok(false);
+        }
+        let (Some(below), Some(lower)) = (below, &self.lower) else {
+            return Ok(true);
+        };
+        // Piece by piece: a directory of a million names is not empty at the first.
+        let mut stream = lower.open_dir(below)?;
+        loop {
+            match stream.next(64) {
+                Ok(entries) if entries.is_empty() => return Ok(true),
+                Ok(entries) => {
+                    let is_gone = |entry: &DirEntry| own.is_some_and(|own| own.get(&entry.name) == Some(Entry::Gone));
+                    if !entries.iter().all(is_gone) {
+                        return Ok(false);
+                    }
+                }
+                // A name that cannot be told is a name.
+                Err(Stop::Errno(Errno::IllegalSequence)) => return Ok(false),
+                Err(stop) => return Err(stop),
+            }
         }
     }
 

@@ -290,6 +290,9 @@ fn attack_69_names_that_are_not_utf_8_are_an_error_and_not_left_out() {
             let name = host.inside("d").join(std::ffi::OsStr::from_bytes(bytes));
             std::fs::write(&name, "x").unwrap();
             host.vfs.check("ls /d => IllegalSequence\nrmdir /d => NotEmpty\nls / => [d/]");
+            let overlay = Overlay::over_host(HostDir::open(&host.inside("")).unwrap(), Arc::new(Quota::unlimited()));
+            mount(overlay.unwrap().files())
+                .check("ls /d => IllegalSequence\nrmdir /d => NotEmpty\nmv /d /e\nrmdir /e => NotEmpty");
             std::fs::remove_file(name).unwrap();
         }
         symlink(std::ffi::OsStr::from_bytes(b"\xff"), host.inside("l")).unwrap();
@@ -564,6 +567,12 @@ fn attack_81_files_of_the_host_s_kernel_are_refused() {
         if device(at).is_ok_and(|below| device("/").is_ok_and(|root| below != root)) {
             vfs.check(&format!("ls {at} => NotPermitted\ncat {at}/{file} => NotPermitted"));
             vfs.check(&format!("stat {at}/{file} => NotPermitted\nreadlink {at}/self => NotPermitted"));
+            // To mount one is no better than to find one.
+            assert!(HostDir::open(Path::new(at)).is_err() && HostDir::open_read_only(Path::new(at)).is_err());
+            // Nor is it to change one by its name. (If it were, this would change nothing.)
+            let mode = std::fs::metadata(at).unwrap().mode() & 0o7777;
+            let writable = mount(host_dir(Path::new("/")));
+            writable.check(&format!("chmod {mode:o} {at} => NotPermitted"));
         }
     }
 }
