@@ -93,6 +93,11 @@ impl Quota {
         self.disk.allowed.saturating_sub(self.bytes_used())
     }
 
+    /// How many more files there is room for just now.
+    pub(super) fn inodes_room(&self) -> u64 {
+        self.inodes.allowed.saturating_sub(self.inodes_used())
+    }
+
     /// Refuses a file of `len` bytes if that is over the limit.
     pub(super) fn check_file(&self, len: u64) -> Result<()> {
         if len <= self.file { Ok(()) } else { self.refuse(Limit::File, self.file, Errno::FileTooLarge) }

@@ -4,7 +4,6 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use cap_std::fs::Metadata;
 use rustix::fs::{Mode, OFlags, Timespec, Timestamps};
 
 use crate::error::{Errno, Result};
@@ -13,9 +12,11 @@ use crate::vfs::{File, SetTime, Stat};
 
 use super::errors::errno;
 use super::ledger::Charge;
+use super::stat::Facts;
 use super::walk::Device;
 
-/// A regular file, by its handle.
+/// A regular file, by its handle. The handle may still have `O_NONBLOCK` set, which it was opened with: that means
+/// nothing for a regular file.
 pub(super) struct HostFile {
     file: cap_std::fs::File,
     /// The device of the directory that it was found in.
@@ -34,17 +35,8 @@ impl HostFile {
         HostFile { file, device, charge: None, appends: Mutex::new(false), changeable: Ok(()) }
     }
 
-    pub(super) fn metadata(&self) -> Result<Metadata> {
-        self.file.metadata().map_err(errno)
-    }
-
     pub(super) fn set_mode(&self, mode: u32) -> Result<()> {
         rustix::fs::fchmod(&self.file, Mode::from_raw_mode(mode)).map_err(errno)
-    }
-
-    /// Makes reads and writes wait again, as they do for a regular file anyway.
-    pub(super) fn set_blocking(&self) -> Result<()> {
-        rustix::fs::fcntl_setfl(&self.file, OFlags::empty()).map_err(errno)
     }
 
     fn pwrite(&self, offset: u64, bytes: &[u8]) -> Result<usize> {
@@ -145,7 +137,7 @@ impl File for HostFile {
     }
 
     fn stat(&self) -> Result<Stat> {
-        Ok(self.device.stat(&self.metadata()?))
+        Ok(self.device.stat(&Facts::of(&self.file)?))
     }
 
     fn set_len(&self, len: u64) -> Result<()> {

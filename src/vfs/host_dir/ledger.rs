@@ -24,16 +24,16 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use cap_std::fs::{Dir, Metadata, MetadataExt};
+use cap_std::fs::Dir;
 use rustix::fs::FileType;
 
 use crate::error::Result;
-use crate::vfs::Quota;
 use crate::vfs::mem_fs::content::blocks;
 use crate::vfs::reserved::RESERVED;
+use crate::vfs::{Kind, Quota};
 
 use super::scan::{Then, scan};
-use super::second_names::{Identity, identity};
+use super::stat::{Facts, Identity};
 
 /// Bytes that are counted at most. No disk has as many, yet sparse files can say they do, and the sums of some
 /// directories must not overflow.
@@ -142,6 +142,11 @@ impl Ledger {
         self.gate.write().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether something could be made just now.
+    pub(super) fn has_room(&self) -> bool {
+        !self.is_full.load(Ordering::Relaxed) && self.quota.room() > 0 && self.quota.inodes_room() > 0
+    }
+
     /// Reserves for something that is to be made.
     pub(super) fn reserve(&self, bytes: u64, inodes: u64) -> Result<()> {
         if self.is_full.load(Ordering::Relaxed) {
@@ -163,33 +168,33 @@ impl Ledger {
         self.quota.release_inodes(take(&self.inodes, inodes));
     }
 
-    /// Notes that a name is gone, and the file with it if that was its last one and nobody has it open. `metadata` is
+    /// Notes that a name is gone, and the file with it if that was its last one and nobody has it open. `facts` are
     /// from before.
-    pub(super) fn removed(&self, gate: &Alone<'_>, metadata: &Metadata) {
+    pub(super) fn removed(&self, gate: &Alone<'_>, facts: &Facts) {
         let is_counted = **gate;
         let release = |bytes| {
             if is_counted {
                 self.release(bytes, 1)
             }
         };
-        if metadata.is_dir() || metadata.nlink() > 1 {
+        if facts.kind() == Kind::Directory || facts.links() > 1 {
             return release(0);
         }
-        match self.open().get_mut(&identity(metadata)) {
+        match self.open().get_mut(&facts.identity()) {
             Some(open) => open.names = if is_counted { Names::None(1) } else { Names::NoneUncounted },
-            None => release(blocks(metadata.size())),
+            None => release(blocks(facts.size())),
         }
     }
 
     /// A handle of a file that was just opened.
-    pub(super) fn opened(self: &Arc<Self>, metadata: &Metadata) -> Charge {
-        let file = identity(metadata);
+    pub(super) fn opened(self: &Arc<Self>, facts: &Facts) -> Charge {
+        let file = facts.identity();
         let mut files = self.open();
         let open = files.entry(file).or_insert_with(|| Open {
             handles: 0,
-            len: Arc::new(Mutex::new(metadata.size())),
+            len: Arc::new(Mutex::new(facts.size())),
             // The host may have taken its name away while it was opened.
-            names: if metadata.nlink() == 0 { Names::None(0) } else { Names::Some },
+            names: if facts.links() == 0 { Names::None(0) } else { Names::Some },
         });
         open.handles += 1;
         Charge { ledger: Arc::clone(self), file, len: Arc::clone(&open.len) }

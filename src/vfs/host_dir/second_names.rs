@@ -13,14 +13,13 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use cap_std::fs::{Dir, Metadata, MetadataExt};
+use cap_std::fs::Dir;
 
 use crate::error::{Errno, Result};
+use crate::vfs::Kind;
 
 use super::errors::errno;
-
-/// A file of the host: its device and its inode.
-pub(super) type Identity = (u64, u64);
+use super::stat::{Facts, Identity};
 
 /// The names beyond the first that were made through this directory.
 #[derive(Default)]
@@ -42,8 +41,8 @@ impl SecondNames {
 
     /// Refuses to change a file that may be linked from outside. `look` asks its handle again if need be: a count from a
     /// moment ago cannot be compared with the names that are known now.
-    pub(super) fn check(&self, metadata: &Metadata, look: impl FnOnce() -> Result<Metadata>) -> Result<()> {
-        if metadata.is_dir() || metadata.nlink() <= 1 {
+    pub(super) fn check(&self, facts: &Facts, look: impl FnOnce() -> Result<Facts>) -> Result<()> {
+        if facts.kind() == Kind::Directory || facts.links() <= 1 {
             return Ok(());
         }
         let turn = self.turn();
@@ -54,12 +53,12 @@ impl SecondNames {
 impl Turn<'_> {
     /// Gives the file `own` in `from` a second name.
     pub(super) fn link(&mut self, from: &Dir, own: &str, to: &Dir, name: &str) -> Result<()> {
-        let before = from.symlink_metadata(own).map_err(errno)?;
+        let before = Facts::of_name(from, own)?;
         from.hard_link(own, to, name).map_err(errno)?;
         // The host may have put another file there meanwhile, or taken the name away.
-        let made = to.symlink_metadata(name).is_ok_and(|made| identity(&made) == identity(&before));
+        let made = Facts::of_name(to, name).is_ok_and(|made| made.identity() == before.identity());
         if made && self.is_own(&before) {
-            *self.made.entry(identity(&before)).or_default() += 1;
+            *self.made.entry(before.identity()).or_default() += 1;
         }
         Ok(())
     }
@@ -69,9 +68,9 @@ impl Turn<'_> {
         !self.made.is_empty()
     }
 
-    /// Notes that a file lost a name. `metadata` is from before.
-    pub(super) fn removed(&mut self, metadata: &Metadata) {
-        let file = identity(metadata);
+    /// Notes that a file lost a name. `facts` are from before.
+    pub(super) fn removed(&mut self, facts: &Facts) {
+        let file = facts.identity();
         if let Some(count) = self.made.get_mut(&file) {
             *count -= 1;
             if *count == 0 {
@@ -81,11 +80,7 @@ impl Turn<'_> {
     }
 
     /// Whether all names of a file are known.
-    fn is_own(&self, metadata: &Metadata) -> bool {
-        metadata.nlink() <= 1 + self.made.get(&identity(metadata)).copied().unwrap_or(0)
+    fn is_own(&self, facts: &Facts) -> bool {
+        facts.links() <= 1 + self.made.get(&facts.identity()).copied().unwrap_or(0)
     }
-}
-
-pub(super) fn identity(metadata: &Metadata) -> Identity {
-    (metadata.dev(), metadata.ino())
 }

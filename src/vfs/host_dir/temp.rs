@@ -15,7 +15,7 @@ use crate::vfs::{AtomicWrite, Attempt, Expected, Kind, SetTime, Stat};
 use super::HostDir;
 use super::errors::errno;
 use super::file::timestamps;
-use super::second_names::identity;
+use super::stat::Facts;
 use super::walk::Step;
 
 /// A file that has a reserved name until it is placed, and is removed if it never is.
@@ -104,8 +104,8 @@ impl HostDir {
     pub(super) fn replace(&self, path: Subpath<'_>, bytes: &[u8], how: &AtomicWrite) -> Attempt<Stat> {
         let (parent, name) = path.split().ok_or(Errno::IsDirectory)?;
         let dir = self.walk().directory(parent)?;
-        let old = match self.metadata(path, true) {
-            Ok(metadata) => Some(self.walk().device().stat(&metadata)),
+        let old = match self.facts(path, true) {
+            Ok(facts) => Some(self.walk().device().stat(&facts)),
             Err(stop) if stop == Errno::NoEntry.into() => None,
             Err(stop) => return Err(stop),
         };
@@ -132,7 +132,7 @@ impl HostDir {
             sync_directory(&dir)?;
         }
         // The rename has changed the time of the last change.
-        let now = self.metadata(path, false).map(|metadata| self.walk().device().stat(&metadata));
+        let now = self.facts(path, false).map(|facts| self.walk().device().stat(&facts));
         Ok(now.ok().filter(|now| now.inode == stat.inode).unwrap_or(stat))
     }
 }
@@ -179,8 +179,7 @@ impl Temp {
 
     fn stat(&self) -> Result<Stat> {
         let file = self.file.as_ref().ok_or(Errno::Io)?;
-        let metadata = file.metadata().map_err(errno)?;
-        Ok(self.host.walk().device().stat(&metadata))
+        Ok(self.host.walk().device().stat(&Facts::of(file)?))
     }
 
     /// The directory it is in.
@@ -200,15 +199,15 @@ impl Temp {
         let host = self.host.clone();
         // The look and the rename are one step.
         let mut removal = host.removal();
-        let replaced = to.symlink_metadata(name).ok();
-        let found = replaced.as_ref().map(|metadata| host.walk().device().stat(metadata));
+        let replaced = Facts::of_name(to, name).ok();
+        let found = replaced.as_ref().map(|facts| host.walk().device().stat(facts));
         expected.check(found.as_ref())?;
         if found.is_some_and(|stat| stat.kind == Kind::Directory) {
             return Err(Errno::IsDirectory);
         }
         let dir = self.dir()?;
-        let own = dir.symlink_metadata(&self.name).map_err(errno)?;
-        if replaced.as_ref().is_some_and(|replaced| identity(replaced) == identity(&own)) {
+        let own = Facts::of_name(&dir, &self.name)?;
+        if replaced.as_ref().is_some_and(|replaced| replaced.identity() == own.identity()) {
             // It has the name already, and a rename would do nothing, not even take the temporary name away.
             return Ok(());
         }
@@ -235,11 +234,11 @@ impl Drop for Temp {
         }
         if let Ok(dir) = self.dir() {
             let mut turn = self.host.shared.second_names.turn();
-            let second = if self.is_second { dir.symlink_metadata(&self.name).ok() } else { None };
+            let second = if self.is_second { Facts::of_name(&dir, &self.name).ok() } else { None };
             if dir.remove_file(&self.name).is_ok()
-                && let Some(metadata) = second
+                && let Some(facts) = second
             {
-                turn.removed(&metadata);
+                turn.removed(&facts);
             }
         }
         if let Some(ledger) = &self.host.ledger {
