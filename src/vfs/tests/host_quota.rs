@@ -43,13 +43,6 @@ fn recount(host: &std::path::Path) -> (u64, u64) {
     used(&quota)
 }
 
-fn open(vfs: &Vfs, flags: &str, at: &str) -> Arc<dyn File> {
-    match vfs.open(&path(at), &how(flags)).unwrap() {
-        Opened::File(file) => file,
-        _ => panic!("{at} is no file"),
-    }
-}
-
 #[test]
 fn attack_38_a_host_directory_is_filled_to_the_quota_and_no_further() {
     on_both(10 * BLOCK, 10, 1 << 20, |quota, vfs| {

@@ -240,6 +240,13 @@ fn path(text: &str) -> GuestPath {
     GuestPath::parse(&GuestPath::root(), text).unwrap()
 }
 
+fn open(vfs: &Vfs, flags: &str, at: &str) -> Arc<dyn File> {
+    match vfs.open(&path(at), &how(flags)).unwrap() {
+        Opened::File(file) => file,
+        _ => panic!("{at} is no file"),
+    }
+}
+
 fn mem_fs() -> Arc<MemFs> {
     Arc::new(MemFs::new(Arc::new(Quota::new(&Limits::default()))))
 }

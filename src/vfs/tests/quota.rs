@@ -13,13 +13,6 @@ fn limited(disk: u64, inodes: u64, file: u64) -> (Arc<Quota>, Vfs) {
     (quota, vfs)
 }
 
-fn open(vfs: &Vfs, flags: &str, at: &str) -> Arc<dyn File> {
-    match vfs.open(&path(at), &how(flags)).unwrap() {
-        Opened::File(file) => file,
-        _ => panic!("{at} is no file"),
-    }
-}
-
 #[test]
 fn attack_38_a_full_disk_takes_what_fits_and_keeps_what_it_has() {
     let (quota, vfs) = limited(10 * BLOCK, 10, 1 << 20);
