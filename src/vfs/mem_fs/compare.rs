@@ -23,6 +23,8 @@ pub(in crate::vfs) struct Difference {
     pub(in crate::vfs) after: Option<Side>,
     /// Whether the bytes of a file, or what a link holds, are different.
     pub(in crate::vfs) content: bool,
+    /// Whether it is another file, be it one that looks the same.
+    pub(in crate::vfs) is_other: bool,
 }
 
 /// What a path names on one side.
@@ -170,12 +172,15 @@ impl Compare<'_> {
             (Some(old), Some(new)) => {
                 let content = self.content_differs(old, new)?;
                 let times = old.stat.modified != new.stat.modified && !old.is_dir();
-                if content || times || old.stat.mode != new.stat.mode {
-                    self.report(&path, before.clone(), after.clone(), content);
+                // All names of a file that is going to be written anew have to be names of the new one.
+                let is_rewritten = new.stat.links > 1 && !self.is_whole(new)?;
+                let is_other = new.stat.kind == Kind::File && (old.stat.inode != new.stat.inode || is_rewritten);
+                if content || times || is_other || old.stat.mode != new.stat.mode {
+                    self.report(&path, before.clone(), after.clone(), content, is_other);
                 }
             }
             (None, None) => return Ok(()),
-            _ => self.report(&path, before.clone(), after.clone(), true),
+            _ => self.report(&path, before.clone(), after.clone(), true, true),
         }
         self.children(&path, before.as_ref(), after.as_ref(), depth)
     }
@@ -269,6 +274,17 @@ impl Compare<'_> {
         }
     }
 
+    /// Whether a file has nothing but the bytes of some file below.
+    fn is_whole(&self, side: &Side) -> Result<bool> {
+        Ok(match &side.place {
+            Place::Below(_) => true,
+            Place::Inode(number) => match &self.table.get(*number)?.body {
+                Body::File(content) => content.is_untouched(),
+                _ => true,
+            },
+        })
+    }
+
     /// Whether an inode has nothing but the bytes of the file at `path` below.
     fn is_untouched(&self, path: &str, number: Number) -> Result<bool> {
         Ok(match &self.table.get(number)?.body {
@@ -296,8 +312,8 @@ impl Compare<'_> {
         }
     }
 
-    fn report(&mut self, path: &str, before: Option<Side>, after: Option<Side>, content: bool) {
-        self.found.push(Difference { path: path.to_owned(), before, after, content });
+    fn report(&mut self, path: &str, before: Option<Side>, after: Option<Side>, content: bool, is_other: bool) {
+        self.found.push(Difference { path: path.to_owned(), before, after, content, is_other });
     }
 }
 

@@ -38,7 +38,8 @@ pub(super) fn apply(snapshot: &MemSnapshot, host: Option<&HostDir>, protected: O
     let differences = snapshot.differences()?;
     let removed = |difference: &&Difference| difference.after.is_none();
     let gone: HashSet<&str> = differences.iter().filter(removed).map(|difference| difference.path.as_str()).collect();
-    let mut commit = Commit { snapshot, host, gone, staged: HashMap::new(), first_names: HashMap::new() };
+    let mut commit =
+        Commit { snapshot, host, gone, staged: HashMap::new(), first_names: HashMap::new(), further: HashSet::new() };
     for difference in &differences {
         commit.check(difference, protected).map_err(at(difference))?;
     }
@@ -76,6 +77,8 @@ struct Commit<'a> {
     staged: HashMap<usize, Temp>,
     /// Of files with several names that are written anew, the first, by inode.
     first_names: HashMap<u64, String>,
+    /// Differences that are further names of such files.
+    further: HashSet<usize>,
 }
 
 impl Commit<'_> {
@@ -103,7 +106,16 @@ impl Commit<'_> {
         let Some(after) = &difference.after else {
             return Ok(());
         };
-        if !difference.content {
+        // A file that the host gave other names is not changed in place: these may be anywhere.
+        let origin = self.snapshot.origin(after).filter(|_| after.stat.kind == Kind::File);
+        let is_linked = match origin {
+            Some(origin) => {
+                let below = self.host.stat(Subpath::trusted(origin), false)?;
+                below.links > 1 && (below.mode, below.modified) != (after.stat.mode, after.stat.modified)
+            }
+            None => false,
+        };
+        if !(difference.content || difference.is_other || is_linked) {
             return Ok(());
         }
         let directory = self.nearest(&difference.path)?;
@@ -115,11 +127,11 @@ impl Commit<'_> {
             }
             Kind::File => {
                 if after.stat.links > 1 && self.first_names.contains_key(&after.stat.inode) {
+                    self.further.insert(index);
                     return Ok(());
                 }
-                let linked =
-                    self.snapshot.origin(after).map(|origin| self.host.temp_name(directory, Subpath::trusted(origin)));
-                match linked {
+                let origin = origin.filter(|_| !is_linked);
+                match origin.map(|origin| self.host.temp_name(directory, Subpath::trusted(origin))) {
                     Some(Ok(temp)) => temp,
                     // Not every host can link, and not every file can be linked.
                     _ => self.copy(directory, &difference.path, after)?,
@@ -192,7 +204,7 @@ impl Commit<'_> {
         match after.stat.kind {
             // Open to us until everything is in it.
             Kind::Directory if difference.before.is_none() => self.host.mkdir(path, after.stat.mode | 0o700),
-            Kind::File if difference.content => {
+            Kind::File if self.further.contains(&index) => {
                 let first = self.first_names.get(&after.stat.inode).ok_or(Errno::Io)?;
                 let (directory, _) = path.split().ok_or(Errno::Busy)?;
                 let temp = self.host.temp_name(directory, Subpath::trusted(first))?;

@@ -555,3 +555,44 @@ fn attack_48_the_deepest_tree_is_compared_on_a_small_stack() {
     });
     assert_eq!(counted, crate::limits::PATH_DEPTH);
 }
+
+#[test]
+fn attributes_of_a_file_with_several_names_are_committed() {
+    let mut host = Host::new();
+    host.vfs.check("put wc /a old\nln /a /b");
+    let overlay = host.overlay();
+    host.vfs.check("chmod 600 /a\ntouch 7 /b");
+    overlay.commit().unwrap();
+    host.vfs.check("stat /a => file 600 3 2\nstat /b => file 600 3 2\nmtime /a => 7");
+    // By a name that it did not have before, and one of which the sandbox sees nothing.
+    std::fs::hard_link(host.inside("a"), host.temp.path().join("outside/name")).unwrap();
+    host.vfs.check("mv /a /0\nchmod 640 /b\nln /b /c");
+    overlay.commit().unwrap();
+    host.vfs.check("stat /0 => file 640 3 3\nstat /b => file 640 3 3\nstat /c => file 640 3 3");
+    assert_eq!(std::fs::metadata(host.temp.path().join("outside/name")).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+/// What is the same to look at need not be the same file.
+#[test]
+fn files_that_are_alike_stay_files_of_their_own_when_they_are_committed() {
+    let mut host = Host::new();
+    host.vfs.check("put wc /a text\nput wc /b text\nput wc /c text\ntouch 7 /a\ntouch 7 /b\ntouch 7 /c");
+    let overlay = host.overlay();
+    // One takes the place of another, which lives on elsewhere.
+    host.vfs.check("mv /a /moved\nput wc /a text\ntouch 7 /a");
+    // And one gets the name of another.
+    host.vfs.check("rm /c\nln /b /c");
+    let shown: Vec<String> = overlay.diff().unwrap().changes().iter().map(|change| change.to_string()).collect();
+    assert_eq!(shown, ["A moved"]);
+    overlay.commit().unwrap();
+    host.vfs.check(
+        "stat /a => file 644 4 1\nstat /moved => file 644 4 1\nstat /b => file 644 4 2\nstat /c => file 644 4 2",
+    );
+    assert!(overlay.diff().unwrap().is_empty());
+    host.vfs.check("put w /a TEXT\ncat /moved => text");
+    overlay.commit().unwrap();
+    // Written to, with what was there, and by two names.
+    host.vfs.check("touch 8 /moved\nput w /moved text\ntouch 7 /moved\nln /moved /d");
+    overlay.commit().unwrap();
+    host.vfs.check("stat /moved => file 644 4 2\nstat /d => file 644 4 2");
+}

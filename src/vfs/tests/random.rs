@@ -155,7 +155,7 @@ struct History {
 
 impl History {
     fn tail(&self) -> String {
-        self.calls[self.calls.len().saturating_sub(300)..].join("\n")
+        format!("{}\n{}", self.calls[0], self.calls[self.calls.len().saturating_sub(300)..].join("\n"))
     }
 }
 
