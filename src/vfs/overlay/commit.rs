@@ -38,10 +38,21 @@ pub(super) fn apply(snapshot: &MemSnapshot, host: Option<&HostDir>, protected: O
     let differences = snapshot.differences()?;
     let removed = |difference: &&Difference| difference.after.is_none();
     let gone: HashSet<&str> = differences.iter().filter(removed).map(|difference| difference.path.as_str()).collect();
-    let mut commit =
-        Commit { snapshot, host, gone, staged: HashMap::new(), first_names: HashMap::new(), further: HashSet::new() };
-    for difference in &differences {
+    let mut commit = Commit {
+        snapshot,
+        host,
+        gone,
+        staged: HashMap::new(),
+        first_names: HashMap::new(),
+        further: HashSet::new(),
+        linked: HashSet::new(),
+    };
+    for (index, difference) in differences.iter().enumerate() {
         commit.check(difference, protected).map_err(at(difference))?;
+        // Before any name is made here.
+        if commit.is_linked(difference).map_err(at(difference))? {
+            commit.linked.insert(index);
+        }
     }
     for (index, difference) in differences.iter().enumerate() {
         commit.stage(index, difference).map_err(at(difference))?;
@@ -79,6 +90,9 @@ struct Commit<'a> {
     first_names: HashMap<u64, String>,
     /// Differences that are further names of such files.
     further: HashSet<usize>,
+    /// Differences in the attributes of files that the host gave several names. These are not set in place: the other
+    /// names may be anywhere.
+    linked: HashSet<usize>,
 }
 
 impl Commit<'_> {
@@ -101,20 +115,26 @@ impl Commit<'_> {
         Ok(())
     }
 
+    /// Whether it is about the attributes of a file that has more names on the host than one.
+    fn is_linked(&self, difference: &Difference) -> Attempt<bool> {
+        let Some((after, origin)) =
+            difference.after.as_ref().and_then(|side| Some((side, self.snapshot.origin(side)?)))
+        else {
+            return Ok(false);
+        };
+        if after.stat.kind != Kind::File {
+            return Ok(false);
+        }
+        let below = self.host.stat(Subpath::trusted(origin), false)?;
+        Ok(below.links > 1 && (below.mode, below.modified) != (after.stat.mode, after.stat.modified))
+    }
+
     /// Writes new content under a temporary name.
     fn stage(&mut self, index: usize, difference: &Difference) -> Attempt<()> {
         let Some(after) = &difference.after else {
             return Ok(());
         };
-        // A file that the host gave other names is not changed in place: these may be anywhere.
-        let origin = self.snapshot.origin(after).filter(|_| after.stat.kind == Kind::File);
-        let is_linked = match origin {
-            Some(origin) => {
-                let below = self.host.stat(Subpath::trusted(origin), false)?;
-                below.links > 1 && (below.mode, below.modified) != (after.stat.mode, after.stat.modified)
-            }
-            None => false,
-        };
+        let is_linked = self.linked.contains(&index);
         if !(difference.content || difference.is_other || is_linked) {
             return Ok(());
         }
@@ -130,7 +150,7 @@ impl Commit<'_> {
                     self.further.insert(index);
                     return Ok(());
                 }
-                let origin = origin.filter(|_| !is_linked);
+                let origin = self.snapshot.origin(after).filter(|_| !is_linked);
                 match origin.map(|origin| self.host.temp_name(directory, Subpath::trusted(origin))) {
                     Some(Ok(temp)) => temp,
                     // Not every host can link, and not every file can be linked.

@@ -572,6 +572,16 @@ fn attributes_of_a_file_with_several_names_are_committed() {
     assert_eq!(std::fs::metadata(host.temp.path().join("outside/name")).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
+#[test]
+fn two_new_names_of_a_file_that_also_got_a_mode_are_names_of_one_file() {
+    let mut host = Host::new();
+    host.vfs.check("put wc /a text");
+    let overlay = host.overlay();
+    host.vfs.check("chmod 600 /a\nln /a /x\nmv /a /y");
+    overlay.commit().unwrap();
+    host.vfs.check("ls / => [x y]\nstat /x => file 600 4 2\nstat /y => file 600 4 2");
+}
+
 /// What is the same to look at need not be the same file.
 #[test]
 fn files_that_are_alike_stay_files_of_their_own_when_they_are_committed() {
