@@ -1,10 +1,12 @@
 //! A directory of the host. Only this module touches the host's file system.
 //!
 //! # Why nothing gets out
-//! The directory is opened once; after that there are handles only. A call first gets a handle of the directory that
-//! the last name stands in (`walk`), without following a link, and then makes one host call with that handle and that
-//! one name, through cap-std, which would refuse a name that leads elsewhere even if we got it wrong. No path is
-//! looked at and then used: where something has to be known about a file, the file is opened and the handle is asked.
+//! The directory is opened once; after that there are handles only. A file is opened by one `openat2`, which the host's
+//! kernel lets follow no link and not leave the directory (`walk`). Where that does not do, and for what is not an open,
+//! a call first gets a handle of the directory that the last name stands in, without following a link, and then makes
+//! one host call with that handle and that one name; what changes something goes through cap-std, which would refuse a
+//! name that leads elsewhere even if we got it wrong. No path is looked at and then used: where something has to be
+//! known about a file, the file is opened and the handle is asked.
 //! A link of the host is read, not followed, and resolved against the sandbox's root by the mount table.
 //!
 //! # What the guest sees
