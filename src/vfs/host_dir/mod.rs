@@ -287,8 +287,11 @@ impl HostDir {
         let Some((parent, name)) = path.split() else {
             return Ok(Facts::of(self.walk().root())?);
         };
-        // A pointer to the file and not a handle of its directory: one look at the name less.
-        if let Some(opened) = self.walk().open(path, OFlags::PATH | OFlags::NOFOLLOW) {
+        // A pointer to the file and not a handle of its directory: one look at the name less. In the root, whose handle
+        // is at hand, the name alone will do.
+        if !parent.is_root()
+            && let Some(opened) = self.walk().open(path, OFlags::PATH | OFlags::NOFOLLOW)
+        {
             let facts = Facts::of(opened?)?;
             if !(follow && facts.kind() == Kind::Symlink) {
                 return Ok(facts);
