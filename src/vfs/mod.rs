@@ -30,10 +30,14 @@
 //! Reading does not move a file's access time: it would make every read a write.
 //!
 //! # Locks
-//! In this order: `MemFs`'s table, then `Quota`'s note of what was exceeded. The others are leaves: `HostDir`'s list of
-//! second names, and the append mode of an open host file, under which one or two host calls are made. No lock is held
-//! across an `.await` (nothing here is async: a host call is microseconds of synchronous work) nor while another file
-//! system is called.
+//! In this order, and each is left before one that stands before it is taken:
+//! 1. `moving` of [`Protect`], shared by every change and held alone by a rename, while the file system below is called;
+//! 2. the table of a [`MemFs`]; an overlay calls what it stands on while it holds it, but only to read;
+//! 3. in a [`HostDir`] the append mode of an open file, then the ledger's `gate`, then the length of an open file or the
+//!    turn to give and take names (`second_names`), then the ledger's list of open files;
+//! 4. leaves: the lease of a [`HostDir`] and [`Quota`]'s note of what was exceeded.
+//!
+//! No lock is held across an `.await`: nothing here is async, a host call is microseconds of synchronous work.
 
 use std::sync::Arc;
 
@@ -65,6 +69,7 @@ mod resolve;
 mod snapshot;
 #[cfg(test)]
 mod tests;
+mod text;
 
 pub use archive::{ArchiveError, Digest};
 pub use atomic::{AtomicWrite, Expected, Version};

@@ -12,9 +12,8 @@ use bytes::Bytes;
 use crate::error::{Errno, Result};
 use crate::path::{GuestPath, Subpath};
 
-use super::{
-    Attempt, DirEntry, File, FileSystem, Kind, Node, OpenHow, SetTime, Stat, Stop, clock, descriptor_number, reserved,
-};
+use super::text::TextFile;
+use super::{Attempt, DirEntry, FileSystem, Kind, Node, OpenHow, Stat, Stop, clock, descriptor_number, reserved};
 
 /// The release of the kernel that a sandbox shows: `uname -r` says the same.
 const RELEASE: &str = concat!(env!("CARGO_PKG_VERSION"), "-isopod");
@@ -166,7 +165,7 @@ impl FileSystem for Proc {
             Entry::Text(_) if writes => Err(Errno::ReadOnly.into()),
             Entry::Text(text) => {
                 let text = Bytes::from(text(self)?);
-                Ok(Node::File(Arc::new(OpenText { text, stat: self.stat_of(entry, inode) })))
+                Ok(Node::File(Arc::new(TextFile { text, stat: self.stat_of(entry, inode) })))
             }
         }
     }
@@ -199,44 +198,6 @@ impl FileSystem for Proc {
 
     fn lists_descriptors(&self, path: Subpath<'_>) -> bool {
         matches!(Entry::find(path, true), Ok((Entry::Descriptors, _)))
-    }
-}
-
-/// An open file: its text as it was when it was opened, so that it can be read piece by piece.
-struct OpenText {
-    text: Bytes,
-    stat: Stat,
-}
-
-impl File for OpenText {
-    fn read_at(&self, offset: u64, max: usize) -> Result<Bytes> {
-        let start = usize::try_from(offset).unwrap_or(usize::MAX).min(self.text.len());
-        let end = start.saturating_add(max).min(self.text.len());
-        Ok(self.text.slice(start..end))
-    }
-
-    fn write_at(&self, _offset: u64, _bytes: &[u8]) -> Result<usize> {
-        Err(Errno::ReadOnly)
-    }
-
-    fn append(&self, _bytes: &[u8]) -> Result<u64> {
-        Err(Errno::ReadOnly)
-    }
-
-    fn stat(&self) -> Result<Stat> {
-        Ok(self.stat)
-    }
-
-    fn set_len(&self, _len: u64) -> Result<()> {
-        Err(Errno::ReadOnly)
-    }
-
-    fn set_times(&self, _accessed: SetTime, _modified: SetTime) -> Result<()> {
-        Err(Errno::NotPermitted)
-    }
-
-    fn sync(&self) -> Result<()> {
-        Err(Errno::Invalid)
     }
 }
 

@@ -10,7 +10,8 @@ use bytes::Bytes;
 use crate::error::{Errno, Result};
 use crate::path::Subpath;
 
-use super::{Attempt, DirEntry, File, FileSystem, Kind, Node, OpenHow, SetTime, Stat};
+use super::text::TextFile;
+use super::{Attempt, DirEntry, FileSystem, Kind, Node, OpenHow, Stat};
 
 /// What the content of a program's file starts with; the program's name and a line feed follow.
 pub const PROGRAM_MAGIC: &str = "#!isopod-program ";
@@ -34,7 +35,7 @@ impl Programs {
     }
 
     /// The file that a path names; none for the directory itself.
-    fn find(&self, path: Subpath<'_>) -> Result<Option<Program>> {
+    fn find(&self, path: Subpath<'_>) -> Result<Option<TextFile>> {
         let mut names = path.names();
         let Some(name) = names.next() else {
             return Ok(None);
@@ -42,10 +43,11 @@ impl Programs {
         let index = self.names.binary_search_by(|known| known.as_str().cmp(name)).map_err(|_| Errno::NoEntry)?;
         match names.next() {
             Some(_) => Err(Errno::NotDirectory),
-            None => Ok(Some(Program {
-                content: Bytes::from(format!("{PROGRAM_MAGIC}{name}\n")),
-                inode: ROOT + 1 + index as u64,
-            })),
+            None => {
+                let text = Bytes::from(format!("{PROGRAM_MAGIC}{name}\n"));
+                let stat = stat(ROOT + 1 + index as u64, text.len() as u64);
+                Ok(Some(TextFile { text, stat }))
+            }
         }
     }
 }
@@ -68,7 +70,7 @@ impl FileSystem for Programs {
 
     fn stat(&self, path: Subpath<'_>, _follow: bool) -> Attempt<Stat> {
         match self.find(path)? {
-            Some(program) => Ok(program.stat()?),
+            Some(program) => Ok(program.stat),
             None => Ok(Stat { kind: Kind::Directory, links: 2, ..stat(ROOT, 0) }),
         }
     }
@@ -84,44 +86,6 @@ impl FileSystem for Programs {
     fn read_link(&self, path: Subpath<'_>) -> Attempt<String> {
         self.find(path)?;
         Err(Errno::Invalid.into())
-    }
-}
-
-/// The file of a program.
-struct Program {
-    content: Bytes,
-    inode: u64,
-}
-
-impl File for Program {
-    fn read_at(&self, offset: u64, max: usize) -> Result<Bytes> {
-        let start = usize::try_from(offset).unwrap_or(usize::MAX).min(self.content.len());
-        let end = start.saturating_add(max).min(self.content.len());
-        Ok(self.content.slice(start..end))
-    }
-
-    fn write_at(&self, _offset: u64, _bytes: &[u8]) -> Result<usize> {
-        Err(Errno::ReadOnly)
-    }
-
-    fn append(&self, _bytes: &[u8]) -> Result<u64> {
-        Err(Errno::ReadOnly)
-    }
-
-    fn stat(&self) -> Result<Stat> {
-        Ok(stat(self.inode, self.content.len() as u64))
-    }
-
-    fn set_len(&self, _len: u64) -> Result<()> {
-        Err(Errno::ReadOnly)
-    }
-
-    fn set_times(&self, _accessed: SetTime, _modified: SetTime) -> Result<()> {
-        Err(Errno::ReadOnly)
-    }
-
-    fn sync(&self) -> Result<()> {
-        Ok(())
     }
 }
 

@@ -32,7 +32,8 @@ impl Quota {
         Quota {
             disk: counter(limits.disk),
             inodes: counter(limits.inodes),
-            file: limits.file,
+            // No offset of POSIX is larger, and no sum of one and a length can overflow.
+            file: limits.file.min(i64::MAX as u64),
             exceeded: Mutex::new(None),
         }
     }
@@ -85,6 +86,16 @@ impl Quota {
     pub(super) fn fit_file(&self, offset: u64, len: u64) -> Result<u64> {
         let room = self.file.saturating_sub(offset);
         if room == 0 && len > 0 { self.refuse(Limit::File, self.file, Errno::FileTooLarge) } else { Ok(len.min(room)) }
+    }
+
+    /// How many more bytes there is room for just now.
+    pub(super) fn room(&self) -> u64 {
+        self.disk.allowed.saturating_sub(self.bytes_used())
+    }
+
+    /// How many more files there is room for just now.
+    pub(super) fn inodes_room(&self) -> u64 {
+        self.inodes.allowed.saturating_sub(self.inodes_used())
     }
 
     /// Refuses a file of `len` bytes if that is over the limit.

@@ -82,13 +82,15 @@ pub(super) struct FrameReader<R> {
     /// How many more bytes it may come to, and how many that were.
     room: u64,
     limit: u64,
+    /// Set after a frame that is not full, as only the last one is.
+    is_last: bool,
     digest: Option<Digest>,
 }
 
 impl<R: Read> FrameReader<R> {
     pub(super) fn new(from: R, limit: u64) -> FrameReader<R> {
         let from = Hashed { from, hash: Sha256::new() };
-        FrameReader { from, frame: io::Cursor::default(), room: limit, limit, digest: None }
+        FrameReader { from, frame: io::Cursor::default(), room: limit, limit, is_last: false, digest: None }
     }
 
     /// The digest, after the end.
@@ -104,6 +106,10 @@ impl<R: Read> FrameReader<R> {
         match magic {
             ZSTD => {
                 let bytes = decompress(magic.as_slice().chain(&mut self.from))?;
+                if bytes.is_empty() || self.is_last {
+                    return Err(ArchiveError::Malformed("a frame that is too small"));
+                }
+                self.is_last = bytes.len() < FRAME;
                 self.room = self.room.checked_sub(bytes.len() as u64).ok_or(ArchiveError::TooLarge(self.limit))?;
                 Ok(Some(bytes))
             }
@@ -202,6 +208,28 @@ mod tests {
             assert!(read == bytes);
             assert_eq!(reader.digest(), Some(digest));
             assert_eq!(digest.to_string().parse::<Digest>().unwrap(), digest);
+        }
+    }
+
+    #[test]
+    fn frames_that_nobody_writes_are_refused() {
+        let forged = |pieces: &[&[u8]]| {
+            let mut file = Vec::new();
+            let mut writer = FrameWriter::new(&mut file);
+            for piece in pieces {
+                let frame = compress_to_vec(*piece, CompressionLevel::Fastest);
+                writer.hash.update(&frame);
+                writer.to.write_all(&frame).unwrap();
+            }
+            writer.finish().unwrap();
+            let mut read = Vec::new();
+            FrameReader::new(file.as_slice(), 1 << 30).read_to_end(&mut read).map(|_| read)
+        };
+        assert_eq!(forged(&[b"abc"]).unwrap(), b"abc");
+        assert_eq!(forged(&[&[7; FRAME], b"abc"]).unwrap().len(), FRAME + 3);
+        // A million of them would cost a decoder each, and no byte of the limit.
+        for pieces in [&[&b""[..]][..], &[b"", b"abc"], &[b"abc", b""], &[b"ab", b"c"], &[&[7; FRAME + 1]]] {
+            assert!(forged(pieces).is_err(), "{}", pieces.len());
         }
     }
 

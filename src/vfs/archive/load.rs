@@ -4,9 +4,10 @@ use std::io::{self, Read};
 use std::sync::Arc;
 
 use crate::error::Errno;
-use crate::limits::{ARCHIVE_ENTRY_BYTES, ARCHIVE_EXPANSION, Limits, PATH_BYTES, TRANSFER_BYTES};
-use crate::path::{GuestPath, Subpath};
-use crate::vfs::{FileSystem, MemFs, MemSnapshot, Node, OpenHow, Quota, SetTime, Stop, reserved};
+use crate::limits::{ARCHIVE_ENTRY_BYTES, ARCHIVE_EXPANSION, Limits, PATH_BYTES, PATH_DEPTH, TRANSFER_BYTES};
+use crate::path::{End, GuestPath, Subpath};
+use crate::vfs::reserved::is_reserved;
+use crate::vfs::{FileSystem, MemFs, MemSnapshot, Node, OpenHow, Quota, SetTime, Stop};
 
 use super::frames::FrameReader;
 use super::tar::{Entry, What, skip_padding};
@@ -34,7 +35,8 @@ impl MemSnapshot {
 
 struct Load {
     fs: MemFs,
-    /// Directories and their times, which are set last: what is put into one moves them.
+    /// The directory that the last entry is in, behind those around it, with their times. These are set when it is
+    /// left: what is put into a directory moves them.
     directories: Vec<(String, u64)>,
 }
 
@@ -44,8 +46,14 @@ impl Load {
         let path = Subpath::trusted(&entry.path);
         let error = |stop| failed(&entry.path, stop);
         // The root comes first, and nothing else has no name.
-        if path.is_root() != (self.directories.is_empty()) || path.is_root() && entry.what != What::Directory {
+        if path.is_root() != self.directories.is_empty() || path.is_root() && entry.what != What::Directory {
             return Err(ArchiveError::Malformed("its root is not where it should be"));
+        }
+        if let Some((parent, _)) = path.split() {
+            self.leave(|directory| directory != parent.as_str())?;
+            if self.directories.is_empty() {
+                return Err(ArchiveError::Malformed("a path whose directory does not come before it"));
+            }
         }
         match &entry.what {
             What::Directory if path.is_root() => {}
@@ -98,30 +106,35 @@ impl Load {
         skip_padding(from, size)
     }
 
-    fn finish(&self) -> Result<()> {
+    /// Leaves directories as long as `is_left` says so. Entries come a directory at a time, so one that is left is done.
+    fn leave(&mut self, is_left: impl Fn(&str) -> bool) -> Result<()> {
+        while let Some((path, modified)) = self.directories.pop_if(|(path, _)| is_left(path)) {
+            let modified = SetTime::At(modified);
+            let set = self.fs.set_times(Subpath::trusted(&path), modified, modified, false);
+            set.map_err(|stop| failed(&path, stop))?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<()> {
         if self.directories.is_empty() {
             return Err(ArchiveError::Malformed("it holds no root"));
         }
-        for (path, modified) in &self.directories {
-            let modified = SetTime::At(*modified);
-            let set = self.fs.set_times(Subpath::trusted(path), modified, modified, false);
-            set.map_err(|stop| failed(path, stop))?;
-        }
-        Ok(())
+        self.leave(|_| true)
     }
 }
 
 /// Refuses a path that is not one a guest could have made: each name is looked at, and none leads up or elsewhere.
 fn check(path: &str) -> Result<()> {
-    let wrong = ArchiveError::Malformed("a path that no file of a sandbox has");
-    if path.is_empty() {
+    let root = GuestPath::root();
+    let is_plain = |name: &str| {
+        let parsed = GuestPath::parse(&root, name);
+        parsed.is_ok_and(|parsed| parsed.as_str()[1..] == *name && parsed.end() == End::Name && !is_reserved(name))
+    };
+    if path.is_empty() || path.split('/').count() <= PATH_DEPTH && path.split('/').all(is_plain) {
         return Ok(());
     }
-    let Ok(parsed) = GuestPath::parse(&GuestPath::root(), path) else {
-        return Err(wrong);
-    };
-    let is_plain = parsed.as_str().strip_prefix('/') == Some(path) && parsed.components().all(|name| name != "..");
-    if is_plain && reserved::check(&parsed).is_ok() { Ok(()) } else { Err(wrong) }
+    Err(ArchiveError::Malformed("a path that no file of a sandbox has"))
 }
 
 /// A call that the file system refused: for want of room, or because the entries make no sense together.

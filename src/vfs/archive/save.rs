@@ -5,7 +5,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use crate::error::Errno;
-use crate::limits::{ARCHIVE_EXPANSION, TRANSFER_BYTES};
+use crate::limits::{ARCHIVE_EXPANSION, PATH_BYTES, TRANSFER_BYTES};
 use crate::path::GuestPath;
 use crate::vfs::{Kind, OpenHow, Opened, Quota, Snapshot, Stat, Vfs};
 
@@ -76,6 +76,9 @@ impl<W: Write> Save<W> {
         if stat.kind != Kind::Directory && stat.links > 1 {
             self.names.entry((stat.device, stat.inode)).or_insert_with(|| text.clone());
         }
+        // Longer paths than one text can hold count as content: there is no other limit to how much they add up to.
+        let long = text.len().saturating_sub(PATH_BYTES) as u64 * if matches!(what, What::Name(_)) { 2 } else { 1 };
+        self.take(long)?;
         let Stat { mode, uid, gid, modified, .. } = *stat;
         let entry = Entry { path: text, what, mode, uid, gid, modified };
         entry.write(&mut self.to)?;
@@ -85,9 +88,15 @@ impl<W: Write> Save<W> {
         }
     }
 
+    /// Takes the room for some bytes.
+    fn take(&mut self, bytes: u64) -> Result<()> {
+        self.room = self.room.checked_sub(bytes).ok_or(ArchiveError::TooLarge(self.limit))?;
+        Ok(())
+    }
+
     fn content(&mut self, path: &GuestPath, size: u64) -> Result<()> {
         let error = |errno| at(path.as_str(), errno);
-        self.room = self.room.checked_sub(size).ok_or(ArchiveError::TooLarge(self.limit))?;
+        self.take(size)?;
         let how = OpenHow { read: true, nofollow: true, ..OpenHow::default() };
         let Opened::File(file) = self.files.open(path, &how).map_err(error)? else {
             return Err(error(Errno::Io));

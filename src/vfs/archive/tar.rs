@@ -2,12 +2,14 @@
 
 use std::io::{Read, Write};
 
+use crate::limits::{NAME_BYTES, PATH_DEPTH};
+
 use super::{ArchiveError, Result, from_io};
 
 /// Bytes of a block, of which everything in a tar is made.
 const BLOCK: usize = 512;
-/// Bytes of the records before an entry: room for two paths.
-const RECORDS: u64 = 16 << 10;
+/// Bytes of the records before an entry: room for the two longest paths that there can be, and for the rest.
+const RECORDS: u64 = 2 * (PATH_DEPTH * (NAME_BYTES + 1)) as u64 + 1024;
 const NANOS: u64 = 1_000_000_000;
 
 /// One file, directory or link; the bytes of a file follow it.

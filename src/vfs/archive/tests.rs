@@ -110,6 +110,22 @@ fn a_snapshot_comes_back_as_it_was() {
     assert_eq!(save(&again), (file, digest));
 }
 
+/// A path may be longer than what one call takes: a process can go there step by step.
+#[test]
+fn a_path_longer_than_any_text_comes_back() {
+    let vfs = mount(Arc::new(MemFs::new(quota())));
+    let mut at = GuestPath::root();
+    for n in 0..100 {
+        at = at.join(&format!("{n}-{}", "n".repeat(200))).unwrap();
+        vfs.mkdir(&at, 0o755).unwrap();
+    }
+    let (first, second) = (at.join("f").unwrap(), at.join("g").unwrap());
+    vfs.write_atomic(&first, b"x", &crate::vfs::AtomicWrite::default()).unwrap();
+    vfs.link(&first, &second, false).unwrap();
+    let loaded = load(&save(&vfs).0).unwrap();
+    assert_eq!(photograph(&mount(Arc::new(loaded.fork(quota()).unwrap()))), photograph(&vfs));
+}
+
 #[test]
 fn what_is_the_sandbox_s_own_is_saved_and_the_rest_is_not() {
     let (host, below) = (tempfile::TempDir::new().unwrap(), tempfile::TempDir::new().unwrap());
@@ -223,6 +239,9 @@ fn attack_46_entries_that_lead_elsewhere_are_refused() {
         &[root(), file("f"), file("f")],
         &[root(), directory("d"), directory("d")],
         &[root(), file("f"), file("f/g")],
+        // Back to a directory that was left: it would have to be remembered, and so would a million others.
+        &[root(), directory("d"), directory("e"), file("d/f")],
+        &[root(), directory("d"), file("f"), file("d/f")],
         &[root(), file(".isopod-tmp-x")],
         &[root(), directory("d"), file("d/.ISOPOD-tmp-x")],
         // A link, and then something through it.

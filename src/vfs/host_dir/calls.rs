@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cap_std::fs::{Dir, DirBuilder, DirBuilderExt, Metadata, MetadataExt};
+use cap_std::fs::{Dir, DirBuilder, DirBuilderExt};
 
 use crate::error::{Errno, Result};
 use crate::path::Subpath;
@@ -12,7 +12,7 @@ use crate::vfs::{
 };
 
 use super::errors::errno;
-use super::pointer::Pointer;
+use super::stat::Facts;
 use super::stream::HostStream;
 use super::{HostDir, Reopened, walk};
 
@@ -33,17 +33,15 @@ impl FileSystem for HostDir {
                 Ok(Node::Directory)
             };
         };
-        if !how.create
-            && let Some(opened) = self.open_at_once(path, how)
-        {
-            return self.opened(opened?, how);
+        if let Some(file) = self.at_once(path, how) {
+            return self.opened(file?, how);
         }
         let dir = self.walk().directory(parent)?;
         let existing = || {
             let _gate = self.ledger.as_ref().map(|ledger| ledger.shared());
             self.counted(self.open_existing(&dir, name, how)?)
         };
-        let new = || self.making(0, || self.counted(self.open_new(&dir, name, how)?));
+        let new = || self.making(0, || self.open_new(&dir, name, how));
         let file = if how.create && how.exclusive {
             self.check_free(&dir, name)?;
             new()?
@@ -63,7 +61,7 @@ impl FileSystem for HostDir {
     }
 
     fn stat(&self, path: Subpath<'_>, follow: bool) -> Attempt<Stat> {
-        Ok(self.walk().device().stat(&self.metadata(path, follow)?))
+        Ok(self.walk().device().stat(&self.facts(path, follow)?))
     }
 
     fn read_dir(&self, path: Subpath<'_>) -> Attempt<Vec<DirEntry>> {
@@ -87,7 +85,7 @@ impl FileSystem for HostDir {
         self.check_free(&dir, name)?;
         self.making(0, || dir.create_dir_with(name, DirBuilder::new().mode(mode)).map_err(errno))?;
         // The umask again. A set-group-ID bit is what the directory got from its parent, and stays.
-        let made = dir.symlink_metadata(name).map_err(errno)?.mode() & 0o7777;
+        let made = Facts::of_name(&dir, name)?.mode();
         if made & 0o1777 != mode {
             self.set_mode(&dir, name, |_| Ok(mode | made & 0o2000))?;
         }
@@ -118,16 +116,14 @@ impl FileSystem for HostDir {
         let (old_parent, old_name) = from.split().ok_or(Errno::Busy)?;
         let (new_parent, new_name) = to.split().ok_or(Errno::Busy)?;
         let (old_dir, new_dir) = (self.walk().directory(old_parent)?, self.walk().directory(new_parent)?);
-        let gate = self.ledger.as_ref().map(|ledger| ledger.alone());
-        let replaced = self.before_removal(gate.as_ref(), &new_dir, new_name);
+        let mut removal = self.removal();
+        let replaced = removal.look(&new_dir, new_name);
         // To rename a file to another name of the same file does nothing: both names stay.
         let replaced = replaced.filter(|replaced| {
-            old_dir
-                .symlink_metadata(old_name)
-                .is_ok_and(|renamed| (renamed.dev(), renamed.ino()) != (replaced.dev(), replaced.ino()))
+            Facts::of_name(&old_dir, old_name).is_ok_and(|renamed| renamed.identity() != replaced.identity())
         });
         old_dir.rename(old_name, &new_dir, new_name).map_err(errno)?;
-        self.removed(gate.as_ref(), replaced);
+        removal.done(replaced);
         Ok(())
     }
 
@@ -137,9 +133,7 @@ impl FileSystem for HostDir {
         let (new_parent, new_name) = to.split().ok_or(Errno::Exist)?;
         let (old_dir, new_dir) = (self.walk().directory(old_parent)?, self.walk().directory(new_parent)?);
         self.check_free(&new_dir, new_name)?;
-        self.making(0, || old_dir.hard_link(old_name, &new_dir, new_name).map_err(errno))?;
-        self.shared.second_names.made(&new_dir, new_name);
-        Ok(())
+        Ok(self.making(0, || self.shared.second_names.turn().link(&old_dir, old_name, &new_dir, new_name))?)
     }
 
     fn symlink(&self, target: &str, path: Subpath<'_>) -> Attempt<()> {
@@ -154,8 +148,8 @@ impl FileSystem for HostDir {
     fn chmod(&self, path: Subpath<'_>, mode: u32, follow: bool) -> Attempt<()> {
         self.check_writable()?;
         // For the link that is to be followed.
-        self.metadata(path, follow)?;
-        let mode = |metadata: &Metadata| refuse_set_id(mode & !metadata.mode()).map(|()| mode);
+        self.facts(path, follow)?;
+        let mode = |facts: &Facts| refuse_set_id(mode & !facts.mode()).map(|()| mode);
         match path.split() {
             Some((parent, name)) => self.set_mode(&*self.walk().directory(parent)?, name, mode)?,
             None => self.set_mode(self.walk().root(), ".", mode)?,
@@ -164,7 +158,7 @@ impl FileSystem for HostDir {
     }
 
     fn chown(&self, path: Subpath<'_>, uid: Option<u32>, gid: Option<u32>, follow: bool) -> Attempt<()> {
-        self.metadata(path, follow)?;
+        self.facts(path, follow)?;
         if uid.is_none_or(|uid| uid == USER) && gid.is_none_or(|gid| gid == GROUP) {
             Ok(())
         } else {
@@ -175,12 +169,8 @@ impl FileSystem for HostDir {
     fn set_times(&self, path: Subpath<'_>, accessed: SetTime, modified: SetTime, follow: bool) -> Attempt<()> {
         self.check_writable()?;
         // For the link that is to be followed.
-        self.metadata(path, follow)?;
-        let set = |dir: &Dir, name: &str| {
-            let pointer = Pointer::new(dir, name)?;
-            self.shared.second_names.check(&pointer.metadata()?)?;
-            pointer.set_times(accessed, modified)
-        };
+        self.facts(path, follow)?;
+        let set = |dir: &Dir, name: &str| self.changeable(dir, name)?.0.set_times(accessed, modified);
         match path.split() {
             Some((parent, name)) => set(&*self.walk().directory(parent)?, name)?,
             None => set(self.walk().root(), ".")?,

@@ -4,7 +4,6 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use cap_std::fs::Metadata;
 use rustix::fs::{Mode, OFlags, Timespec, Timestamps};
 
 use crate::error::{Errno, Result};
@@ -13,9 +12,11 @@ use crate::vfs::{File, SetTime, Stat};
 
 use super::errors::errno;
 use super::ledger::Charge;
+use super::stat::Facts;
 use super::walk::Device;
 
-/// A regular file, by its handle.
+/// A regular file, by its handle. The handle may still have `O_NONBLOCK` set, which it was opened with: that means
+/// nothing for a regular file.
 pub(super) struct HostFile {
     file: cap_std::fs::File,
     /// The device of the directory that it was found in.
@@ -34,17 +35,8 @@ impl HostFile {
         HostFile { file, device, charge: None, appends: Mutex::new(false), changeable: Ok(()) }
     }
 
-    pub(super) fn metadata(&self) -> Result<Metadata> {
-        self.file.metadata().map_err(errno)
-    }
-
     pub(super) fn set_mode(&self, mode: u32) -> Result<()> {
         rustix::fs::fchmod(&self.file, Mode::from_raw_mode(mode)).map_err(errno)
-    }
-
-    /// Makes reads and writes wait again, as they do for a regular file anyway.
-    pub(super) fn set_blocking(&self) -> Result<()> {
-        rustix::fs::fcntl_setfl(&self.file, OFlags::empty()).map_err(errno)
     }
 
     fn pwrite(&self, offset: u64, bytes: &[u8]) -> Result<usize> {
@@ -82,7 +74,8 @@ impl AsFd for HostFile {
 
 impl File for HostFile {
     fn read_at(&self, offset: u64, max: usize) -> Result<Bytes> {
-        if i64::try_from(offset).is_err() {
+        let max = max.min(room(offset));
+        if max == 0 {
             return Ok(Bytes::new());
         }
         let mut bytes = Vec::with_capacity(max);
@@ -93,7 +86,8 @@ impl File for HostFile {
     }
 
     fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<usize> {
-        if i64::try_from(offset).is_err() {
+        let bytes = &bytes[..bytes.len().min(room(offset))];
+        if room(offset) == 0 {
             return Err(Errno::FileTooLarge);
         }
         let _kept = self.lock(false)?;
@@ -105,11 +99,11 @@ impl File for HostFile {
         if fit == 0 {
             return Ok(0);
         }
-        let _gate = charge.gate(offset + fit)?;
-        let mut len = charge.len();
+        let (_gate, mut len) = charge.hold(offset + fit)?;
         // A disk that has room for a part takes that part, to the block, as memory does.
         while let Err(errno) = charge.grow(*len, offset + fit) {
-            fit = block_before(offset + fit).saturating_sub(offset);
+            let end = block_before(offset + fit).min(block_before(charge.farthest(*len) + 1));
+            fit = end.saturating_sub(offset);
             if fit == 0 {
                 return Err(errno);
             }
@@ -143,7 +137,7 @@ impl File for HostFile {
     }
 
     fn stat(&self) -> Result<Stat> {
-        Ok(self.device.stat(&self.metadata()?))
+        Ok(self.device.stat(&Facts::of(&self.file)?))
     }
 
     fn set_len(&self, len: u64) -> Result<()> {
@@ -155,8 +149,7 @@ impl File for HostFile {
             return truncate();
         };
         charge.ledger().quota().check_file(len)?;
-        let _gate = charge.gate(len)?;
-        let mut old = charge.len();
+        let (_gate, mut old) = charge.hold(len)?;
         charge.grow(*old, len)?;
         let result = truncate();
         let new = if result.is_ok() { len } else { *old };
@@ -173,6 +166,11 @@ impl File for HostFile {
     fn sync(&self) -> Result<()> {
         rustix::fs::fsync(&self.file).map_err(errno)
     }
+}
+
+/// How many bytes there can be behind an offset: the host refuses any that would pass the largest one, be it to read.
+fn room(offset: u64) -> usize {
+    usize::try_from((i64::MAX as u64).saturating_sub(offset)).unwrap_or(usize::MAX)
 }
 
 /// The two times as the host takes them.

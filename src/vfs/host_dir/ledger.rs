@@ -7,8 +7,8 @@
 //! [`Count::Whole`]: everything in the directory, whoever made it. It is counted when something is first to grow, and
 //! not when the directory is opened: a sandbox that only reads pays nothing. Counting costs about 1.5 microseconds a
 //! file and stops at the number of files that the quota allows, so it takes 0.2 seconds at most with the default
-//! limits. A directory with more files than that is full until it is opened again, whatever is removed meanwhile:
-//! how much is in it is not known, so nothing may grow.
+//! limits. A directory with more files than that, or with any that cannot be counted, is full until it is opened again,
+//! whatever is removed meanwhile: how much is in it is not known, so nothing may grow.
 //!
 //! [`Count::Growth`]: what the sandbox added, less what it removed, never below nothing. Nothing is counted, so
 //! even the largest tree costs nothing; each time the directory is opened the sandbox may grow it again.
@@ -24,15 +24,20 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use cap_std::fs::{Dir, Metadata, MetadataExt};
+use cap_std::fs::Dir;
 use rustix::fs::FileType;
 
 use crate::error::Result;
-use crate::vfs::Quota;
 use crate::vfs::mem_fs::content::blocks;
 use crate::vfs::reserved::RESERVED;
+use crate::vfs::{Kind, Quota};
 
 use super::scan::{Then, scan};
+use super::stat::{Facts, Identity};
+
+/// Bytes that are counted at most. No disk has as many, yet sparse files can say they do, and the sums of some
+/// directories must not overflow.
+const COUNTABLE: u64 = 1 << 56;
 
 /// Which files of a directory of the host count against a quota.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,9 +47,6 @@ pub enum Count {
     /// What the sandbox adds. For a directory that is someone's, and may be larger than any quota.
     Growth,
 }
-
-/// A file of the host: its device and its inode.
-pub(super) type Identity = (u64, u64);
 
 /// The account of one directory.
 pub(super) struct Ledger {
@@ -66,8 +68,18 @@ pub(super) struct Ledger {
 struct Open {
     handles: u64,
     len: Arc<Mutex<u64>>,
-    /// How many inodes to give back with the last handle, once the file has lost its last name.
-    nameless: Option<u64>,
+    names: Names,
+}
+
+/// What is to be given back with the last handle of a file.
+#[derive(PartialEq)]
+enum Names {
+    /// Nothing: it has a name.
+    Some,
+    /// Nothing: it lost its last name before anything was counted, and has not grown since.
+    NoneUncounted,
+    /// Its length, and this many inodes.
+    None(u64),
 }
 
 /// One handle of an open file.
@@ -130,6 +142,11 @@ impl Ledger {
         self.gate.write().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether something could be made just now.
+    pub(super) fn has_room(&self) -> bool {
+        !self.is_full.load(Ordering::Relaxed) && self.quota.room() > 0 && self.quota.inodes_room() > 0
+    }
+
     /// Reserves for something that is to be made.
     pub(super) fn reserve(&self, bytes: u64, inodes: u64) -> Result<()> {
         if self.is_full.load(Ordering::Relaxed) {
@@ -151,30 +168,33 @@ impl Ledger {
         self.quota.release_inodes(take(&self.inodes, inodes));
     }
 
-    /// Notes that a name is gone, and the file with it if that was its last one and nobody has it open. `metadata` is
+    /// Notes that a name is gone, and the file with it if that was its last one and nobody has it open. `facts` are
     /// from before.
-    pub(super) fn removed(&self, gate: &Alone<'_>, metadata: &Metadata) {
-        if !**gate {
-            return;
+    pub(super) fn removed(&self, gate: &Alone<'_>, facts: &Facts) {
+        let is_counted = **gate;
+        let release = |bytes| {
+            if is_counted {
+                self.release(bytes, 1)
+            }
+        };
+        if facts.kind() == Kind::Directory || facts.links() > 1 {
+            return release(0);
         }
-        if metadata.is_dir() || metadata.nlink() > 1 {
-            return self.release(0, 1);
-        }
-        match self.open().get_mut(&identity(metadata)) {
-            Some(open) => open.nameless = Some(1),
-            None => self.release(blocks(metadata.size()), 1),
+        match self.open().get_mut(&facts.identity()) {
+            Some(open) => open.names = if is_counted { Names::None(1) } else { Names::NoneUncounted },
+            None => release(blocks(facts.size())),
         }
     }
 
     /// A handle of a file that was just opened.
-    pub(super) fn opened(self: &Arc<Self>, metadata: &Metadata) -> Charge {
-        let file = identity(metadata);
+    pub(super) fn opened(self: &Arc<Self>, facts: &Facts) -> Charge {
+        let file = facts.identity();
         let mut files = self.open();
         let open = files.entry(file).or_insert_with(|| Open {
             handles: 0,
-            len: Arc::new(Mutex::new(metadata.size())),
-            // It may have lost its name while it was opened.
-            nameless: (metadata.nlink() == 0).then_some(0),
+            len: Arc::new(Mutex::new(facts.size())),
+            // The host may have taken its name away while it was opened.
+            names: if facts.links() == 0 { Names::None(0) } else { Names::Some },
         });
         open.handles += 1;
         Charge { ledger: Arc::clone(self), file, len: Arc::clone(&open.len) }
@@ -185,7 +205,7 @@ impl Ledger {
         let (mut bytes, mut inodes) = (0_u64, 0_u64);
         let mut linked = HashSet::new();
         let allowed = self.quota.inodes_allowed();
-        scan(&self.root, |seen| {
+        let is_all = scan(&self.root, |seen| {
             // What is ours is charged by whoever makes it.
             if seen.name.to_str().is_ok_and(|name| name.starts_with(RESERVED)) {
                 return Then::Pass;
@@ -200,9 +220,16 @@ impl Ledger {
             }
             if inodes <= allowed { Then::Enter } else { Then::Stop }
         })?;
-        if inodes > allowed {
+        // What the sandbox still has open without a name is there as well.
+        for open in self.open().values_mut().filter(|open| open.names == Names::NoneUncounted) {
+            let len = *open.len.lock().unwrap_or_else(PoisonError::into_inner);
+            (bytes, inodes) = (bytes.saturating_add(blocks(len)), inodes + 1);
+            open.names = Names::None(1);
+        }
+        if !is_all || bytes > COUNTABLE {
             self.is_full.store(true, Ordering::Relaxed);
         }
+        let bytes = bytes.min(COUNTABLE);
         self.quota.charge(bytes, inodes);
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
         self.inodes.fetch_add(inodes, Ordering::Relaxed);
@@ -226,14 +253,27 @@ impl Charge {
         &self.ledger
     }
 
-    /// Leave to give the file this length. What does not grow needs no count.
-    pub(super) fn gate(&self, len: u64) -> Result<Shared<'_>> {
-        if len > *self.len() { self.ledger.growth() } else { Ok(self.ledger.shared()) }
+    /// Leave to make the file end at `end`, and its length, to be held while it is written to. What does not grow needs
+    /// no count.
+    pub(super) fn hold(&self, end: u64) -> Result<(Shared<'_>, MutexGuard<'_, u64>)> {
+        let (gate, len) = (self.ledger.shared(), self.len());
+        if *gate || end <= *len {
+            return Ok((gate, len));
+        }
+        drop((len, gate));
+        let gate = self.ledger.growth()?;
+        Ok((gate, self.len()))
     }
 
-    /// The length of the file, to be held while it is written to.
+    /// The length of the file.
     pub(super) fn len(&self) -> MutexGuard<'_, u64> {
         self.len.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where a file of length `from` would end if it took all the room there is.
+    pub(super) fn farthest(&self, from: u64) -> u64 {
+        let room = if self.ledger.is_full.load(Ordering::Relaxed) { 0 } else { self.ledger.quota.room() };
+        blocks(from).saturating_add(room)
     }
 
     /// Reserves what a file of length `from` needs to become one of length `to`.
@@ -259,16 +299,12 @@ impl Drop for Charge {
         open.handles -= 1;
         if open.handles == 0
             && let Some(open) = files.remove(&self.file)
-            && let Some(inodes) = open.nameless
+            && let Names::None(inodes) = open.names
         {
             let len = *open.len.lock().unwrap_or_else(PoisonError::into_inner);
             self.ledger.release(blocks(len), inodes);
         }
     }
-}
-
-fn identity(metadata: &Metadata) -> Identity {
-    (metadata.dev(), metadata.ino())
 }
 
 /// Takes at most `wanted` off a counter and answers how much it was.

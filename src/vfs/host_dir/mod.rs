@@ -1,10 +1,12 @@
 //! A directory of the host. Only this module touches the host's file system.
 //!
 //! # Why nothing gets out
-//! The directory is opened once; after that there are handles only. A call first gets a handle of the directory that
-//! the last name stands in (`walk`), without following a link, and then makes one host call with that handle and that
-//! one name, through cap-std, which would refuse a name that leads elsewhere even if we got it wrong. No path is
-//! looked at and then used: where something has to be known about a file, the file is opened and the handle is asked.
+//! The directory is opened once; after that there are handles only. A file is opened by one `openat2`, which the host's
+//! kernel lets follow no link and not leave the directory (`walk`). Where that does not do, and for what is not an open,
+//! a call first gets a handle of the directory that the last name stands in, without following a link, and then makes
+//! one host call with that handle and that one name; what changes something goes through cap-std, which would refuse a
+//! name that leads elsewhere even if we got it wrong. No path is looked at and then used: where something has to be
+//! known about a file, the file is opened and the handle is asked.
 //! A link of the host is read, not followed, and resolved against the sandbox's root by the mount table.
 //!
 //! # What the guest sees
@@ -22,12 +24,12 @@
 //! become larger than the limit. See `ledger`.
 
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt};
-use cap_std::fs::{Dir, Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
+use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use rustix::fs::OFlags;
 
 use crate::error::{Errno, Result};
@@ -39,7 +41,8 @@ use file::HostFile;
 use lease::Lease;
 use ledger::{Alone, Ledger};
 use pointer::Pointer;
-use second_names::SecondNames;
+use second_names::{SecondNames, Turn};
+use stat::Facts;
 use walk::Walk;
 
 pub use ledger::Count;
@@ -70,15 +73,7 @@ struct Shared {
     walk: Walk,
     second_names: SecondNames,
     lease: Lease,
-    /// Held from the last look at a name until a temporary file has taken it.
-    turn: Mutex<()>,
     is_read_only: bool,
-}
-
-impl Shared {
-    fn turn(&self) -> MutexGuard<'_, ()> {
-        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl HostDir {
@@ -97,12 +92,14 @@ impl HostDir {
 
     fn new(host: &Path, is_read_only: bool) -> io::Result<HostDir> {
         let root = Dir::open_ambient_dir(host, cap_std::ambient_authority())?;
+        if walk::is_forbidden(&root) {
+            return Err(io::Error::new(io::ErrorKind::Unsupported, "files of the host's kernel cannot be mounted"));
+        }
         Ok(HostDir {
             shared: Arc::new(Shared {
                 walk: Walk::new(root)?,
                 second_names: SecondNames::default(),
                 lease: Lease::default(),
-                turn: Mutex::default(),
                 is_read_only,
             }),
             ledger: None,
@@ -139,8 +136,24 @@ impl HostDir {
         if self.shared.is_read_only { Err(Errno::ReadOnly) } else { Ok(()) }
     }
 
+    /// Opens or makes a file by its whole path, in one call of the host or two; none if it takes a closer look.
+    fn at_once(&self, path: Subpath<'_>, how: &OpenHow) -> Option<Result<(HostFile, Facts)>> {
+        if !(how.create && how.exclusive) {
+            match self.open_at_once(path, how)? {
+                Err(Errno::NoEntry) if how.create => {}
+                opened => return Some(opened),
+            }
+        }
+        // Where there is no room, what is wrong with the path comes first.
+        if self.ledger.as_ref().is_some_and(|ledger| !ledger.has_room()) {
+            return None;
+        }
+        // Someone else may just have made it, and then it can be opened after all.
+        self.make_at_once(path, how).filter(|made| how.exclusive || !matches!(made, Err(Errno::Exist)))
+    }
+
     /// Opens a file that is there with one call of the host, if that can be done.
-    fn open_at_once(&self, path: Subpath<'_>, how: &OpenHow) -> Option<Result<(HostFile, Metadata)>> {
+    fn open_at_once(&self, path: Subpath<'_>, how: &OpenHow) -> Option<Result<(HostFile, Facts)>> {
         let mut flags = match (how.read, how.writes() || how.truncate) {
             (true, true) => OFlags::RDWR,
             (false, true) => OFlags::WRONLY,
@@ -150,9 +163,26 @@ impl HostDir {
         flags.set(OFlags::DIRECTORY, how.directory);
         let _gate = self.ledger.as_ref().map(|ledger| ledger.shared());
         let opened = self.walk().open(path, flags)?;
-        let file =
-            |handle| HostFile::new(cap_std::fs::File::from_std(std::fs::File::from(handle)), self.walk().device());
-        Some(opened.map(file).and_then(|file| self.counted(file)))
+        Some(opened.and_then(|handle| self.counted(self.host_file(handle))))
+    }
+
+    /// Makes a file with one call of the host, if that can be done.
+    fn make_at_once(&self, path: Subpath<'_>, how: &OpenHow) -> Option<Result<(HostFile, Facts)>> {
+        let flags = if how.read { OFlags::RDWR } else { OFlags::WRONLY };
+        let flags = flags | OFlags::CREATE | OFlags::EXCL | OFlags::NOCTTY;
+        let mut is_at_once = true;
+        let made = self.making(0, || match self.walk().open_or_make(path, flags, how.mode) {
+            Some(handle) => self.made(self.host_file(handle?), how),
+            None => {
+                is_at_once = false;
+                Err(Errno::Io)
+            }
+        });
+        is_at_once.then_some(made)
+    }
+
+    fn host_file(&self, handle: OwnedFd) -> HostFile {
+        HostFile::new(cap_std::fs::File::from_std(std::fs::File::from(handle)), self.walk().device())
     }
 
     /// Opens a file that is there. Without `O_NONBLOCK` a FIFO would hang this thread for good.
@@ -168,28 +198,33 @@ impl HostDir {
     }
 
     /// Makes a file that is not there; it is charged already.
-    fn open_new(&self, dir: &Dir, name: &str, how: &OpenHow) -> Result<HostFile> {
+    fn open_new(&self, dir: &Dir, name: &str, how: &OpenHow) -> Result<(HostFile, Facts)> {
         let mut options = OpenOptions::new();
         // cap-std makes a file only for writing; what the guest may do with it is decided above.
         options.read(how.read).write(true).create_new(true).mode(how.mode);
         options.follow(FollowSymlinks::No).custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits() as i32);
         let file = dir.open_with(name, &options).map_err(errno)?;
         let file = HostFile::new(file, self.walk().device());
-        // The umask of the host's process is not the guest's, who has one of its own.
-        if file.metadata()?.mode() & 0o7777 != how.mode {
+        self.made(file, how)
+    }
+
+    /// A file that was just made. The umask of the host's process is not the guest's, who has one of its own.
+    fn made(&self, file: HostFile, how: &OpenHow) -> Result<(HostFile, Facts)> {
+        let (file, facts) = self.counted(file)?;
+        if facts.mode() != how.mode {
             file.set_mode(how.mode)?;
         }
-        Ok(file)
+        Ok((file, facts))
     }
 
     /// The last checks, on the handle and not on the name, before anything is changed.
-    fn opened(&self, (mut file, metadata): (HostFile, Metadata), how: &OpenHow) -> Attempt<Node> {
-        self.walk().check_device(&file, metadata.dev())?;
-        match stat::kind(&metadata) {
+    fn opened(&self, (mut file, facts): (HostFile, Facts), how: &OpenHow) -> Attempt<Node> {
+        self.walk().check_device(&file, facts.device())?;
+        match facts.kind() {
             Kind::Directory if how.create => Err(Errno::IsDirectory.into()),
             Kind::Directory => Ok(Node::Directory),
             Kind::File => {
-                let changeable = self.shared.second_names.check(&metadata);
+                let changeable = self.shared.second_names.check(&facts, || Facts::of(&file));
                 if how.writes() || how.truncate {
                     changeable?;
                 }
@@ -197,7 +232,6 @@ impl HostDir {
                 if how.truncate {
                     file.set_len(0)?;
                 }
-                file.set_blocking()?;
                 Ok(Node::File(Arc::new(file)))
             }
             _ => Err(Errno::NoDevice.into()),
@@ -205,20 +239,20 @@ impl HostDir {
     }
 
     /// Notes who has the file open, before anyone can take its name away, and learns what it is.
-    fn counted(&self, mut file: HostFile) -> Result<(HostFile, Metadata)> {
-        let metadata = file.metadata()?;
+    fn counted(&self, mut file: HostFile) -> Result<(HostFile, Facts)> {
+        let facts = Facts::of(&file)?;
         if let Some(ledger) = &self.ledger
-            && metadata.is_file()
+            && facts.kind() == Kind::File
         {
-            file.charge = Some(ledger.opened(&metadata));
+            file.charge = Some(ledger.opened(&facts));
         }
-        Ok((file, metadata))
+        Ok((file, facts))
     }
 
-    /// Refuses a name that is there, where the host would be asked too late: after the quota.
+    /// Refuses a name that is there, where the host would be asked too late: after the quota, if that has no room.
     fn check_free(&self, dir: &Dir, name: &str) -> Result<()> {
-        match self.ledger {
-            Some(_) if dir.symlink_metadata(name).is_ok() => Err(Errno::Exist),
+        match &self.ledger {
+            Some(ledger) if !ledger.has_room() && Facts::of_name(dir, name).is_ok() => Err(Errno::Exist),
             _ => Ok(()),
         }
     }
@@ -235,55 +269,80 @@ impl HostDir {
 
     /// Does what removes a name, and gives back what it was charged as.
     fn removing(&self, dir: &Dir, name: &str, remove: impl FnOnce() -> Result<()>) -> Result<()> {
-        let gate = self.ledger.as_ref().map(|ledger| ledger.alone());
-        let before = self.before_removal(gate.as_ref(), dir, name);
+        let mut removal = self.removal();
+        let before = removal.look(dir, name);
         remove()?;
-        self.removed(gate.as_ref(), before);
+        removal.done(before);
         Ok(())
     }
 
-    /// What has to be known of a file that is going to lose a name, if anything has.
-    fn before_removal(&self, gate: Option<&Alone<'_>>, dir: &Dir, name: &str) -> Option<Metadata> {
-        if gate.is_some() || self.shared.second_names.any() { dir.symlink_metadata(name).ok() } else { None }
+    /// Leave to take names away.
+    fn removal(&self) -> Removal<'_> {
+        let account = self.ledger.as_ref().map(|ledger| (&**ledger, ledger.alone()));
+        Removal { account, turn: self.shared.second_names.turn() }
     }
 
-    fn removed(&self, gate: Option<&Alone<'_>>, before: Option<Metadata>) {
-        let Some(metadata) = before else { return };
-        self.shared.second_names.removed(&metadata);
-        if let (Some(ledger), Some(gate)) = (&self.ledger, gate) {
-            ledger.removed(gate, &metadata);
-        }
-    }
-
-    /// The metadata of a name that a call is about, or the link that it is to follow.
-    fn metadata(&self, path: Subpath<'_>, follow: bool) -> Attempt<Metadata> {
+    /// What the host says about a name that a call is about, or the link that it is to follow.
+    fn facts(&self, path: Subpath<'_>, follow: bool) -> Attempt<Facts> {
         let Some((parent, name)) = path.split() else {
-            return Ok(self.walk().root_metadata()?);
+            return Ok(Facts::of(self.walk().root())?);
         };
-        // A pointer to the file and not a handle of its directory: one look at the name less.
-        if let Some(opened) = self.walk().open(path, OFlags::PATH | OFlags::NOFOLLOW) {
-            let metadata = cap_std::fs::File::from_std(opened?.into()).metadata().map_err(errno)?;
-            if !(follow && metadata.is_symlink()) {
-                return Ok(metadata);
+        // A pointer to the file and not a handle of its directory: one look at the name less. In the root, whose handle
+        // is at hand, the name alone will do.
+        if !parent.is_root()
+            && let Some(opened) = self.walk().open(path, OFlags::PATH | OFlags::NOFOLLOW)
+        {
+            let facts = Facts::of(opened?)?;
+            if !(follow && facts.kind() == Kind::Symlink) {
+                return Ok(facts);
             }
         }
         let dir = self.walk().directory(parent)?;
-        let metadata = dir.symlink_metadata(name).map_err(errno)?;
-        if follow && metadata.is_symlink() {
+        let facts = Facts::of_name(&dir, name)?;
+        if follow && facts.kind() == Kind::Symlink {
             return Err(self.walk().link(&dir, name, path)?);
         }
-        Ok(metadata)
+        Ok(facts)
     }
 
-    /// Sets the mode of `name`, which is not a link, after a last look at the handle that it will be set by.
-    fn set_mode(&self, dir: &Dir, name: &str, mode: impl Fn(&Metadata) -> Result<u32>) -> Result<()> {
+    /// A handle of something whose attributes may be changed, and a last look at it.
+    fn changeable<'a>(&self, dir: &'a Dir, name: &'a str) -> Result<(Pointer<'a>, Facts)> {
         let pointer = Pointer::new(dir, name)?;
-        let metadata = pointer.metadata()?;
-        self.shared.second_names.check(&metadata)?;
-        match stat::kind(&metadata) {
+        let facts = pointer.facts()?;
+        self.walk().check_device(&pointer, facts.device())?;
+        self.shared.second_names.check(&facts, || pointer.facts())?;
+        Ok((pointer, facts))
+    }
+
+    /// Sets the mode of `name`, which is not a link.
+    fn set_mode(&self, dir: &Dir, name: &str, mode: impl Fn(&Facts) -> Result<u32>) -> Result<()> {
+        let (pointer, facts) = self.changeable(dir, name)?;
+        match facts.kind() {
             Kind::Symlink => Err(Errno::NotSupported),
             Kind::Device => Err(Errno::NoDevice),
-            _ => pointer.set_mode(mode(&metadata)?),
+            _ => pointer.set_mode(mode(&facts)?),
+        }
+    }
+}
+
+/// What is locked while a name is taken away, so that what was learnt about it stays true until it is gone.
+struct Removal<'a> {
+    account: Option<(&'a Ledger, Alone<'a>)>,
+    turn: Turn<'a>,
+}
+
+impl Removal<'_> {
+    /// What has to be known of a file that is going to lose a name, if anything has.
+    fn look(&self, dir: &Dir, name: &str) -> Option<Facts> {
+        if self.account.is_some() || self.turn.any() { Facts::of_name(dir, name).ok() } else { None }
+    }
+
+    /// Notes that the name is gone.
+    fn done(&mut self, before: Option<Facts>) {
+        let Some(facts) = before else { return };
+        self.turn.removed(&facts);
+        if let Some((ledger, gate)) = &self.account {
+            ledger.removed(gate, &facts);
         }
     }
 }

@@ -1,9 +1,9 @@
 //! A handle that points at a file without opening it.
 
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt};
-use cap_std::fs::{Dir, File, Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
+use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt};
 use rustix::fs::{AtFlags, Mode, OFlags};
 
 use crate::error::{Errno, Result};
@@ -11,6 +11,7 @@ use crate::vfs::SetTime;
 
 use super::errors::errno;
 use super::file::timestamps;
+use super::stat::Facts;
 
 /// An `O_PATH` handle. It cannot hang on a FIFO, it needs no right to read, and what was learnt about it stays true
 /// of what is then changed through it: a name could have changed hands in between.
@@ -26,8 +27,8 @@ impl<'a> Pointer<'a> {
         Ok(Pointer { dir, name, handle })
     }
 
-    pub(super) fn metadata(&self) -> Result<Metadata> {
-        self.handle.metadata().map_err(errno)
+    pub(super) fn facts(&self) -> Result<Facts> {
+        Facts::of(&self.handle)
     }
 
     /// Sets the mode. `fchmod` does not take such a handle and `chmodat` would follow a name, so the handle is named by
@@ -37,8 +38,7 @@ impl<'a> Pointer<'a> {
         match rustix::fs::chmod(format!("/proc/self/fd/{}", self.handle.as_raw_fd()), mode) {
             Err(rustix::io::Errno::NOENT) => {
                 let file = open(self.dir, self.name, OFlags::NONBLOCK | OFlags::NOCTTY)?;
-                let (found, wanted) = (file.metadata().map_err(errno)?, self.metadata()?);
-                if (found.dev(), found.ino()) != (wanted.dev(), wanted.ino()) {
+                if Facts::of(&file)?.identity() != self.facts()?.identity() {
                     return Err(Errno::NoEntry);
                 }
                 rustix::fs::fchmod(&file, mode).map_err(errno)
@@ -57,6 +57,12 @@ impl<'a> Pointer<'a> {
             }
             result => result.map_err(errno),
         }
+    }
+}
+
+impl AsFd for Pointer<'_> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.handle.as_fd()
     }
 }
 

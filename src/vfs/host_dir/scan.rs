@@ -4,6 +4,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::io::Errno as Host;
 
 use crate::error::Result;
 use crate::limits::PATH_DEPTH;
@@ -36,12 +37,14 @@ pub(super) enum Then {
     Stop,
 }
 
-/// Visits everything below `root`, directories before what is in them. No link is
-/// followed, and the host's `proc` and its like are left alone. What cannot be opened is passed over: the sandbox
-/// cannot open it either. What is deeper than a guest's path can reach is out of reach here as well, so the walk holds
-/// no more handles at once than that.
-pub(super) fn scan(root: impl AsFd, mut visit: impl FnMut(&Seen<'_>) -> Then) -> Result<()> {
+/// Visits everything below `root`, directories before what is in them, and answers whether that was all. No link is
+/// followed, and the host's `proc` and its like are left alone. A directory that cannot be opened is passed over: if it is
+/// someone else's, the sandbox cannot open it either; if it is our own, a `chmod` is all it takes, so that was not all.
+/// Neither was it if there are directories deeper than a guest's path can reach, where a rename may have put them: the
+/// walk holds no more handles at once than there are names in a path.
+pub(super) fn scan(root: impl AsFd, mut visit: impl FnMut(&Seen<'_>) -> Then) -> Result<bool> {
     let root = rustix::fs::openat(root, ".", flags(), Mode::empty()).map_err(errno)?;
+    let mut is_all = true;
     // Directories that are still to be read, each with a handle of the one it is in.
     let mut pending = vec![(Arc::new(root), None, 0)];
     while let Some((parent, name, depth)) = pending.pop() {
@@ -51,6 +54,13 @@ pub(super) fn scan(root: impl AsFd, mut visit: impl FnMut(&Seen<'_>) -> Then) ->
                 let name: std::ffi::CString = name;
                 match rustix::fs::openat(&*parent, &name, flags(), Mode::empty()) {
                     Ok(dir) if !is_forbidden(&dir) => Arc::new(dir),
+                    Err(Host::ACCESS) => {
+                        let dir = Seen { dir: &parent, name: &name, kind: FileType::Directory };
+                        let owner = dir.stat().map(|stat| stat.st_uid);
+                        is_all &= owner != Some(rustix::process::geteuid().as_raw());
+                        continue;
+                    }
+                    Err(error @ (Host::MFILE | Host::NFILE | Host::NOMEM)) => return Err(errno(error)),
                     _ => continue,
                 }
             }
@@ -74,14 +84,17 @@ pub(super) fn scan(root: impl AsFd, mut visit: impl FnMut(&Seen<'_>) -> Then) ->
             match visit(&seen) {
                 Then::Enter => {}
                 Then::Pass => continue,
-                Then::Stop => return Ok(()),
+                Then::Stop => return Ok(false),
             }
-            if seen.kind == FileType::Directory && depth < PATH_DEPTH {
-                pending.push((Arc::clone(&dir), Some(name.to_owned()), depth + 1));
+            if seen.kind == FileType::Directory {
+                match depth < PATH_DEPTH {
+                    true => pending.push((Arc::clone(&dir), Some(name.to_owned()), depth + 1)),
+                    false => is_all = false,
+                }
             }
         }
     }
-    Ok(())
+    Ok(is_all)
 }
 
 fn flags() -> OFlags {

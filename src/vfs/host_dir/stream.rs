@@ -11,6 +11,7 @@ use crate::vfs::reserved::is_reserved;
 use crate::vfs::{Attempt, DirEntry, DirStream, Kind};
 
 use super::errors::errno;
+use super::stat::kind_of;
 use super::walk::Walk;
 
 /// An open directory of the host. The host remembers how far it has been listed.
@@ -59,14 +60,5 @@ impl DirStream for HostStream {
             }
         }
         Ok(entries)
-    }
-}
-
-fn kind_of(kind: FileType) -> Kind {
-    match kind {
-        FileType::RegularFile => Kind::File,
-        FileType::Directory => Kind::Directory,
-        FileType::Symlink => Kind::Symlink,
-        _ => Kind::Device,
     }
 }

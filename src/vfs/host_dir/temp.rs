@@ -3,7 +3,7 @@
 use std::os::fd::AsFd;
 
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt};
-use cap_std::fs::{Dir, File, Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
+use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt};
 use rustix::fs::Mode;
 
 use crate::error::{Errno, Result};
@@ -15,6 +15,7 @@ use crate::vfs::{AtomicWrite, Attempt, Expected, Kind, SetTime, Stat};
 use super::HostDir;
 use super::errors::errno;
 use super::file::timestamps;
+use super::stat::Facts;
 use super::walk::Step;
 
 /// A file that has a reserved name until it is placed, and is removed if it never is.
@@ -52,8 +53,8 @@ impl HostDir {
     pub(in crate::vfs) fn temp_name(&self, directory: Subpath<'_>, file: Subpath<'_>) -> Attempt<Temp> {
         let (parent, own) = file.split().ok_or(Errno::NotPermitted)?;
         let from = self.walk().directory(parent)?;
-        let mut temp =
-            self.temp(directory, 0, |dir, name| from.hard_link(own, dir, name).map(|()| None).map_err(errno))?;
+        let link = |dir: &Dir, name: &str| self.shared.second_names.turn().link(&from, own, dir, name).map(|()| None);
+        let mut temp = self.temp(directory, 0, link)?;
         temp.is_second = true;
         Ok(temp)
     }
@@ -103,8 +104,8 @@ impl HostDir {
     pub(super) fn replace(&self, path: Subpath<'_>, bytes: &[u8], how: &AtomicWrite) -> Attempt<Stat> {
         let (parent, name) = path.split().ok_or(Errno::IsDirectory)?;
         let dir = self.walk().directory(parent)?;
-        let old = match self.metadata(path, true) {
-            Ok(metadata) => Some(self.walk().device().stat(&metadata)),
+        let old = match self.facts(path, true) {
+            Ok(facts) => Some(self.walk().device().stat(&facts)),
             Err(stop) if stop == Errno::NoEntry.into() => None,
             Err(stop) => return Err(stop),
         };
@@ -131,7 +132,7 @@ impl HostDir {
             sync_directory(&dir)?;
         }
         // The rename has changed the time of the last change.
-        let now = self.metadata(path, false).map(|metadata| self.walk().device().stat(&metadata));
+        let now = self.facts(path, false).map(|facts| self.walk().device().stat(&facts));
         Ok(now.ok().filter(|now| now.inode == stat.inode).unwrap_or(stat))
     }
 }
@@ -178,8 +179,7 @@ impl Temp {
 
     fn stat(&self) -> Result<Stat> {
         let file = self.file.as_ref().ok_or(Errno::Io)?;
-        let metadata = file.metadata().map_err(errno)?;
-        Ok(self.host.walk().device().stat(&metadata))
+        Ok(self.host.walk().device().stat(&Facts::of(file)?))
     }
 
     /// The directory it is in.
@@ -197,29 +197,24 @@ impl Temp {
     /// Gives the file its name, which it takes from whatever has it.
     fn place(mut self, to: &Dir, name: &str, expected: Expected) -> Result<()> {
         let host = self.host.clone();
-        let gate = host.ledger.as_ref().map(|ledger| ledger.alone());
-        // Without an account there is a lock of its own, for the look and the rename to be one step.
-        let _turn = host.shared.turn();
-        let replaced = to.symlink_metadata(name).ok();
-        let found = replaced.as_ref().map(|metadata| host.walk().device().stat(metadata));
+        // The look and the rename are one step.
+        let mut removal = host.removal();
+        let replaced = Facts::of_name(to, name).ok();
+        let found = replaced.as_ref().map(|facts| host.walk().device().stat(facts));
         expected.check(found.as_ref())?;
         if found.is_some_and(|stat| stat.kind == Kind::Directory) {
             return Err(Errno::IsDirectory);
         }
         let dir = self.dir()?;
-        let own = dir.symlink_metadata(&self.name).map_err(errno)?;
-        let is_same = |other: &Metadata| (own.dev(), own.ino()) == (other.dev(), other.ino());
-        if replaced.as_ref().is_some_and(is_same) {
+        let own = Facts::of_name(&dir, &self.name)?;
+        if replaced.as_ref().is_some_and(|replaced| replaced.identity() == own.identity()) {
             // It has the name already, and a rename would do nothing, not even take the temporary name away.
             return Ok(());
         }
         dir.rename(&self.name, to, name).map_err(errno)?;
         drop(dir);
         self.is_placed = true;
-        if self.is_second {
-            host.shared.second_names.made(to, name);
-        }
-        host.removed(gate.as_ref(), replaced);
+        removal.done(replaced);
         Ok(())
     }
 
@@ -238,7 +233,13 @@ impl Drop for Temp {
             return;
         }
         if let Ok(dir) = self.dir() {
-            let _ = dir.remove_file(&self.name);
+            let mut turn = self.host.shared.second_names.turn();
+            let second = if self.is_second { Facts::of_name(&dir, &self.name).ok() } else { None };
+            if dir.remove_file(&self.name).is_ok()
+                && let Some(facts) = second
+            {
+                turn.removed(&facts);
+            }
         }
         if let Some(ledger) = &self.host.ledger {
             ledger.release(blocks(self.len), 1);

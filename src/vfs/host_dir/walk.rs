@@ -9,15 +9,16 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use cap_fs_ext::DirExt;
-use cap_std::fs::{Dir, Metadata, MetadataExt};
+use cap_std::fs::Dir;
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::io::Errno as Host;
 
 use crate::error::{Errno, Result};
 use crate::path::Subpath;
-use crate::vfs::{Attempt, OpenHow, Stop};
+use crate::vfs::{Attempt, Kind, OpenHow, Stop};
 
 use super::errors::errno;
+use super::stat::Facts;
 
 /// The root of the directory and how to walk from it.
 pub(super) struct Walk {
@@ -66,7 +67,7 @@ impl Deref for Step<'_> {
 
 impl Walk {
     pub(super) fn new(root: Dir) -> io::Result<Walk> {
-        let device = Device(root.dir_metadata()?.dev());
+        let device = Device(rustix::fs::fstat(&root)?.st_dev);
         Ok(Walk { root, device, at_once: AtomicBool::new(true) })
     }
 
@@ -81,10 +82,6 @@ impl Walk {
 
     pub(super) fn root(&self) -> &Dir {
         &self.root
-    }
-
-    pub(super) fn root_metadata(&self) -> Result<Metadata> {
-        self.root.dir_metadata().map_err(errno)
     }
 
     /// A handle of the directory at `path`; a link on the way or at its end is the answer.
@@ -105,7 +102,7 @@ impl Walk {
 
     /// Why the last name of `path` could not be opened: it is a link, or else what the host said.
     pub(super) fn link_or(&self, dir: &Dir, name: &str, path: Subpath<'_>, how: &OpenHow, errno: Errno) -> Stop {
-        if !dir.symlink_metadata(name).is_ok_and(|metadata| metadata.is_symlink()) {
+        if !is_link(dir, name) {
             return errno.into();
         }
         match how.nofollow {
@@ -124,13 +121,21 @@ impl Walk {
     /// Opens a path in one call, without following a link; none if it has to be done name by name, be it for a link, for a
     /// mount of the host, for a path longer than one call takes, or for want of `openat2`.
     pub(super) fn open(&self, path: Subpath<'_>, flags: OFlags) -> Option<Result<OwnedFd>> {
+        self.open_or_make(path, flags, 0)
+    }
+
+    /// As `open`, with the mode of a file that the flags say is to be made.
+    pub(super) fn open_or_make(&self, path: Subpath<'_>, flags: OFlags, mode: u32) -> Option<Result<OwnedFd>> {
         if path.is_root() || !self.at_once.load(Ordering::Relaxed) {
             return None;
         }
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
-        match rustix::fs::openat2(self.root.as_fd(), path.as_str(), flags | OFlags::CLOEXEC, Mode::empty(), resolve) {
+        let mode = Mode::from_raw_mode(mode);
+        match rustix::fs::openat2(self.root.as_fd(), path.as_str(), flags | OFlags::CLOEXEC, mode, resolve) {
             Ok(handle) => Some(Ok(handle)),
-            Err(error @ (Host::NOENT | Host::NOTDIR | Host::MFILE | Host::NFILE)) => Some(Err(errno(error))),
+            Err(error @ (Host::NOENT | Host::NOTDIR | Host::EXIST | Host::MFILE | Host::NFILE)) => {
+                Some(Err(errno(error)))
+            }
             Err(error) => {
                 if error == Host::NOSYS {
                     self.at_once.store(false, Ordering::Relaxed);
@@ -145,16 +150,13 @@ impl Walk {
         for (index, name) in path.names().enumerate() {
             dir = match dir.open_dir_nofollow(name) {
                 Ok(next) => {
-                    let device = next.dir_metadata().map_err(errno)?.dev();
-                    self.check_device(&next, device)?;
+                    self.check_device(&next, Facts::of(&next)?.device())?;
                     Step::Opened(next)
                 }
                 Err(error) => {
-                    return match dir.symlink_metadata(name) {
-                        Ok(metadata) if metadata.is_symlink() => {
-                            Err(Stop::Link { names: index + 1, target: read_link(&dir, name)? })
-                        }
-                        _ => Err(errno(error).into()),
+                    return match is_link(&dir, name) {
+                        true => Err(Stop::Link { names: index + 1, target: read_link(&dir, name)? }),
+                        false => Err(errno(error).into()),
                     };
                 }
             };
@@ -164,6 +166,10 @@ impl Walk {
             Step::Root(_) => Err(Errno::Io.into()),
         }
     }
+}
+
+fn is_link(dir: &Dir, name: &str) -> bool {
+    Facts::of_name(dir, name).is_ok_and(|facts| facts.kind() == Kind::Symlink)
 }
 
 /// What a link holds. One that is not UTF-8 cannot be resolved, as its parts cannot be named.
@@ -180,6 +186,26 @@ pub(super) fn is_forbidden(handle: impl AsFd) -> bool {
     }
 }
 
-/// `f_type` of `proc`, `sysfs`, `cgroup`, `cgroup2`, `debugfs`, `tracefs`, `securityfs` and `bpf`, from statfs(2).
-const FORBIDDEN: [u64; 8] =
-    [0x9fa0, 0x6265_6572, 0x0027_e0eb, 0x6367_7270, 0x6462_6720, 0x7472_6163, 0x7363_6673, 0xcafe_4a11];
+/// `f_type` of file systems that are the host's kernel and not its disks, from statfs(2) and `linux/magic.h`: `proc`,
+/// `sysfs`, `cgroup`, `cgroup2`, `debugfs`, `tracefs`, `securityfs`, `bpf`, `configfs`, `efivarfs`, `pstore`, `selinuxfs`,
+/// `smackfs`, `binfmt_misc`, `nsfs`, `resctrl`, `devpts` and `mqueue`.
+const FORBIDDEN: [u64; 18] = [
+    0x9fa0,
+    0x6265_6572,
+    0x0027_e0eb,
+    0x6367_7270,
+    0x6462_6720,
+    0x7472_6163,
+    0x7363_6673,
+    0xcafe_4a11,
+    0x6265_6570,
+    0xde5e_81e4,
+    0x6165_676c,
+    0xf97c_ff8c,
+    0x4341_5d53,
+    0x4249_4e4d,
+    0x6e73_6673,
+    0x0765_5821,
+    0x1cd1,
+    0x1980_0202,
+];

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::error::Errno;
+use crate::limits::PATH_DEPTH;
 use crate::path::Subpath;
 use crate::vfs::{
     AtomicWrite, Attempt, DirEntry, DirStream, FileSystem, Frozen, Kind, Node, OpenHow, Overlay, SetTime, Stat, Stop,
@@ -172,6 +173,13 @@ impl FileSystem for MemFs {
                     return Err(Errno::NotEmpty.into());
                 }
                 _ => {}
+            }
+        }
+        if let (Found::Inode(number), Kind::Directory) = (&found, stat.kind) {
+            // A tree that no path reaches the end of could be neither removed nor saved.
+            let (depth, before) = (to.names().count(), from.names().count());
+            if depth > before && live.table.is_deeper(*number, PATH_DEPTH.saturating_sub(depth))? {
+                return Err(Errno::NameTooLong.into());
             }
         }
         // All is claimed before anything is lost: that may fail for want of room.

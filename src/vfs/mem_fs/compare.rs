@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::error::{Errno, Result};
+use crate::limits::PATH_DEPTH;
 use crate::vfs::{DirEntry, File, Kind, Stat, Stop};
 
 use super::MemSnapshot;
@@ -22,6 +23,8 @@ pub(in crate::vfs) struct Difference {
     pub(in crate::vfs) after: Option<Side>,
     /// Whether the bytes of a file, or what a link holds, are different.
     pub(in crate::vfs) content: bool,
+    /// Whether it is another file, be it one that looks the same.
+    pub(in crate::vfs) is_other: bool,
 }
 
 /// What a path names on one side.
@@ -46,16 +49,21 @@ pub(in crate::vfs) struct Reader<'a> {
 
 impl MemSnapshot {
     /// Every difference, in the order of the paths' names. Directories that nothing was changed in are not looked at,
-    /// unless a file with several names was changed: its other names may be anywhere.
+    /// unless a file with several names was changed: its other names may be anywhere. What would have to be looked at
+    /// deeper than any path reaches is [`NameTooLong`](Errno::NameTooLong): a host may have made such a tree.
     pub(in crate::vfs) fn differences(&self) -> Result<Vec<Difference>> {
         let table = &self.table;
         let Some(lower) = &table.lower else {
             return Err(Errno::NotSupported);
         };
-        let mut compare = Compare { table, lower, everywhere: table.has_hidden_changes(), found: Vec::new() };
+        let everywhere = table.has_hidden_changes;
+        let mut compare = Compare { table, lower, everywhere, pending: Vec::new(), found: Vec::new() };
         let before = Side::below(String::new(), lower.stat("", false).map_err(errno)?);
         let after = Side::inode(table, ROOT)?;
-        compare.pair(String::new(), Some(before), Some(after))?;
+        compare.pending.push(Pair { path: String::new(), depth: 0, before: Some(before), after: Some(after) });
+        while let Some(pair) = compare.pending.pop() {
+            compare.pair(pair)?;
+        }
         let mut found = compare.found;
         // What was replaced by something of another kind is gone before the other is there.
         found.sort_by(|a, b| {
@@ -96,7 +104,7 @@ impl Side {
         Ok(Side { stat: table.get(number)?.stat(number), place: Place::Inode(number) })
     }
 
-    fn is_dir(&self) -> bool {
+    pub(in crate::vfs) fn is_dir(&self) -> bool {
         self.stat.kind == Kind::Directory
     }
 }
@@ -134,31 +142,50 @@ struct Compare<'a> {
     table: &'a Table,
     lower: &'a Lower,
     everywhere: bool,
+    /// What is still to be compared: a tree as deep as a path can be is too much for some stacks.
+    pending: Vec<Pair>,
     found: Vec<Difference>,
 }
 
+/// What a path has on both sides.
+struct Pair {
+    path: String,
+    /// How many names the path has.
+    depth: usize,
+    before: Option<Side>,
+    after: Option<Side>,
+}
+
 impl Compare<'_> {
-    /// Compares what a path names on both sides, and everything below it.
-    fn pair(&mut self, path: String, before: Option<Side>, after: Option<Side>) -> Result<()> {
+    /// Compares what a path has on both sides; what is in it is to be compared next.
+    fn pair(&mut self, pair: Pair) -> Result<()> {
+        let Pair { path, depth, before, after } = pair;
+        if depth > PATH_DEPTH {
+            return Err(Errno::NameTooLong);
+        }
         match (&before, &after) {
             (Some(old), Some(new)) if old.stat.kind != new.stat.kind => {
-                self.pair(path.clone(), before, None)?;
-                return self.pair(path, None, after);
+                self.pending.push(Pair { path: path.clone(), depth, before, after: None });
+                self.pending.push(Pair { path, depth, before: None, after });
+                return Ok(());
             }
             (Some(old), Some(new)) => {
                 let content = self.content_differs(old, new)?;
                 let times = old.stat.modified != new.stat.modified && !old.is_dir();
-                if content || times || old.stat.mode != new.stat.mode {
-                    self.report(&path, before.clone(), after.clone(), content);
+                // All names of a file that is going to be written anew have to be names of the new one.
+                let is_rewritten = new.stat.links > 1 && !self.is_whole(new)?;
+                let is_other = new.stat.kind == Kind::File && (old.stat.inode != new.stat.inode || is_rewritten);
+                if content || times || is_other || old.stat.mode != new.stat.mode {
+                    self.report(&path, before.clone(), after.clone(), content, is_other);
                 }
             }
             (None, None) => return Ok(()),
-            _ => self.report(&path, before.clone(), after.clone(), true),
+            _ => self.report(&path, before.clone(), after.clone(), true, true),
         }
-        self.children(&path, before.as_ref(), after.as_ref())
+        self.children(&path, before.as_ref(), after.as_ref(), depth)
     }
 
-    fn children(&mut self, path: &str, before: Option<&Side>, after: Option<&Side>) -> Result<()> {
+    fn children(&mut self, path: &str, before: Option<&Side>, after: Option<&Side>, depth: usize) -> Result<()> {
         let before = before.filter(|side| side.is_dir());
         let after = after.filter(|side| side.is_dir());
         let own = match after.map(|side| &side.place) {
@@ -199,7 +226,7 @@ impl Compare<'_> {
                 (None, Some(Place::Below(below))) => self.shown_below(&join(below, &name))?,
                 _ => None,
             };
-            self.pair(join(path, &name), old, new)?;
+            self.pending.push(Pair { path: join(path, &name), depth: depth + 1, before: old, after: new });
         }
         Ok(())
     }
@@ -247,6 +274,17 @@ impl Compare<'_> {
         }
     }
 
+    /// Whether a file has nothing but the bytes of some file below.
+    fn is_whole(&self, side: &Side) -> Result<bool> {
+        Ok(match &side.place {
+            Place::Below(_) => true,
+            Place::Inode(number) => match &self.table.get(*number)?.body {
+                Body::File(content) => content.is_untouched(),
+                _ => true,
+            },
+        })
+    }
+
     /// Whether an inode has nothing but the bytes of the file at `path` below.
     fn is_untouched(&self, path: &str, number: Number) -> Result<bool> {
         Ok(match &self.table.get(number)?.body {
@@ -274,8 +312,8 @@ impl Compare<'_> {
         }
     }
 
-    fn report(&mut self, path: &str, before: Option<Side>, after: Option<Side>, content: bool) {
-        self.found.push(Difference { path: path.to_owned(), before, after, content });
+    fn report(&mut self, path: &str, before: Option<Side>, after: Option<Side>, content: bool, is_other: bool) {
+        self.found.push(Difference { path: path.to_owned(), before, after, content, is_other });
     }
 }
 

@@ -128,6 +128,26 @@ impl Content {
             .sum()
     }
 
+    /// How many bytes of such a write, to the block, will be charged no more than `room`.
+    pub(super) fn fit(&self, offset: u64, len: u64, room: u64) -> u64 {
+        let mut rest = room;
+        for (index, from, to) in pieces(offset, len) {
+            let start = index * CHUNK;
+            let growth = self.growth(start + from, to - from);
+            if growth <= rest {
+                rest -= growth;
+                continue;
+            }
+            // What there is of the chunk is there whatever is written to it; what shows from below comes on top.
+            let there = self.chunks.get(&index).map_or(0, |chunk| blocks(chunk.len() as u64));
+            let end = block_before(there.saturating_add(rest) + 1).min(to);
+            let is_paid = there > 0 || blocks(self.len_below(index)) <= rest;
+            let end = if is_paid { end.max(from) } else { from };
+            return (start + end).saturating_sub(offset);
+        }
+        len
+    }
+
     /// Writes; the caller has reserved the growth. It fails only if the file below does, and then has written what is
     /// charged.
     pub(super) fn write(&mut self, offset: u64, bytes: &[u8], below: Option<&dyn File>) -> Result<()> {
@@ -290,6 +310,23 @@ mod tests {
             let stored = content.chunks.iter();
             let stored = stored.map(|(_, chunk)| blocks(chunk.len() as u64));
             assert_eq!(charged, stored.sum::<u64>());
+        }
+    }
+
+    #[test]
+    fn what_fits_is_all_that_there_is_room_for_to_the_block() {
+        let mut content = Content::below("f".into(), 2 * CHUNK + 700);
+        content.write(5 * CHUNK + 3, &[1; 2000], None).unwrap();
+        content.write(7 * CHUNK, &[1; CHUNK as usize], None).unwrap();
+        for offset in [0, 1, CHUNK - 1, 2 * CHUNK + 600, 5 * CHUNK, 5 * CHUNK + 1500, 5 * CHUNK + 4000, 7 * CHUNK] {
+            for len in [1, 511, 3000, CHUNK, 3 * CHUNK + 5] {
+                for room in (0..200).map(|n| n * 900).chain([3 * CHUNK, 9 * CHUNK]) {
+                    let fit = content.fit(offset, len, room);
+                    assert!(fit <= len && content.growth(offset, fit) <= room, "{offset} {len} {room}: {fit}");
+                    let more = ((offset + fit) / BLOCK * BLOCK + BLOCK - offset).min(len);
+                    assert!(fit == len || content.growth(offset, more) > room, "{offset} {len} {room}: {fit}");
+                }
+            }
         }
     }
 

@@ -95,12 +95,15 @@ impl File for MemFile {
         loop {
             match self.write(&mut live, offset, &bytes[..len as usize]) {
                 Ok(()) => return Ok(len as usize),
-                Err(errno) => {
-                    len = content::block_before(offset + len).saturating_sub(offset);
-                    if len == 0 || errno != Errno::NoSpace {
-                        return Err(errno);
+                Err(Errno::NoSpace) => {
+                    let shorter = content::block_before(offset + len).saturating_sub(offset);
+                    let room = self.shared.quota.room();
+                    len = self.content(&live.table)?.fit(offset, shorter, room);
+                    if len == 0 {
+                        return Err(Errno::NoSpace);
                     }
                 }
+                Err(errno) => return Err(errno),
             }
         }
     }

@@ -54,23 +54,51 @@ impl Names {
         self.0.remove(&Wanted::new(name))
     }
 
-    /// The name after a place, which moves on to it.
-    pub(super) fn after(&self, place: &mut Place) -> Option<(&str, Entry)> {
+    /// The names after a place, which moves on with them.
+    pub(super) fn after<'a>(&'a self, place: &'a mut Place) -> After<'a> {
         let mut rest = match &place.0 {
             Some(last) => self.0.iter_from(last),
             None => self.0.iter(),
         };
-        let mut next = rest.next()?;
-        if place.0.as_ref().is_some_and(|last| next.0.order(last).is_eq()) {
-            next = rest.next()?;
+        let mut ahead = rest.next();
+        if let (Some((name, _)), Some(last)) = (ahead, &place.0)
+            && name.order(last).is_eq()
+        {
+            ahead = rest.next();
         }
-        place.0 = Some(next.0.clone());
-        Some((&next.0.text, *next.1))
+        After { ahead, rest, last: None, place }
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, Entry)> {
         let iter: Iter<'_, Name, Entry> = self.0.iter();
         iter.map(|(name, entry)| (&*name.text, *entry))
+    }
+}
+
+/// Names that are being listed. Where it stops is kept when it is dropped: to note each name on the way would cost more
+/// than to list it.
+pub(super) struct After<'a> {
+    ahead: Option<(&'a Name, &'a Entry)>,
+    rest: Iter<'a, Name, Entry>,
+    last: Option<&'a Name>,
+    place: &'a mut Place,
+}
+
+impl<'a> Iterator for After<'a> {
+    type Item = (&'a str, Entry);
+
+    fn next(&mut self) -> Option<(&'a str, Entry)> {
+        let (name, entry) = self.ahead.take().or_else(|| self.rest.next())?;
+        self.last = Some(name);
+        Some((&name.text, *entry))
+    }
+}
+
+impl Drop for After<'_> {
+    fn drop(&mut self) {
+        if let Some(last) = self.last {
+            self.place.0 = Some(last.clone());
+        }
     }
 }
 
@@ -124,8 +152,14 @@ mod tests {
         let mut listed: Vec<&str> = names.iter().map(|(name, _)| name).collect();
         listed.sort_unstable();
         let mut place = Place::default();
-        let mut stepwise: Vec<String> =
-            std::iter::from_fn(|| names.after(&mut place)).map(|at| at.0.to_owned()).collect();
+        let mut stepwise: Vec<String> = Vec::new();
+        for step in 1.. {
+            let before = stepwise.len();
+            stepwise.extend(names.after(&mut place).take(step).map(|at| at.0.to_owned()));
+            if stepwise.len() == before {
+                break;
+            }
+        }
         stepwise.sort_unstable();
         assert_eq!(listed, stepwise);
         let mut want: Vec<String> = (0..1000).map(text).collect();

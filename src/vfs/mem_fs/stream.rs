@@ -22,14 +22,11 @@ impl MemStream {
 impl DirStream for MemStream {
     fn next(&mut self, max: usize) -> Attempt<Vec<DirEntry>> {
         let names = &self.directory.names;
-        let mut entries = Vec::new();
-        while entries.len() < max
-            && let Some((name, entry)) = names.after(&mut self.place)
-        {
-            if let Entry::Inode(inode, kind) = entry {
-                entries.push(DirEntry { name: name.to_owned(), kind, inode });
-            }
-        }
+        let entry = |(name, entry): (&str, Entry)| match entry {
+            Entry::Inode(inode, kind) => Some(DirEntry { name: name.to_owned(), kind, inode }),
+            Entry::Gone => None,
+        };
+        let entries: Vec<DirEntry> = names.after(&mut self.place).filter_map(entry).take(max).collect();
         if !entries.is_empty() {
             return Ok(entries);
         }

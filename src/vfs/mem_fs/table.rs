@@ -29,8 +29,8 @@ pub(super) struct Table {
     next: Number,
     /// What shows through where there is no inode.
     pub(super) lower: Option<Lower>,
-    /// Whether something was changed without a look at its names.
-    has_nameless_changes: bool,
+    /// Whether a file may have changed under a name that no directory of the table knows.
+    pub(super) has_hidden_changes: bool,
 }
 
 /// What a path leads to.
@@ -69,7 +69,7 @@ impl Table {
     fn with_root(root: Inode, lower: Option<Lower>) -> Table {
         let mut inodes = Radix::default();
         inodes.insert(ROOT, Arc::new(root));
-        Table { inodes, adopted: SharedMap::default(), next: ROOT + 1, lower, has_nameless_changes: false }
+        Table { inodes, adopted: SharedMap::default(), next: ROOT + 1, lower, has_hidden_changes: false }
     }
 
     /// A number that names no inode is a fault of this module; the guest sees an I/O error and the host goes on.
@@ -101,21 +101,17 @@ impl Table {
         number
     }
 
-    /// Puts in an inode that stands for something below, under its number.
+    /// Puts in an inode that stands for something below, under its number. A file with several names below changes
+    /// under all of them, and still does when it has lost the name that it was changed by.
     pub(super) fn adopt(&mut self, number: Number, inode: Inode) {
+        self.has_hidden_changes |= !inode.is_dir() && inode.links > 1;
         self.adopted.insert(number, Arc::new(inode));
     }
 
     /// As `adopt`, for a change that goes by no name.
     pub(super) fn adopt_nameless(&mut self, number: Number, inode: Inode) {
-        self.has_nameless_changes = true;
         self.adopt(number, inode);
-    }
-
-    /// Whether a file may have changed under a name that no directory of the table knows.
-    pub(super) fn has_hidden_changes(&self) -> bool {
-        let has_names = |inode: &Inode| !inode.is_dir() && inode.links > 1;
-        self.has_nameless_changes || self.adopted.iter().any(|(_, inode)| has_names(inode))
+        self.has_hidden_changes = true;
     }
 
     pub(super) fn remove(&mut self, number: Number) -> Option<Arc<Inode>> {
@@ -226,23 +222,52 @@ impl Table {
 
     /// Whether a directory holds no name.
     pub(super) fn is_empty(&self, found: &Found) -> Attempt<bool> {
-        match found {
+        let (own, below) = match found {
             Found::Inode(number) => {
                 let directory = self.directory(*number)?;
-                let mut own = directory.names.iter();
-                if own.any(|(_, entry)| entry != Entry::Gone) {
-                    return Ok(false);
-                }
-                match directory.origin {
-                    Some(_) => Ok(self.list(directory)?.is_empty()),
-                    None => Ok(true),
-                }
+                (Some(&directory.names), directory.origin.as_deref())
             }
-            Found::Below(path, _) => match &self.lower {
-                Some(lower) => Ok(lower.read_dir(path)?.is_empty()),
-                None => Err(Errno::Io.into()),
-            },
+            Found::Below(path, _) => (None, Some(path.as_str())),
+        };
+        if own.is_some_and(|own| own.iter().any(|(_, entry)| entry != Entry::Gone)) {
+            return Ok(false);
         }
+        let (Some(below), Some(lower)) = (below, &self.lower) else {
+            return Ok(true);
+        };
+        // Piece by piece: a directory of a million names is not empty at the first.
+        let mut stream = lower.open_dir(below)?;
+        loop {
+            match stream.next(64) {
+                Ok(entries) if entries.is_empty() => return Ok(true),
+                Ok(entries) => {
+                    let is_gone = |entry: &DirEntry| own.is_some_and(|own| own.get(&entry.name) == Some(Entry::Gone));
+                    if !entries.iter().all(is_gone) {
+                        return Ok(false);
+                    }
+                }
+                // A name that cannot be told is a name.
+                Err(Stop::Errno(Errno::IllegalSequence)) => return Ok(false),
+                Err(stop) => return Err(stop),
+            }
+        }
+    }
+
+    /// Whether a directory has others in it more than `levels` deep. What shows through from below is not looked at: it
+    /// is as deep as its owner made it.
+    pub(super) fn is_deeper(&self, number: Number, levels: usize) -> Result<bool> {
+        let mut pending = vec![(number, 0)];
+        while let Some((number, depth)) = pending.pop() {
+            if depth > levels {
+                return Ok(true);
+            }
+            let inner = self.directory(number)?.names.iter();
+            pending.extend(inner.filter_map(|(_, entry)| match entry {
+                Entry::Inode(number, Kind::Directory) => Some((number, depth + 1)),
+                _ => None,
+            }));
+        }
+        Ok(false)
     }
 
     /// Puts a name into a directory.

@@ -11,6 +11,7 @@ use crate::limits::TRANSFER_BYTES;
 use crate::path::Subpath;
 use crate::vfs::host_dir::Temp;
 use crate::vfs::mem_fs::compare::{Difference, Side};
+use crate::vfs::protect::List;
 use crate::vfs::{Attempt, FileSystem, HostDir, Kind, MemSnapshot, SetTime, Stop};
 
 /// Why changes could not be committed.
@@ -31,15 +32,27 @@ impl From<Errno> for CommitError {
 
 type Result<T> = std::result::Result<T, CommitError>;
 
-/// Writes what `snapshot` has changed to the directory that it stands on.
-pub(super) fn apply(snapshot: &MemSnapshot, host: Option<&HostDir>) -> Result<()> {
+/// Writes what `snapshot` has changed to the directory that it stands on, unless `protected` forbids any of it.
+pub(super) fn apply(snapshot: &MemSnapshot, host: Option<&HostDir>, protected: Option<&List>) -> Result<()> {
     let host = host.ok_or(Errno::NotSupported)?;
     let differences = snapshot.differences()?;
     let removed = |difference: &&Difference| difference.after.is_none();
     let gone: HashSet<&str> = differences.iter().filter(removed).map(|difference| difference.path.as_str()).collect();
-    let mut commit = Commit { snapshot, host, gone, staged: HashMap::new(), first_names: HashMap::new() };
-    for difference in &differences {
-        commit.check(difference).map_err(at(difference))?;
+    let mut commit = Commit {
+        snapshot,
+        host,
+        gone,
+        staged: HashMap::new(),
+        first_names: HashMap::new(),
+        further: HashSet::new(),
+        linked: HashSet::new(),
+    };
+    for (index, difference) in differences.iter().enumerate() {
+        commit.check(difference, protected).map_err(at(difference))?;
+        // Before any name is made here.
+        if commit.is_linked(difference).map_err(at(difference))? {
+            commit.linked.insert(index);
+        }
     }
     for (index, difference) in differences.iter().enumerate() {
         commit.stage(index, difference).map_err(at(difference))?;
@@ -75,11 +88,20 @@ struct Commit<'a> {
     staged: HashMap<usize, Temp>,
     /// Of files with several names that are written anew, the first, by inode.
     first_names: HashMap<u64, String>,
+    /// Differences that are further names of such files.
+    further: HashSet<usize>,
+    /// Differences in the attributes of files that the host gave several names. These are not set in place: the other
+    /// names may be anywhere.
+    linked: HashSet<usize>,
 }
 
 impl Commit<'_> {
     /// Refuses what the host could not be asked for.
-    fn check(&self, difference: &Difference) -> Attempt<()> {
+    fn check(&self, difference: &Difference, protected: Option<&List>) -> Attempt<()> {
+        let is_dir = difference.after.as_ref().or(difference.before.as_ref()).is_some_and(Side::is_dir);
+        if protected.is_some_and(|list| list.protects(Subpath::trusted(&difference.path), is_dir)) {
+            return Err(Errno::NotPermitted.into());
+        }
         let Some(after) = &difference.after else {
             return Ok(());
         };
@@ -93,12 +115,27 @@ impl Commit<'_> {
         Ok(())
     }
 
+    /// Whether it is about the attributes of a file that has more names on the host than one.
+    fn is_linked(&self, difference: &Difference) -> Attempt<bool> {
+        let Some((after, origin)) =
+            difference.after.as_ref().and_then(|side| Some((side, self.snapshot.origin(side)?)))
+        else {
+            return Ok(false);
+        };
+        if after.stat.kind != Kind::File {
+            return Ok(false);
+        }
+        let below = self.host.stat(Subpath::trusted(origin), false)?;
+        Ok(below.links > 1 && (below.mode, below.modified) != (after.stat.mode, after.stat.modified))
+    }
+
     /// Writes new content under a temporary name.
     fn stage(&mut self, index: usize, difference: &Difference) -> Attempt<()> {
         let Some(after) = &difference.after else {
             return Ok(());
         };
-        if !difference.content {
+        let is_linked = self.linked.contains(&index);
+        if !(difference.content || difference.is_other || is_linked) {
             return Ok(());
         }
         let directory = self.nearest(&difference.path)?;
@@ -110,11 +147,11 @@ impl Commit<'_> {
             }
             Kind::File => {
                 if after.stat.links > 1 && self.first_names.contains_key(&after.stat.inode) {
+                    self.further.insert(index);
                     return Ok(());
                 }
-                let linked =
-                    self.snapshot.origin(after).map(|origin| self.host.temp_name(directory, Subpath::trusted(origin)));
-                match linked {
+                let origin = self.snapshot.origin(after).filter(|_| !is_linked);
+                match origin.map(|origin| self.host.temp_name(directory, Subpath::trusted(origin))) {
                     Some(Ok(temp)) => temp,
                     // Not every host can link, and not every file can be linked.
                     _ => self.copy(directory, &difference.path, after)?,
@@ -187,7 +224,7 @@ impl Commit<'_> {
         match after.stat.kind {
             // Open to us until everything is in it.
             Kind::Directory if difference.before.is_none() => self.host.mkdir(path, after.stat.mode | 0o700),
-            Kind::File if difference.content => {
+            Kind::File if self.further.contains(&index) => {
                 let first = self.first_names.get(&after.stat.inode).ok_or(Errno::Io)?;
                 let (directory, _) = path.split().ok_or(Errno::Busy)?;
                 let temp = self.host.temp_name(directory, Subpath::trusted(first))?;

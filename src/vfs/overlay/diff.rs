@@ -77,14 +77,18 @@ impl Diff {
 
 impl Change {
     fn of(difference: &Difference) -> Option<Change> {
-        let Difference { path, before, after, content } = difference;
+        let Difference { path, before, after, content, .. } = difference;
         let (side, what) = match (before, after) {
             (None, Some(after)) => {
                 let mode = after.stat.mode;
                 (after, What::Created { mode })
             }
             (Some(before), None) => (before, What::Deleted),
-            (Some(before), Some(after)) => (after, changed(before, after, *content)),
+            (Some(before), Some(after)) => match changed(before, after, *content) {
+                // Another file that looks the same is no change that anyone could see.
+                What::Changed { content: false, mode: None, times: false } => return None,
+                what => (after, what),
+            },
             (None, None) => return None,
         };
         Some(Change { path: path.clone(), kind: side.stat.kind, what })

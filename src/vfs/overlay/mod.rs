@@ -24,6 +24,7 @@ use std::sync::Arc;
 
 use crate::error::Result;
 
+use super::protect::List;
 use super::{FileSystem, HostDir, MemFs, MemSnapshot, Quota};
 
 mod commit;
@@ -37,6 +38,8 @@ pub use diff::{Change, Diff, What};
 #[derive(Clone)]
 pub struct Overlay {
     files: MemFs,
+    /// What must not be committed, if a layer that protects it stands on the overlay.
+    protected: Option<Arc<List>>,
 }
 
 impl Overlay {
@@ -51,7 +54,13 @@ impl Overlay {
     }
 
     pub(super) fn new(files: MemFs) -> Overlay {
-        Overlay { files }
+        Overlay { files, protected: None }
+    }
+
+    /// The same overlay, which commits nothing that `list` protects. The calls of a guest are checked as they are made;
+    /// this is for a file that the host gave a second name, by which it can be changed.
+    pub(super) fn protected(self, list: Arc<List>) -> Overlay {
+        Overlay { protected: Some(list), ..self }
     }
 
     /// The file system to mount.
@@ -70,10 +79,11 @@ impl Overlay {
     ///
     /// It is refused while a file is open ([`Busy`](crate::error::Errno::Busy)), and for an overlay over a snapshot
     /// ([`NotSupported`](crate::error::Errno::NotSupported)). If it fails midway, what is done is done, the changes are
-    /// still here, and it can be tried again. Of hard links that the host has, the names that changed are committed
+    /// still here, and it can be tried again. It is also refused if it would change what [`Protect`](super::Protect)
+    /// protects ([`NotPermitted`](crate::error::Errno::NotPermitted)). Of hard links that the host has, the names that changed are committed
     /// as names of one new file.
     pub fn commit(&self) -> std::result::Result<(), CommitError> {
-        self.files.settle(commit::apply)
+        self.files.settle(|snapshot, host| commit::apply(snapshot, host, self.protected.as_deref()))
     }
 
     /// Forgets the changes. It is refused while a file is open ([`Busy`](crate::error::Errno::Busy)).

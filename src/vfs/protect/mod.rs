@@ -39,12 +39,24 @@ pub struct Protect {
 }
 
 /// What a layer and its forks have in common.
-struct List {
+pub(super) struct List {
     rules: Rules,
     /// What is known of the path that leads to the root of the file system.
     root: State,
     /// Held alone while something is moved, so that nothing comes into a directory after it was looked at.
     moving: RwLock<()>,
+}
+
+impl List {
+    /// Whether a path must not become, or be, something else than it is.
+    pub(super) fn protects(&self, path: Subpath<'_>, is_dir: bool) -> bool {
+        let state = self.state(path);
+        state.is_protected || state.is_git && !is_dir
+    }
+
+    fn state(&self, path: Subpath<'_>) -> State {
+        path.names().fold(self.root.clone(), |state, name| self.rules.step(&state, name))
+    }
 }
 
 impl Protect {
@@ -76,7 +88,7 @@ impl Protect {
     }
 
     fn state(&self, path: Subpath<'_>) -> State {
-        path.names().fold(self.list.root.clone(), |state, name| self.list.rules.step(&state, name))
+        self.list.state(path)
     }
 
     /// Refuses to change what is there, or to make something that is no directory.
@@ -254,7 +266,7 @@ impl FileSystem for Protect {
     }
 
     fn overlay(&self) -> Option<Overlay> {
-        self.inner.overlay()
+        self.inner.overlay().map(|overlay| overlay.protected(Arc::clone(&self.list)))
     }
 
     fn freeze(&self) -> Option<Arc<dyn Frozen>> {

@@ -229,10 +229,54 @@ fn attack_63_a_hard_link_that_the_host_planted_is_not_written_through() {
             (after.len(), after.mode(), after.modified().unwrap())
         );
         host.check_outside();
+        // Another sandbox takes away the name that this one made: no name more is accounted for than there is.
+        std::fs::hard_link(host.temp.path().join("secret"), host.inside("shared")).unwrap();
+        host.vfs.check("ln /shared /again");
+        mount(host_dir(&host.inside(""))).check("rm /again");
+        host.vfs.check("put w /shared x => NotPermitted\nchmod 600 /shared => NotPermitted");
         // A handle that only reads does not change times either.
         std::fs::hard_link(host.temp.path().join("secret"), host.inside("more")).unwrap();
         let Opened::File(file) = host.vfs.open(&path("/more"), &how("r")).unwrap() else { panic!() };
         assert_eq!(file.set_times(SetTime::Now, SetTime::Now), Err(Errno::NotPermitted));
+    });
+}
+
+/// The count of a file's names is looked at while others give it names and take them away.
+#[test]
+fn attack_63_no_race_of_names_opens_a_planted_file_for_writing() {
+    on_hosts(|host| {
+        let host = host();
+        std::fs::hard_link(host.temp.path().join("secret"), host.inside("planted")).unwrap();
+        host.vfs.check("put wc /own x");
+        let quota = Arc::new(Quota::new(&Limits::default()));
+        let charged = HostDir::open(&host.inside("")).unwrap().charged_to(quota, crate::vfs::Count::Growth).unwrap();
+        let charged = mount(Arc::new(charged));
+        for vfs in [&host.vfs, &charged] {
+            let stop = AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    while !stop.load(Ordering::Relaxed) {
+                        vfs.run("ln /planted /x");
+                        vfs.run("mv /x /y");
+                        vfs.run("rm /y");
+                    }
+                });
+                scope.spawn(|| {
+                    while !stop.load(Ordering::Relaxed) {
+                        vfs.run("ln /own /x");
+                        vfs.run("rm /x");
+                    }
+                });
+                for step in 0..20_000 {
+                    let call =
+                        ["open w /planted", "chmod 600 /planted", "touch 1 /planted", "open rt /planted"][step % 4];
+                    let outcome = vfs.run(call);
+                    stop.fetch_or(outcome != "NotPermitted" || step == 19_999, Ordering::Relaxed);
+                    assert_eq!(outcome, "NotPermitted", "{call}");
+                }
+            });
+        }
+        host.check_outside();
     });
 }
 
@@ -246,6 +290,9 @@ fn attack_69_names_that_are_not_utf_8_are_an_error_and_not_left_out() {
             let name = host.inside("d").join(std::ffi::OsStr::from_bytes(bytes));
             std::fs::write(&name, "x").unwrap();
             host.vfs.check("ls /d => IllegalSequence\nrmdir /d => NotEmpty\nls / => [d/]");
+            let overlay = Overlay::over_host(HostDir::open(&host.inside("")).unwrap(), Arc::new(Quota::unlimited()));
+            mount(overlay.unwrap().files())
+                .check("ls /d => IllegalSequence\nrmdir /d => NotEmpty\nmv /d /e\nrmdir /e => NotEmpty");
             std::fs::remove_file(name).unwrap();
         }
         symlink(std::ffi::OsStr::from_bytes(b"\xff"), host.inside("l")).unwrap();
@@ -440,7 +487,8 @@ fn attack_48_a_tree_too_deep_is_refused_and_what_the_host_made_deeper_can_be_mov
         let quota = Arc::new(Quota::new(&Limits::default()));
         let counted = HostDir::open(&host.inside("")).unwrap();
         let counted = mount(Arc::new(counted.charged_to(quota.clone(), crate::vfs::Count::Whole).unwrap()));
-        counted.check("put wc /new x");
+        // What is deeper cannot be counted, so there is no room.
+        counted.check("put wc /new x => NoSpace\nls /moved => [deep/]");
         assert!(quota.inodes_used() > 500);
         while let Some((parent, _)) = at.rsplit_once('/') {
             host.vfs.check(&format!("rmdir {at}"));
@@ -495,7 +543,8 @@ os.execv(sys.argv[2], sys.argv[2:])
             .arg(std::env::current_exe().unwrap())
             // The flips have had their million; the kernel is no oracle without `openat2`.
             .args(["vfs::tests::escape", "vfs::tests::atomic", "vfs::tests::protect", "vfs::tests::posix"])
-            .args(["vfs::tests::overlay", "vfs::tests::host_quota", "--skip", "attack_72", "--skip", "a_kill_in"])
+            .args(["vfs::tests::overlay", "vfs::tests::host_quota", "vfs::tests::mounts", "vfs::tests::quota"])
+            .args(["vfs::tests::snapshot", "--skip", "attack_72", "--skip", "a_kill_in"])
             .env("WITHOUT_OPENAT2", "1")
             .output();
         // Neither may be there: python, or leave to set a filter.
@@ -519,6 +568,33 @@ fn attack_81_files_of_the_host_s_kernel_are_refused() {
         if device(at).is_ok_and(|below| device("/").is_ok_and(|root| below != root)) {
             vfs.check(&format!("ls {at} => NotPermitted\ncat {at}/{file} => NotPermitted"));
             vfs.check(&format!("stat {at}/{file} => NotPermitted\nreadlink {at}/self => NotPermitted"));
+            // To mount one is no better than to find one.
+            assert!(HostDir::open(Path::new(at)).is_err() && HostDir::open_read_only(Path::new(at)).is_err());
+            // Nor is it to change one by its name. (If it were, this would change nothing.)
+            let mode = std::fs::metadata(at).unwrap().mode() & 0o7777;
+            let writable = mount(host_dir(Path::new("/")));
+            writable.check(&format!("chmod {mode:o} {at} => NotPermitted"));
         }
+    }
+}
+
+/// No text that anyone gets to see names a path of the host.
+#[test]
+fn attack_94_no_error_tells_where_a_directory_is() {
+    let mut host = Host::new();
+    let at = host.temp.path().to_string_lossy().into_owned();
+    let mut texts = Vec::new();
+    for name in ["none", "none/deeper"] {
+        texts.push(HostDir::open(&host.inside(name)).map(|_| ()).unwrap_err().to_string());
+    }
+    std::fs::write(host.inside("file"), "x").unwrap();
+    texts.push(HostDir::open_read_only(&host.inside("file")).map(|_| ()).unwrap_err().to_string());
+    let overlay = host.overlay();
+    host.vfs.check("chmod 4755 /file");
+    texts.push(overlay.commit().unwrap_err().to_string());
+    let saved = host.vfs.snapshot().save(std::io::sink(), 0);
+    texts.push(saved.unwrap_err().to_string());
+    for text in texts {
+        assert!(!text.contains(&at) && !text.contains("/src/") && !text.is_empty(), "{text}");
     }
 }

@@ -43,13 +43,6 @@ fn recount(host: &std::path::Path) -> (u64, u64) {
     used(&quota)
 }
 
-fn open(vfs: &Vfs, flags: &str, at: &str) -> Arc<dyn File> {
-    match vfs.open(&path(at), &how(flags)).unwrap() {
-        Opened::File(file) => file,
-        _ => panic!("{at} is no file"),
-    }
-}
-
 #[test]
 fn attack_38_a_host_directory_is_filled_to_the_quota_and_no_further() {
     on_both(10 * BLOCK, 10, 1 << 20, |quota, vfs| {
@@ -317,5 +310,103 @@ fn after_any_calls_the_account_is_what_a_fresh_count_says() {
                 assert_eq!(used(&quota), recount(temp.path()), "seed {seed}, step {step}");
             }
         }
+    }
+}
+
+#[test]
+fn attack_42_what_lost_its_name_before_the_count_is_charged_while_it_is_open() {
+    let temp = TempDir::new().unwrap();
+    std::fs::write(temp.path().join("f"), [1; 5000]).unwrap();
+    std::fs::write(temp.path().join("g"), [1; 5000]).unwrap();
+    let quota = quota_of(1 << 20, 100, 1 << 20);
+    let vfs = charged(temp.path(), &quota, Count::Whole);
+    let (file, other) = (open(&vfs, "rw", "/f"), open(&vfs, "r", "/g"));
+    vfs.check("rm /f\nrm /g");
+    // Nothing has grown, so nothing was counted.
+    drop(other);
+    assert_eq!(used(&quota), (0, 0));
+    file.append(&[1; 5000]).unwrap();
+    assert_eq!(used(&quota), (20 * BLOCK, 1));
+    file.set_len(100).unwrap();
+    assert_eq!(used(&quota), (BLOCK, 1));
+    drop(file);
+    assert_eq!(used(&quota), (0, 0));
+}
+
+#[test]
+fn attack_38_what_cannot_be_counted_leaves_no_room() {
+    let temp = TempDir::new().unwrap();
+    let mut at = temp.path().to_owned();
+    for _ in 0..=crate::limits::PATH_DEPTH {
+        at.push("d");
+        std::fs::create_dir(&at).unwrap();
+    }
+    let quota = quota_of(1 << 20, 1000, 1 << 20);
+    // As deep as a path can be: all is seen.
+    std::fs::remove_dir(&at).unwrap();
+    charged(temp.path(), &quota, Count::Whole).check("put wc /f x\nrm /f");
+    // Deeper, where a sandbox could hide files by moving a directory.
+    std::fs::create_dir(&at).unwrap();
+    charged(temp.path(), &quota, Count::Whole).check("put wc /f x => NoSpace\nls / => [d/]");
+    assert_eq!(quota.take_exceeded().map(|exceeded| exceeded.kind), Some(Limit::Inodes));
+
+    // More bytes than can be added up: sparse files that the host made.
+    let temp = temp_dir();
+    for n in 0..3 {
+        let file = std::fs::File::create(temp.path().join(n.to_string())).unwrap();
+        if file.set_len(i64::MAX as u64).is_err() {
+            return;
+        }
+    }
+    let quota = quota_of(1 << 20, 1000, 1 << 20);
+    let vfs = charged(temp.path(), &quota, Count::Whole);
+    let memory = mount(Arc::new(MemFs::new(quota.clone())));
+    vfs.check("put wc /f x => NoSpace");
+    memory.check("put wc /f x => NoSpace");
+    vfs.check("rm /0\nrm /1\nrm /2\nput wc /f x => NoSpace");
+    drop(vfs);
+    memory.check("put wc /f x");
+    charged(temp.path(), &quota, Count::Whole).check("put wc /f x");
+}
+
+/// A user that is not root cannot look into a directory without rights, and may be the one who took them away.
+#[test]
+fn attack_38_a_directory_that_cannot_be_looked_into_leaves_no_room() {
+    if rustix::process::geteuid().is_root() {
+        let script = "import os, sys\nos.setgid(65534)\nos.setuid(65534)\nos.execv(sys.argv[1], sys.argv[1:])";
+        let name = "vfs::tests::host_quota::attack_38_a_directory_that_cannot_be_looked_into_leaves_no_room";
+        let output = std::process::Command::new("python3")
+            .args(["-c", script])
+            .arg(std::env::current_exe().unwrap())
+            .args(["--exact", name])
+            .output();
+        let Ok(output) = output else { return };
+        let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        // The binary may be out of that user's reach.
+        assert!(output.status.success() || text.contains("PermissionError"), "{text}");
+        return;
+    }
+    let temp = TempDir::new().unwrap();
+    let quota = quota_of(1 << 20, 1000, 1 << 20);
+    charged(temp.path(), &quota, Count::Whole).check("mkdir /d\nput wc /d/f x\nchmod 000 /d");
+    let vfs = charged(temp.path(), &quota, Count::Whole);
+    vfs.check("put wc /f x => NoSpace\nchmod 700 /d\nput wc /f x => NoSpace");
+    drop(vfs);
+    charged(temp.path(), &quota, Count::Whole).check("put wc /f x\nrm /f");
+}
+
+#[test]
+fn attack_38_a_large_write_to_a_full_disk_ends_at_once() {
+    let quota = quota_of(3 * BLOCK, 10, 1 << 30);
+    let temp = temp_dir();
+    let bytes = vec![1; 64 << 20];
+    for vfs in [mount(Arc::new(MemFs::new(quota.clone()))), charged(temp.path(), &quota, Count::Whole)] {
+        let file = open(&vfs, "rwc", "/f");
+        let start = std::time::Instant::now();
+        assert_eq!(file.write_at(100, &bytes), Ok(3 * 512 - 100));
+        assert_eq!(file.write_at(3 * BLOCK, &bytes), Err(Errno::NoSpace));
+        assert_eq!(file.write_at(0, &bytes), Ok(3 * 512));
+        assert!(start.elapsed() < std::time::Duration::from_secs(1));
+        assert_eq!(quota.bytes_used(), 3 * BLOCK);
     }
 }

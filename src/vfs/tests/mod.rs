@@ -16,6 +16,7 @@ mod quota;
 mod random;
 mod snapshot;
 
+use std::hash::Hasher;
 use std::sync::Arc;
 
 use tempfile::TempDir;
@@ -33,6 +34,9 @@ use super::{
 trait Tree {
     fn call(&self, words: &[&str]) -> Result<String>;
 
+    /// Opens a file to keep it.
+    fn hold(&self, flags: &str, at: &str) -> Result<Box<dyn Held>>;
+
     fn run(&self, line: &str) -> String {
         let words: Vec<&str> = line.split(' ').collect();
         self.call(&words).unwrap_or_else(|errno| format!("{errno:?}"))
@@ -47,7 +51,63 @@ trait Tree {
     }
 }
 
+/// An open file.
+trait Held {
+    /// Writes, at the end if it was opened so.
+    fn write(&self, offset: u64, bytes: &[u8]) -> Result<usize>;
+    fn read(&self, offset: u64) -> Result<Vec<u8>>;
+    fn cut(&self, len: u64) -> Result<()>;
+    fn stat(&self) -> Result<String>;
+
+    /// The length of all there is to read, and a sum of it.
+    fn sum(&self) -> Result<String> {
+        let mut all = Vec::new();
+        loop {
+            let bytes = self.read(all.len() as u64)?;
+            if bytes.is_empty() {
+                let mut sum = std::hash::DefaultHasher::new();
+                sum.write(&all);
+                return Ok(format!("{} bytes {:x}", all.len(), sum.finish()));
+            }
+            all.extend_from_slice(&bytes);
+        }
+    }
+}
+
+struct OpenFile {
+    file: Arc<dyn File>,
+    appends: bool,
+}
+
+impl Held for OpenFile {
+    fn write(&self, offset: u64, bytes: &[u8]) -> Result<usize> {
+        match self.appends {
+            true => self.file.append(bytes).map(|_| bytes.len()),
+            false => self.file.write_at(offset, bytes),
+        }
+    }
+
+    fn read(&self, offset: u64) -> Result<Vec<u8>> {
+        self.file.read_at(offset, usize::MAX).map(|bytes| bytes.to_vec())
+    }
+
+    fn cut(&self, len: u64) -> Result<()> {
+        self.file.set_len(len)
+    }
+
+    fn stat(&self) -> Result<String> {
+        self.file.stat().map(|stat| show(&stat))
+    }
+}
+
 impl Tree for Vfs {
+    fn hold(&self, flags: &str, at: &str) -> Result<Box<dyn Held>> {
+        match self.open(&GuestPath::parse(&GuestPath::root(), at)?, &how(flags))? {
+            Opened::File(file) => Ok(Box::new(OpenFile { file, appends: flags.contains('a') })),
+            _ => Err(Errno::IsDirectory),
+        }
+    }
+
     fn call(&self, words: &[&str]) -> Result<String> {
         let path = |text: &str| GuestPath::parse(&GuestPath::root(), text);
         let done = |()| "ok".to_owned();
@@ -106,6 +166,11 @@ impl Tree for Vfs {
                 Opened::File(file) => Ok(String::from_utf8_lossy(&file.read_at(0, 4096)?).trim_end().to_owned()),
                 _ => Err(Errno::IsDirectory),
             },
+            ["sum", at] => self.hold("r", at)?.sum(),
+            ["links", at] => self.stat(&path(at)?, false).map(|stat| stat.links.to_string()),
+            ["put-at", offset, at, text] => {
+                self.hold("wc", at)?.write(offset.parse().unwrap(), text.as_bytes()).map(|wrote| wrote.to_string())
+            }
             ["truncate", len, at] => match self.open(&path(at)?, &how("w"))? {
                 Opened::File(file) => file.set_len(len.parse().unwrap()).map(done),
                 _ => Err(Errno::IsDirectory),
@@ -173,6 +238,13 @@ fn list<'a>(entries: impl Iterator<Item = (&'a str, Kind)>) -> String {
 
 fn path(text: &str) -> GuestPath {
     GuestPath::parse(&GuestPath::root(), text).unwrap()
+}
+
+fn open(vfs: &Vfs, flags: &str, at: &str) -> Arc<dyn File> {
+    match vfs.open(&path(at), &how(flags)).unwrap() {
+        Opened::File(file) => file,
+        _ => panic!("{at} is no file"),
+    }
 }
 
 fn mem_fs() -> Arc<MemFs> {

@@ -498,3 +498,111 @@ fn removing_and_making_again_leaves_nothing_behind() {
     host.vfs.check(&format!("touch {mtime} /top"));
     assert!(overlay.diff().unwrap().is_empty());
 }
+
+#[test]
+fn a_change_by_a_name_that_is_gone_shows_under_the_others() {
+    let mut host = Host::new();
+    host.vfs.check("mkdir /d\nput wc /a old\nln /a /d/b\nput wc /c x\nln /c /d/e");
+    let overlay = host.overlay();
+    host.vfs.check("put w /a NEW\nrm /a\ncat /d/b => NEW");
+    let shown: Vec<String> = overlay.diff().unwrap().changes().iter().map(|change| change.to_string()).collect();
+    assert_eq!(shown, ["D a", "M d/b"]);
+    overlay.commit().unwrap();
+    assert_eq!(std::fs::read_to_string(host.inside("d/b")).unwrap(), "NEW");
+    host.vfs.check("cat /d/b => NEW\nls / => [c d/]");
+}
+
+/// A chain of directories of the host, deeper than any path.
+fn deep(at: &std::path::Path, depth: usize) {
+    use rustix::fs::{Mode, OFlags, mkdirat, openat};
+    let mut dir = rustix::fs::open(at, OFlags::PATH, Mode::empty()).unwrap();
+    for _ in 0..depth {
+        mkdirat(&dir, "deep", Mode::RWXU).unwrap();
+        dir = openat(&dir, "deep", OFlags::PATH, Mode::empty()).unwrap();
+    }
+}
+
+#[test]
+fn attack_48_a_tree_deeper_than_any_path_cannot_be_compared_and_does_no_harm() {
+    let mut host = Host::new();
+    deep(&host.inside(""), 10_000);
+    host.vfs.check("put wc /a old\nln /a /b");
+    let overlay = host.overlay();
+    assert!(overlay.diff().unwrap().is_empty());
+    // Names of one file may be anywhere, so everything has to be looked at.
+    host.vfs.check("put w /a new");
+    assert_eq!(overlay.diff().map(|_| ()), Err(Errno::NameTooLong));
+    overlay.discard().unwrap();
+    host.vfs.check("mv /deep /moved");
+    assert_eq!(overlay.diff().map(|_| ()), Err(Errno::NameTooLong));
+    assert_eq!(overlay.commit().map_err(|error| error.errno), Err(Errno::NameTooLong));
+    host.vfs.check("mv /moved /deep");
+    assert!(overlay.diff().unwrap().is_empty());
+    assert!(std::process::Command::new("rm").arg("-r").arg(host.inside("deep")).status().unwrap().success());
+}
+
+#[test]
+fn attack_48_the_deepest_tree_is_compared_on_a_small_stack() {
+    let mut host = Host::new();
+    let overlay = host.overlay();
+    let mut at = String::new();
+    while host.vfs.run(&format!("mkdir {at}/d")) == "ok" {
+        at += "/d";
+    }
+    let count = || overlay.diff().unwrap().changes().len();
+    let counted = std::thread::scope(|scope| {
+        std::thread::Builder::new().stack_size(1 << 20).spawn_scoped(scope, count).unwrap().join().unwrap()
+    });
+    assert_eq!(counted, crate::limits::PATH_DEPTH);
+}
+
+#[test]
+fn attributes_of_a_file_with_several_names_are_committed() {
+    let mut host = Host::new();
+    host.vfs.check("put wc /a old\nln /a /b");
+    let overlay = host.overlay();
+    host.vfs.check("chmod 600 /a\ntouch 7 /b");
+    overlay.commit().unwrap();
+    host.vfs.check("stat /a => file 600 3 2\nstat /b => file 600 3 2\nmtime /a => 7");
+    // By a name that it did not have before, and one of which the sandbox sees nothing.
+    std::fs::hard_link(host.inside("a"), host.temp.path().join("outside/name")).unwrap();
+    host.vfs.check("mv /a /0\nchmod 640 /b\nln /b /c");
+    overlay.commit().unwrap();
+    host.vfs.check("stat /0 => file 640 3 3\nstat /b => file 640 3 3\nstat /c => file 640 3 3");
+    assert_eq!(std::fs::metadata(host.temp.path().join("outside/name")).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn two_new_names_of_a_file_that_also_got_a_mode_are_names_of_one_file() {
+    let mut host = Host::new();
+    host.vfs.check("put wc /a text");
+    let overlay = host.overlay();
+    host.vfs.check("chmod 600 /a\nln /a /x\nmv /a /y");
+    overlay.commit().unwrap();
+    host.vfs.check("ls / => [x y]\nstat /x => file 600 4 2\nstat /y => file 600 4 2");
+}
+
+/// What is the same to look at need not be the same file.
+#[test]
+fn files_that_are_alike_stay_files_of_their_own_when_they_are_committed() {
+    let mut host = Host::new();
+    host.vfs.check("put wc /a text\nput wc /b text\nput wc /c text\ntouch 7 /a\ntouch 7 /b\ntouch 7 /c");
+    let overlay = host.overlay();
+    // One takes the place of another, which lives on elsewhere.
+    host.vfs.check("mv /a /moved\nput wc /a text\ntouch 7 /a");
+    // And one gets the name of another.
+    host.vfs.check("rm /c\nln /b /c");
+    let shown: Vec<String> = overlay.diff().unwrap().changes().iter().map(|change| change.to_string()).collect();
+    assert_eq!(shown, ["A moved"]);
+    overlay.commit().unwrap();
+    host.vfs.check(
+        "stat /a => file 644 4 1\nstat /moved => file 644 4 1\nstat /b => file 644 4 2\nstat /c => file 644 4 2",
+    );
+    assert!(overlay.diff().unwrap().is_empty());
+    host.vfs.check("put w /a TEXT\ncat /moved => text");
+    overlay.commit().unwrap();
+    // Written to, with what was there, and by two names.
+    host.vfs.check("touch 8 /moved\nput w /moved text\ntouch 7 /moved\nln /moved /d");
+    overlay.commit().unwrap();
+    host.vfs.check("stat /moved => file 644 4 2\nstat /d => file 644 4 2");
+}

@@ -257,6 +257,30 @@ fn an_overlay_and_a_fork_are_protected_too() {
     assert_eq!(vfs.overlay_at("/").diff().unwrap().changes(), changes.changes());
 }
 
+/// The host has linked a hook to a name that is not protected; in an overlay both are one file.
+#[test]
+fn attack_98_a_protected_file_is_not_committed_by_way_of_another_name() {
+    let repository = repository(|dir| dir, Rules::standard());
+    let hook = repository.host.inside(".git/hooks/pre-push");
+    std::fs::hard_link(&hook, repository.host.inside("other")).unwrap();
+    let dir = HostDir::open(&repository.host.inside("")).unwrap();
+    let overlay = Overlay::over_host(dir, Arc::new(Quota::new(&Limits::default()))).unwrap();
+    let vfs = mount(Arc::new(Protect::new(overlay.files(), Rules::standard())));
+    vfs.check("put w /other evil\nput w /src/main new");
+    let overlay = vfs.overlay_at("/");
+    let error = overlay.commit().unwrap_err();
+    assert_eq!((error.path.as_str(), error.errno), (".git/hooks/pre-push", Errno::NotPermitted));
+    assert_eq!(std::fs::read_to_string(&hook).unwrap(), "host");
+    assert_eq!(std::fs::read_to_string(repository.host.inside("src/main")).unwrap(), "host");
+    // What is not protected can be committed, once the other is out of the way.
+    vfs.check("rm /other");
+    overlay.commit().unwrap_err();
+    overlay.discard().unwrap();
+    vfs.check("put wt /src/main new");
+    overlay.commit().unwrap();
+    assert_eq!(std::fs::read_to_string(repository.host.inside("src/main")).unwrap(), "new");
+}
+
 #[test]
 fn nothing_slips_into_a_directory_while_it_is_moved() {
     let repository = repository(|dir| dir, Rules::standard());

@@ -13,13 +13,6 @@ fn limited(disk: u64, inodes: u64, file: u64) -> (Arc<Quota>, Vfs) {
     (quota, vfs)
 }
 
-fn open(vfs: &Vfs, flags: &str, at: &str) -> Arc<dyn File> {
-    match vfs.open(&path(at), &how(flags)).unwrap() {
-        Opened::File(file) => file,
-        _ => panic!("{at} is no file"),
-    }
-}
-
 #[test]
 fn attack_38_a_full_disk_takes_what_fits_and_keeps_what_it_has() {
     let (quota, vfs) = limited(10 * BLOCK, 10, 1 << 20);
@@ -166,4 +159,46 @@ fn attack_48_a_tree_too_deep_is_refused_and_can_be_removed() {
         at = parent;
     }
     assert_eq!(quota.inodes_used(), 0);
+}
+
+#[test]
+fn attack_48_a_tree_does_not_become_too_deep_by_being_moved() {
+    let (_, vfs) = limited(1 << 20, 100_000, 1 << 20);
+    let chain = |name: &str, depth: usize| {
+        let mut at = format!("/{name}");
+        vfs.check(&format!("mkdir {at}"));
+        for _ in 1..depth {
+            at += "/d";
+            vfs.check(&format!("mkdir {at}"));
+        }
+        at
+    };
+    let (bottom, _) = (chain("a", 200), chain("b", 100));
+    chain("c", 56);
+    vfs.check(&format!(
+        "put wc /b/f x\nmv /b {bottom}/b => NameTooLong\nmv /c {bottom}/c\nmv /b/d {bottom}/b => NameTooLong"
+    ));
+    // What is moved up is not asked how deep it is, nor is a file.
+    vfs.check(&format!("mv {bottom}/c /c\nmv /b/f {bottom}/f\nls /c => [d/]"));
+}
+
+/// The largest numbers that a guest can say.
+#[test]
+fn attack_40_no_offset_and_no_length_is_too_large_for_an_answer() {
+    let (quota, vfs) = limited(u64::MAX, 10, u64::MAX);
+    let temp = temp_dir();
+    let host = HostDir::open(temp.path()).unwrap().charged_to(quota.clone(), crate::vfs::Count::Whole).unwrap();
+    for vfs in [vfs, mount(Arc::new(host)), mount(host_dir(temp.path()))] {
+        let file = open(&vfs, "rwc", "/f");
+        for offset in [u64::MAX, u64::MAX - 1, u64::MAX - 70_000, 1 << 63, (1 << 63) - 1] {
+            assert_eq!(file.write_at(offset, &[1; 1000]), Err(Errno::FileTooLarge), "{offset}");
+            assert_eq!(file.read_at(offset, usize::MAX).map(|bytes| bytes.len()), Ok(0), "{offset}");
+        }
+        for len in [u64::MAX, u64::MAX - 1, 1 << 63] {
+            assert_eq!(file.set_len(len), Err(Errno::FileTooLarge), "{len}");
+        }
+        assert_eq!((file.append(b"x"), file.stat().unwrap().size), (Ok(1), 1));
+        vfs.check("rm /f");
+    }
+    assert_eq!(quota.bytes_used(), 0);
 }
