@@ -33,7 +33,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Verb {
-    Run(run::Run),
+    Run(Box<run::Run>),
     Programs(programs::Programs),
 }
 
