@@ -328,7 +328,7 @@ fn attacks_78_to_80_special_files_are_refused_at_once() {
             host.vfs.check(&format!("open rd /{name} => NotDirectory\nopen r /{name}/ => NotDirectory"));
             host.vfs
                 .check(&format!("chmod 600 /{name} => NoDevice\nstat /{name} => device\nls /{name} => NotDirectory"));
-            assert!(start.elapsed() < Duration::from_millis(50 * 10), "{name}");
+            assert!(start.elapsed() < Duration::from_secs(5), "{name}");
         }
         assert!(std::fs::metadata(host.inside("fifo")).unwrap().file_type().is_fifo());
         host.vfs.check("mv /fifo /moved\nrm /moved\nrm /socket");

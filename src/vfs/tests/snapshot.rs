@@ -130,16 +130,22 @@ fn a_fork_of_many_files_takes_no_time_and_its_first_change_copies_little() {
         vfs.open(&path(&format!("/d/name-{n}")), &how("wc")).unwrap();
     }
     let quota = Arc::new(Quota::new(&limits));
-    let start = Instant::now();
-    let forked = fs.fork(quota).unwrap();
-    let time = start.elapsed();
-    assert!(time < Duration::from_millis(1), "{time:?}");
-    let forked = Vfs::builder().mount(GuestPath::root(), Arc::new(forked), false).build().unwrap();
+    // The best of some: a busy machine may take its time with any one of them.
+    let (fork, change) = (0..20)
+        .map(|_| {
+            let start = Instant::now();
+            let forked = fs.fork(quota.clone()).unwrap();
+            let fork = start.elapsed();
+            let forked = Vfs::builder().mount(GuestPath::root(), Arc::new(forked), false).build().unwrap();
+            let start = Instant::now();
+            forked.check("put wc /d/name-x x\nrm /d/name-500\nput w /d/name-70000 y");
+            (fork, start.elapsed())
+        })
+        .reduce(|(fork, change), (f, c)| (fork.min(f), change.min(c)))
+        .unwrap();
+    assert!(fork < Duration::from_millis(1), "{fork:?}");
     // Copying a directory of this size takes tens of milliseconds.
-    let start = Instant::now();
-    forked.check("put wc /d/name-x x\nrm /d/name-500\nput w /d/name-70000 y");
-    let time = start.elapsed();
-    assert!(time < Duration::from_millis(5), "{time:?}");
+    assert!(change < Duration::from_millis(5), "{change:?}");
     vfs.check("stat /d/name-x => NoEntry\nstat /d/name-500 => file 644 0 1\nstat /d/name-70000 => file 644 0 1");
 }
 
