@@ -175,14 +175,18 @@ impl<'a> Parser<'a> {
 
     fn alternatives(&mut self, mut starts: bool) -> Result<Node, Error> {
         let mut branches = Vec::new();
+        // A back-reference sees groups before it in its own branch, not those of the others.
+        let (before, mut all) = (self.closed.len(), Vec::new());
         loop {
             branches.push(self.branch(starts)?);
+            all.extend(self.closed.drain(before..));
             match self.peek(false)? {
                 (Token::Alternate, length) => self.at += length,
                 _ => break,
             }
             starts = true;
         }
+        self.closed.append(&mut all);
         if branches.len() == 1 {
             return Ok(branches.swap_remove(0));
         }
@@ -216,7 +220,16 @@ impl<'a> Parser<'a> {
     }
 
     /// An atom with its repetitions. `None` is an operator that is skipped.
-    fn expression(&mut self, token: Token, starts: bool) -> Result<Option<Node>, Error> {
+    fn expression(&mut self, mut token: Token, starts: bool) -> Result<Option<Node>, Error> {
+        // As in glibc, what follows a skipped star starts an expression, even if it is a closing parenthesis.
+        while self.rules.stray_operator_is_skipped && matches!(token, Token::Star | Token::Plus | Token::Question) {
+            let length;
+            (token, length) = self.peek(false)?;
+            if matches!(token, Token::End | Token::Alternate) {
+                return Ok(None);
+            }
+            self.at += length;
+        }
         let node = match token {
             Token::Symbol(symbol) => self.symbol(symbol),
             Token::Period => self.period(),
@@ -290,7 +303,7 @@ impl<'a> Parser<'a> {
             levels += 1;
             node = match (node, least, most) {
                 // `a**` and its like are `a*`, however many there are.
-                (Node::Repeat(inner, 0, None), _, _) => Node::Repeat(inner, 0, None),
+                (Node::Repeat(inner, 0, None), _, None | Some(1..)) => Node::Repeat(inner, 0, None),
                 (Node::Repeat(inner, 0 | 1, None | Some(1)), 0, None) => Node::Repeat(inner, 0, None),
                 (Node::Repeat(inner, 1, None), 1, None) => Node::Repeat(inner, 1, None),
                 (Node::Repeat(inner, 0, Some(1)), 0, Some(1)) => Node::Repeat(inner, 0, Some(1)),
