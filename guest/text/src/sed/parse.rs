@@ -396,6 +396,7 @@ impl Parser<'_> {
                     }
                     let (byte, used) = match (escape(&ahead), ahead.first()) {
                         (Some((byte, length)), _) => (Some(byte), length),
+                        (None, Some(b'n')) => (Some(b'\n'), 1),
                         (None, Some(byte)) => (Some(*byte), 1),
                         (None, None) => (None, 0),
                     };
@@ -427,7 +428,7 @@ impl Parser<'_> {
             replacement: Replacement::parse(&replacement),
             global: false,
             number: 0,
-            prints: 0,
+            prints: false,
             executes: false,
             file: None,
         };
@@ -440,11 +441,10 @@ impl Parser<'_> {
                     self.check_sandbox()?;
                     substitute.executes = true;
                 }
-                Some(b'p') if substitute.prints > 0 => {
+                Some(b'p') if substitute.prints => {
                     return Err(self.error("multiple `p' options to `s' command"));
                 }
-                // Where it stands says whether the command or its output is printed.
-                Some(b'p') => substitute.prints = if substitute.executes { 2 } else { 1 },
+                Some(b'p') => substitute.prints = true,
                 Some(b'g') if substitute.global => {
                     return Err(self.error("multiple `g' options to `s' command"));
                 }

@@ -448,9 +448,6 @@ impl<'a> Editor<'a> {
             return Ok(());
         }
         self.replaced = true;
-        if what.prints == 2 {
-            self.print_space()?;
-        }
         if what.executes {
             self.flush()?;
             let command = std::mem::take(&mut self.space.text);
@@ -459,7 +456,7 @@ impl<'a> Editor<'a> {
                 self.space.text.pop();
             }
         }
-        if what.prints == 1 {
+        if what.prints {
             self.print_space()?;
         }
         if let Some(file) = what.file {
@@ -474,6 +471,7 @@ impl<'a> Editor<'a> {
         if command.is_empty() {
             let command = std::mem::take(&mut self.space.text);
             self.space.text = substitute::execute(&command)?;
+            self.space.has_end = true;
             if self.space.text.last() == Some(&self.options.end) {
                 self.space.text.pop();
             }

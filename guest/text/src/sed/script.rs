@@ -98,8 +98,7 @@ pub(super) struct Substitute {
     pub(super) global: bool,
     /// Which match is the first to be replaced, from 1.
     pub(super) number: u64,
-    /// How often the result is printed: before or after it is executed.
-    pub(super) prints: u8,
+    pub(super) prints: bool,
     pub(super) executes: bool,
     pub(super) file: Option<usize>,
 }
