@@ -56,7 +56,7 @@ impl<'a> Printer<'a> {
         };
         if options.only_matching {
             if matching && sep == SELECTED {
-                self.matches(line, place, sep, line_color, match_color, out)?;
+                self.matches(line, place, sep, match_color, out)?;
             }
             return self.flush(out);
         }
@@ -142,25 +142,15 @@ impl<'a> Printer<'a> {
     }
 
     /// Each match on a line of its own.
-    fn matches(
-        &mut self,
-        line: &[u8],
-        place: Place,
-        sep: u8,
-        line_color: &str,
-        match_color: &str,
-        out: &mut Out,
-    ) -> Result<(), String> {
+    fn matches(&mut self, line: &[u8], place: Place, sep: u8, match_color: &str, out: &mut Out) -> Result<(), String> {
         let mut at = 0;
         while let Some((start, end)) = self.next_match(line, at)? {
             let place = Place { offset: place.offset + start as u64, ..place };
             if self.head(&line[start..end], place, sep, out) {
                 if let Some(colors) = &self.options.colors {
-                    colors.start(line_color, out);
                     colors.start(match_color, out);
                     out.push(&line[start..end]);
                     colors.end(match_color, out);
-                    colors.end(line_color, out);
                 } else {
                     out.push(&line[start..end]);
                 }
@@ -182,11 +172,9 @@ impl<'a> Printer<'a> {
     ) -> Result<(), String> {
         let mut at = 0;
         while let Some((start, end)) = self.next_match(line, at)? {
-            if at < start {
-                colors.start(line_color, out);
-                out.push(&line[at..start]);
-                colors.end(line_color, out);
-            }
+            // As in GNU's, the line's colour is not ended before the match's starts.
+            colors.start(line_color, out);
+            out.push(&line[at..start]);
             colors.start(match_color, out);
             out.push(&line[start..end]);
             colors.end(match_color, out);

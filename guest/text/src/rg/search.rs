@@ -45,7 +45,8 @@ impl Search<'_> {
         totals.searched += text.len() as u64;
         let options = self.options;
         let stops_early = options.quiet || matches!(options.mode, Mode::Matching | Mode::NotMatching);
-        let most = if stops_early || self.binary_at.is_some() { 1 } else { options.most };
+        let most =
+            if stops_early || (self.binary_at.is_some() && options.mode == Mode::Lines) { 1 } else { options.most };
         let wants_matches = !options.invert
             && (options.only_matching
                 || options.vimgrep
@@ -94,7 +95,7 @@ impl Search<'_> {
         totals.used |= !page.is_empty();
         totals.printed += page.len() as u64;
         out.push(&page);
-        Ok(!blocks.is_empty())
+        Ok(blocks.is_empty() == (options.mode == Mode::NotMatching))
     }
 
     /// Lines with matches, at most so many.

@@ -23,8 +23,8 @@ pub(super) struct Input<'a> {
     pub(super) line: u64,
     /// The name of the file it is from.
     pub(super) name: String,
-    /// Some file could not be read.
-    pub(super) has_failed: bool,
+    /// The exit code, if some file could not be read.
+    pub(super) failure: u8,
 }
 
 /// The file that is read.
@@ -60,7 +60,7 @@ impl<'a> Input<'a> {
             has_ended: false,
             line: 0,
             name: "-".to_owned(),
-            has_failed: false,
+            failure: 0,
         };
         if files.is_empty() {
             input.files = STANDARD_INPUT.iter();
@@ -182,7 +182,7 @@ impl<'a> Input<'a> {
             match files::stat(name, true) {
                 Ok(found) if found.kind != Kind::File && self.options.in_place.is_some() => {
                     self.call.complain(&format!("couldn't edit {name}: not a regular file"));
-                    self.has_failed = true;
+                    self.failure = 4;
                     continue;
                 }
                 _ => {}
@@ -195,7 +195,7 @@ impl<'a> Input<'a> {
                 Err(Errno::IsDirectory) => self.call.complain(&format!("couldn't read {name}: Is a directory")),
                 Err(errno) => self.call.complain(&format!("can't read {name}: {}", text(errno))),
             }
-            self.has_failed = true;
+            self.failure = self.failure.max(2);
         }
     }
 }

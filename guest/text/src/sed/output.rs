@@ -64,6 +64,11 @@ impl Output {
         Ok(())
     }
 
+    /// Changes places with another's note that its last line had no end.
+    pub(super) fn change_ends(&mut self, other: &mut bool) {
+        std::mem::swap(&mut self.lacks_end, other);
+    }
+
     fn push(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         match &mut self.sink {
             Sink::Standard(out) => {

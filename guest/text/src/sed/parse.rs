@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::pattern::{self, escape};
 use super::replacement::Replacement;
-use super::script::{Action, Address, Command, Range, Script, Substitute, Translation};
+use super::script::{Action, Address, Command, Prints, Range, Script, Substitute, Translation};
 use super::source::Source;
 use super::{Failure, Options};
 
@@ -428,7 +428,7 @@ impl Parser<'_> {
             replacement: Replacement::parse(&replacement),
             global: false,
             number: 0,
-            prints: false,
+            prints: Prints::Never,
             executes: false,
             file: None,
         };
@@ -440,11 +440,14 @@ impl Parser<'_> {
                 Some(b'e') => {
                     self.check_sandbox()?;
                     substitute.executes = true;
+                    if substitute.prints == Prints::After {
+                        substitute.prints = Prints::Before;
+                    }
                 }
-                Some(b'p') if substitute.prints => {
+                Some(b'p') if substitute.prints != Prints::Never => {
                     return Err(self.error("multiple `p' options to `s' command"));
                 }
-                Some(b'p') => substitute.prints = true,
+                Some(b'p') => substitute.prints = Prints::After,
                 Some(b'g') if substitute.global => {
                     return Err(self.error("multiple `g' options to `s' command"));
                 }

@@ -84,6 +84,13 @@ pub(super) fn compile(
     let syntax = if options.extended { Syntax::Extended } else { Syntax::Basic };
     let lines = if multiline { Lines::Within(b'\n') } else { Lines::None };
     let flags = Flags { icase, lines, bytes: locale::is_bytes(), ..Flags::default() };
+    let plain;
+    let pattern = if options.posix && !options.extended {
+        plain = without_extensions(pattern);
+        plain.as_slice()
+    } else {
+        pattern
+    };
     let pattern = unescape(pattern, &mut |byte, out| {
         if byte == b'\\' {
             out.push(b'\\');
@@ -94,6 +101,26 @@ pub(super) fn compile(
         isopod_regex::Error::ClassOutside => Failure(error.to_string(), 4),
         error => source.error(&error.to_string()),
     })
+}
+
+/// Makes text of the operators that POSIX does not have.
+fn without_extensions(pattern: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(pattern.len());
+    let mut bytes = pattern.iter();
+    while let Some(byte) = bytes.next() {
+        match (byte, bytes.as_slice().first()) {
+            (b'\\', Some(next @ (b'+' | b'?' | b'|'))) => {
+                out.extend([b'[', *next, b']']);
+                bytes.next();
+            }
+            (b'\\', Some(next)) => {
+                out.extend([b'\\', *next]);
+                bytes.next();
+            }
+            _ => out.push(*byte),
+        }
+    }
+    out
 }
 
 /// Replaces `\t`, `\x41` and their like; what they stand for is handed to `put`. Other escapes stay.

@@ -11,7 +11,7 @@ use memchr::memchr;
 use super::input::{Input, Line};
 use super::list::list;
 use super::output::{Edited, Output};
-use super::script::{Action, Address, Command, Range, Script};
+use super::script::{Action, Address, Command, Prints, Range, Script};
 use super::substitute::{self, Room};
 use super::{Failure, Options};
 
@@ -26,6 +26,8 @@ pub(super) struct Editor<'a> {
     /// Which output each file of the script is.
     places: Vec<usize>,
     edited: Option<Edited>,
+    /// What `w /dev/stdout` wrote last had no end.
+    named_lacks_end: bool,
     /// Lines of the files that `R` names.
     sources: Vec<Option<VecDeque<(Vec<u8>, bool)>>>,
     space: Space,
@@ -93,6 +95,7 @@ impl<'a> Editor<'a> {
             outputs,
             places,
             edited: None,
+            named_lacks_end: false,
             sources,
             space: Space::default(),
             hold: Space { text: Vec::new(), has_end: true },
@@ -112,13 +115,7 @@ impl<'a> Editor<'a> {
         self.input.give_back();
         let flushed = self.outputs.iter_mut().skip(1).try_for_each(Output::flush);
         let code = match result.and_then(|code| flushed.map(|()| code)) {
-            Ok(0) if self.input.has_failed => {
-                if self.options.in_place.is_some() {
-                    4
-                } else {
-                    2
-                }
-            }
+            Ok(0) => self.input.failure,
             Ok(code) => code,
             Err(Failure(message, code)) => {
                 // What was printed before comes before.
@@ -414,7 +411,7 @@ impl<'a> Editor<'a> {
                 }
             }
             Action::Write(file) => {
-                self.outputs[self.places[*file]].line(&self.space.text, self.space.has_end)?;
+                self.write(*file)?;
             }
             Action::WriteLine(file) => {
                 let (line, has_end) = self.first_line();
@@ -448,6 +445,9 @@ impl<'a> Editor<'a> {
             return Ok(());
         }
         self.replaced = true;
+        if what.prints == Prints::Before {
+            self.print_space()?;
+        }
         if what.executes {
             self.flush()?;
             let command = std::mem::take(&mut self.space.text);
@@ -456,11 +456,25 @@ impl<'a> Editor<'a> {
                 self.space.text.pop();
             }
         }
-        if what.prints {
+        if what.prints == Prints::After {
             self.print_space()?;
         }
         if let Some(file) = what.file {
-            self.outputs[self.places[file]].line(&self.space.text, self.space.has_end)?;
+            self.write(file)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the space to a file of the script. Standard output by its name has line ends of its own, as in GNU's.
+    fn write(&mut self, file: usize) -> Result<(), Failure> {
+        let place = self.places[file];
+        let output = &mut self.outputs[place];
+        if place == 0 {
+            output.change_ends(&mut self.named_lacks_end);
+        }
+        output.line(&self.space.text, self.space.has_end)?;
+        if place == 0 {
+            output.change_ends(&mut self.named_lacks_end);
         }
         Ok(())
     }

@@ -90,6 +90,15 @@ pub(super) struct Translation {
     pub(super) others: Vec<(char, Vec<u8>)>,
 }
 
+/// Whether `s` prints the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Prints {
+    Never,
+    /// Before it is executed: `pe`.
+    Before,
+    After,
+}
+
 /// What `s` does.
 pub(super) struct Substitute {
     /// Without a pattern, the one that was used last.
@@ -98,7 +107,7 @@ pub(super) struct Substitute {
     pub(super) global: bool,
     /// Which match is the first to be replaced, from 1.
     pub(super) number: u64,
-    pub(super) prints: bool,
+    pub(super) prints: Prints,
     pub(super) executes: bool,
     pub(super) file: Option<usize>,
 }
