@@ -1,17 +1,20 @@
 //! Text that every match contains, and its search: what makes `grep foo` fast.
 
+use aho_corasick::{AhoCorasick, MatchKind};
 use memchr::{memchr_iter, memchr2_iter, memmem};
 
 use crate::symbol::Encoding;
 use crate::tree::Node;
 
-/// A search for one text.
+/// A search for one text, or for several.
 #[derive(Debug)]
 pub(crate) enum Finder {
     /// As it is.
     Plain(Box<memmem::Finder<'static>>),
     /// In any case.
     Folded(Folded),
+    /// The leftmost of several, and of those the longest.
+    Several(Box<AhoCorasick>),
 }
 
 /// A text of which the letters are small, and which of its bytes is looked for.
@@ -32,6 +35,21 @@ pub(crate) struct Run {
 pub(crate) fn exact(node: &Node) -> Option<Run> {
     let mut run = Run::default();
     extend(node, &mut run).then_some(run).filter(|run| !run.bytes.is_empty())
+}
+
+/// The texts that a tree is one of, if it is nothing else. All are folded, or none.
+pub(crate) fn several(node: &Node) -> Option<Finder> {
+    let Node::Alternate(branches) = node else { return None };
+    let runs: Vec<Run> = branches.iter().map(exact).collect::<Option<_>>()?;
+    let is_folded = runs.iter().any(|run| run.folded);
+    if is_folded && runs.iter().any(|run| !run.folded && run.bytes.iter().any(u8::is_ascii_alphabetic)) {
+        return None;
+    }
+    let builder = AhoCorasick::builder()
+        .match_kind(MatchKind::LeftmostLongest)
+        .ascii_case_insensitive(is_folded)
+        .build(runs.iter().map(|run| &run.bytes));
+    builder.ok().map(|searcher| Finder::Several(Box::new(searcher)))
 }
 
 /// The longest text that is in every match.
@@ -95,21 +113,19 @@ impl Run {
 }
 
 impl Finder {
-    /// Bytes of the text.
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            Finder::Plain(finder) => finder.needle().len(),
-            Finder::Folded(folded) => folded.text.len(),
-        }
-    }
-
-    /// Where it is first.
+    /// Where it is first: start and end, counted from `start`.
     #[inline]
-    pub(crate) fn find(&self, haystack: &[u8]) -> Option<usize> {
-        match self {
-            Finder::Plain(finder) => finder.find(haystack),
-            Finder::Folded(folded) => folded.find(haystack),
-        }
+    pub(crate) fn find(&self, haystack: &[u8], start: usize) -> Option<(usize, usize)> {
+        let rest = haystack.get(start..)?;
+        let (at, length) = match self {
+            Finder::Plain(finder) => (finder.find(rest)?, finder.needle().len()),
+            Finder::Folded(folded) => (folded.find(rest)?, folded.text.len()),
+            Finder::Several(searcher) => {
+                let found = searcher.find(rest)?;
+                (found.start(), found.len())
+            }
+        };
+        Some((start + at, start + at + length))
     }
 }
 

@@ -25,6 +25,14 @@ pub(crate) type Span = Option<(usize, usize)>;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GaveUp;
 
+/// Where a search starts and where it stops, and how many groups there are, with the whole.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reach {
+    pub(crate) base: usize,
+    pub(crate) stop: usize,
+    pub(crate) groups: usize,
+}
+
 /// One search.
 pub(crate) struct Machine<'a> {
     program: &'a Program,
@@ -32,8 +40,9 @@ pub(crate) struct Machine<'a> {
     encoding: Encoding,
     fold: bool,
     line_end: Option<u8>,
-    /// Positions count from here.
+    /// Positions count from here, and go no further than there. What is around them is seen all the same.
     base: usize,
+    stop: usize,
     visited: Visited,
     stack: Vec<Frame>,
     slots: Vec<Slot>,
@@ -61,23 +70,22 @@ enum Visited {
 }
 
 impl<'a> Machine<'a> {
-    /// A machine for the text from `base` on. `groups` counts all groups and the whole.
     pub(crate) fn new(
         program: &'a Program,
         text: &'a [u8],
-        base: usize,
+        reach: Reach,
         encoding: Encoding,
         fold: bool,
         line_end: Option<u8>,
-        groups: usize,
     ) -> Machine<'a> {
+        let Reach { base, stop, groups } = reach;
         let visited = if program.referenced.is_empty() {
-            Visited::Bits { bits: Vec::new(), width: text.len() + 1 - base }
+            Visited::Bits { bits: Vec::new(), width: stop + 1 - base }
         } else {
             Visited::Places(HashSet::new())
         };
         let slots = vec![Slot::default(); groups];
-        Machine { program, text, encoding, fold, line_end, base, visited, stack: Vec::new(), slots, steps: 0 }
+        Machine { program, text, encoding, fold, line_end, base, stop, visited, stack: Vec::new(), slots, steps: 0 }
     }
 
     /// The leftmost, longest match.
@@ -88,7 +96,7 @@ impl<'a> Machine<'a> {
             if let Some(end) = self.explore(start, None)? {
                 return Ok(Some((start, end)));
             }
-            if start >= self.text.len() {
+            if start >= self.stop {
                 return Ok(None);
             }
             start += self.encoding.at(self.text, start).1;
@@ -136,7 +144,7 @@ impl<'a> Machine<'a> {
                         }
                         if wanted.is_none() {
                             longest = longest.max(Some(end));
-                            if end == self.text.len() {
+                            if end == self.stop {
                                 return Ok(longest);
                             }
                         }
@@ -189,12 +197,12 @@ impl<'a> Machine<'a> {
                 }
                 Step::Look(look) if self.holds(*look, at) => {}
                 Step::BackReference(group) => match self.repeats(*group, at) {
-                    Some(end) => at = end,
-                    None => return Ok(None),
+                    Some(end) if end <= self.stop => at = end,
+                    _ => return Ok(None),
                 },
                 Step::Look(_) => return Ok(None),
                 step => {
-                    if at >= self.text.len() {
+                    if at >= self.stop {
                         return Ok(None);
                     }
                     let (symbol, length) = self.encoding.at(self.text, at);
@@ -204,7 +212,7 @@ impl<'a> Machine<'a> {
                         Step::Set(set) => self.program.sets[*set].contains(symbol),
                         _ => false,
                     };
-                    if !accepts {
+                    if !accepts || at + length > self.stop {
                         return Ok(None);
                     }
                     at += length;

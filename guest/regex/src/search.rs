@@ -7,7 +7,7 @@ use memchr::{memchr, memrchr};
 use crate::automaton::{Automaton, Quit};
 use crate::error::Error;
 use crate::literal::{self, Finder};
-use crate::machine::{GaveUp, Machine};
+use crate::machine::{GaveUp, Machine, Reach};
 use crate::program::{self, Program};
 use crate::symbol::Encoding;
 use crate::syntax::Syntax;
@@ -21,7 +21,7 @@ pub struct Regex {
     node: Node,
     groups: usize,
     flags: Flags,
-    /// The pattern is nothing but this text.
+    /// The pattern is nothing but this text, or one of these.
     exact: Option<Finder>,
     /// A text that is in every match.
     required: Option<Finder>,
@@ -72,12 +72,12 @@ impl Regex {
         let has_words = node.any(&is_word) && !flags.bytes;
         let has_references = node.any(&|node| matches!(node, Node::BackReference(_)));
         let is_deep = node.any(&|node| matches!(node, Node::Set(set) if set.is_deep()));
-        let exact = literal::exact(&node);
+        let exact = literal::exact(&node).map(literal::Run::finder).or_else(|| literal::several(&node));
         let required = if exact.is_none() { literal::required(&node) } else { None };
         let regex = Regex {
             groups: groups + 1,
             flags,
-            exact: exact.map(literal::Run::finder),
+            exact,
             required: required.map(literal::Run::finder),
             worth: Cell::default(),
             has_references,
@@ -116,7 +116,7 @@ impl Regex {
     /// A position in or at the end of the first match that starts at or after `start`: enough to know its line.
     pub fn shortest_at(&self, text: &[u8], start: usize) -> Option<usize> {
         if let Some(finder) = &self.exact {
-            return finder.find(text.get(start..)?).map(|at| start + at + finder.len());
+            return finder.find(text, start).map(|(_, end)| end);
         }
         self.search(text, start, |automaton, text, at| automaton.shortest(text, at), |(_, end)| end)
     }
@@ -125,8 +125,7 @@ impl Regex {
     /// for `^` and `\<`.
     pub fn find_at(&self, text: &[u8], start: usize) -> Option<(usize, usize)> {
         if let Some(finder) = &self.exact {
-            let at = start + finder.find(text.get(start..)?)?;
-            return Some((at, at + finder.len()));
+            return finder.find(text, start);
         }
         let encoding = self.encoding();
         let mut start = start;
@@ -149,7 +148,7 @@ impl Regex {
         captures.spans[0] = Some((from, end));
         if self.groups > 1 {
             // The text's end is kept, for what asks what follows.
-            let found = self.machine(text, from).groups(end, &mut captures.spans);
+            let found = self.machine(text, from, end).groups(end, &mut captures.spans);
             if found.is_err() {
                 self.gave_up.set(true);
             }
@@ -171,7 +170,7 @@ impl Regex {
             if let Some(finder) = &self.required
                 && self.is_worth_it()
             {
-                let at = start + finder.find(&text[start..])?;
+                let (at, _) = finder.find(text, start)?;
                 if let Lines::Records(end) = self.flags.lines {
                     self.note(at - start);
                     let (line, line_end) = line_around(text, at, end);
@@ -202,7 +201,7 @@ impl Regex {
                 _ => (0, part.len()),
             };
             let from = from.max(line);
-            match self.machine(&part[line..line_end], from - line).find() {
+            match self.machine(&part[line..line_end], from - line, line_end - line).find() {
                 Ok(Some((at, end))) => return Some(answer((at + line, end + line))),
                 Ok(None) => {}
                 Err(GaveUp) => self.gave_up.set(true),
@@ -233,13 +232,15 @@ impl Regex {
         }
     }
 
-    fn machine<'a>(&'a self, text: &'a [u8], base: usize) -> Machine<'a> {
+    /// A machine for matches from `base` to at most `stop`.
+    fn machine<'a>(&'a self, text: &'a [u8], base: usize, stop: usize) -> Machine<'a> {
         let program = self.program.get_or_init(|| Program::new(&self.node));
         let line_end = match self.flags.lines {
             Lines::Records(end) | Lines::Within(end) => Some(end),
             Lines::None => None,
         };
-        Machine::new(program, text, base, self.encoding(), self.flags.icase, line_end, self.groups)
+        let reach = Reach { base, stop, groups: self.groups };
+        Machine::new(program, text, reach, self.encoding(), self.flags.icase, line_end)
     }
 
     fn encoding(&self) -> Encoding {
