@@ -207,7 +207,7 @@ impl<'a> Parser<'a> {
                 _ => {}
             }
             self.at += length;
-            if let Some(node) = self.expression(token, starts)? {
+            if let Some(node) = self.expression(token)? {
                 nodes.push(node);
             }
             starts = false;
@@ -220,7 +220,7 @@ impl<'a> Parser<'a> {
     }
 
     /// An atom with its repetitions. `None` is an operator that is skipped.
-    fn expression(&mut self, mut token: Token, starts: bool) -> Result<Option<Node>, Error> {
+    fn expression(&mut self, mut token: Token) -> Result<Option<Node>, Error> {
         // As in glibc, what follows a skipped star starts an expression, even if it is a closing parenthesis.
         while self.rules.stray_operator_is_skipped && matches!(token, Token::Star | Token::Plus | Token::Question) {
             let length;
@@ -249,7 +249,7 @@ impl<'a> Parser<'a> {
                 return match self.peek(false)? {
                     (next @ (Token::Star | Token::Plus | Token::Question | Token::OpenBrace), length) => {
                         self.at += length;
-                        let rest = self.expression(next, starts)?;
+                        let rest = self.expression(next)?;
                         Ok(Some(Node::Concat(std::iter::once(node).chain(rest).collect())))
                     }
                     _ => Ok(Some(node)),

@@ -30,10 +30,10 @@ pub struct Regex {
     has_references: bool,
     has_words: bool,
     /// Knows ASCII, and of the rest what costs little.
-    shallow: OnceCell<Option<Automaton>>,
+    shallow: OnceCell<Option<Box<Automaton>>>,
     is_shallow: bool,
     /// Knows everything but words.
-    full: OnceCell<Option<Automaton>>,
+    full: OnceCell<Option<Box<Automaton>>>,
     /// The shallow one met what it does not know, so that the other is asked first.
     beyond: Cell<bool>,
     program: OnceCell<Program>,
@@ -223,12 +223,13 @@ impl Regex {
             Lines::Records(end) | Lines::Within(end) => end,
             Lines::None => b'\n',
         };
-        let make =
-            |depth: Depth, ascii_only: bool| Automaton::new(translate(&self.node, depth), line_end, ascii_only).ok();
+        let make = |depth: Depth, ascii_only: bool| {
+            Automaton::new(translate(&self.node, depth), line_end, ascii_only).ok().map(Box::new)
+        };
         if full && self.is_shallow {
-            self.full.get_or_init(|| make(Depth::Full, false)).as_ref()
+            self.full.get_or_init(|| make(Depth::Full, false)).as_deref()
         } else {
-            self.shallow.get_or_init(|| make(Depth::Shallow, self.is_shallow)).as_ref()
+            self.shallow.get_or_init(|| make(Depth::Shallow, self.is_shallow)).as_deref()
         }
     }
 

@@ -9,7 +9,7 @@ use crate::perl::Perl;
 
 /// The patterns, compiled.
 pub(super) enum Matcher {
-    Posix(Regex),
+    Posix(Box<Regex>),
     Perl(Perl, u8),
     /// There is no pattern, so nothing matches.
     Nothing,
@@ -44,7 +44,9 @@ impl Matcher {
             bytes: locale::is_bytes(),
         };
         let patterns: Vec<&[u8]> = options.patterns.iter().map(Vec::as_slice).collect();
-        Regex::any_of(&patterns, syntax, flags).map(Matcher::Posix).map_err(|error| error.to_string())
+        Regex::any_of(&patterns, syntax, flags)
+            .map(|regex| Matcher::Posix(Box::new(regex)))
+            .map_err(|error| error.to_string())
     }
 
     /// A position in the first line with a match, among whole lines.

@@ -22,8 +22,8 @@ pub(super) enum Dialect {
 /// What is done with a file that is no text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Binary {
-    /// It is only said that it matches.
-    Binary,
+    /// It is only said by its name that it matches.
+    Named,
     /// It is treated as text.
     Text,
     /// It matches nothing.
@@ -132,7 +132,7 @@ impl Options {
                 "quiet" | "silent" => options.quiet = true,
                 "binary-files" => {
                     options.binary = match value {
-                        "binary" => Binary::Binary,
+                        "binary" => Binary::Named,
                         "text" => Binary::Text,
                         "without-match" => Binary::WithoutMatch,
                         _ => return Err(complain(call, "unknown binary-files type")),
@@ -240,7 +240,7 @@ impl Default for Options {
             label: "(standard input)".to_owned(),
             only_matching: false,
             quiet: false,
-            binary: Binary::Binary,
+            binary: Binary::Named,
             directories: Directories::Read,
             skip_devices: None,
             filter: Filter::default(),

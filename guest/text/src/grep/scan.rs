@@ -144,7 +144,7 @@ impl<'a> Scan<'a> {
         Ok(Outcome {
             selected: self.selected,
             is_binary_match: !was_quiet
-                && (quiet_by_nul || (self.printer.met_bytes && self.options.binary == Binary::Binary)),
+                && (quiet_by_nul || (self.printer.met_bytes && self.options.binary == Binary::Named)),
             stopped_at: (self.left == 0).then_some(self.after_last),
         })
     }

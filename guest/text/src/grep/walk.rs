@@ -155,10 +155,8 @@ impl<'a> Walk<'a> {
                 kind => kind,
             };
             match kind {
-                Kind::Directory => {
-                    if !self.options.filter.leaves_out_dir(&entry.name, false) {
-                        self.enter(&shown, &shown, &mut levels);
-                    }
+                Kind::Directory if !self.options.filter.leaves_out_dir(&entry.name, false) => {
+                    self.enter(&shown, &shown, &mut levels);
                 }
                 Kind::File if !self.options.filter.leaves_out(&entry.name, false) => self.file(&shown),
                 // Devices are left alone in a tree, unless they are asked for.

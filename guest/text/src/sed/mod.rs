@@ -1,16 +1,18 @@
 //! `sed`: the stream editor.
 //!
 //! # Layout
-//! - `source`, `parse`: a script's text, and its commands
+//! - `source`, `parse`, `parse_change`: a script's text, and its commands
 //! - `script`: what commands and addresses are
 //! - `pattern`, `replacement`: the two halves of `s`, and escapes
 //! - `input`, `output`: lines in, files out
-//! - `run`, `substitute`, `list`: the commands, carried out
+//! - `run`, `effects`, `substitute`, `list`: the commands, carried out
 
+mod effects;
 mod input;
 mod list;
 mod output;
 mod parse;
+mod parse_change;
 mod pattern;
 mod replacement;
 mod run;

@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use isopod_gnu::input::Input as Source;
 use isopod_gnu::program::Call;
 use isopod_regex::Regex;
 use memchr::memchr;
@@ -11,42 +10,45 @@ use memchr::memchr;
 use super::input::{Input, Line};
 use super::list::list;
 use super::output::{Edited, Output};
-use super::script::{Action, Address, Command, Prints, Range, Script};
+use super::script::{Action, Address, Command, Range, Script};
 use super::substitute::{self, Room};
 use super::{Failure, Options};
 
 /// The stream editor at work.
 pub(super) struct Editor<'a> {
     call: &'a Call,
-    options: &'a Options,
-    script: Script,
-    input: Input<'a>,
+    pub(super) options: &'a Options,
+    pub(super) script: Script,
+    pub(super) input: Input<'a>,
     /// Standard output first, then the files that `w` names.
-    outputs: Vec<Output>,
+    pub(super) outputs: Vec<Output>,
     /// Which output each file of the script is.
-    places: Vec<usize>,
-    edited: Option<Edited>,
+    pub(super) places: Vec<usize>,
+    pub(super) edited: Option<Edited>,
     /// What `w /dev/stdout` wrote last had no end.
-    named_lacks_end: bool,
+    pub(super) named_lacks_end: bool,
     /// Lines of the files that `R` names.
-    sources: Vec<Option<VecDeque<(Vec<u8>, bool)>>>,
-    space: Space,
+    pub(super) sources: Vec<Option<VecDeque<Piece>>>,
+    pub(super) space: Space,
     hold: Space,
     /// What is printed after the line.
-    queue: Vec<Queued>,
-    last_regex: Option<Rc<Regex>>,
-    replaced: bool,
-    room: Room,
+    pub(super) queue: Vec<Queued>,
+    pub(super) last_regex: Option<Rc<Regex>>,
+    pub(super) replaced: bool,
+    pub(super) room: Room,
 }
 
 /// A text, and whether its last line had an end.
 #[derive(Default)]
-struct Space {
-    text: Vec<u8>,
-    has_end: bool,
+pub(super) struct Space {
+    pub(super) text: Vec<u8>,
+    pub(super) has_end: bool,
 }
 
-enum Queued {
+/// A line, and whether it had an end.
+pub(super) type Piece = (Vec<u8>, bool);
+
+pub(super) enum Queued {
     Text(Vec<u8>),
     File(String),
     Line(Vec<u8>, bool),
@@ -169,7 +171,7 @@ impl<'a> Editor<'a> {
         }
     }
 
-    fn output(&mut self) -> &mut Output {
+    pub(super) fn output(&mut self) -> &mut Output {
         match &mut self.edited {
             Some(edited) => &mut edited.output,
             None => &mut self.outputs[0],
@@ -209,7 +211,7 @@ impl<'a> Editor<'a> {
         }
     }
 
-    fn print_space(&mut self) -> Result<(), Failure> {
+    pub(super) fn print_space(&mut self) -> Result<(), Failure> {
         let has_end = self.space.has_end;
         match &mut self.edited {
             Some(edited) => edited.output.line(&self.space.text, has_end),
@@ -285,7 +287,7 @@ impl<'a> Editor<'a> {
         Ok(match address {
             Address::Line(number) => line == *number,
             Address::Step(first, 0) => line == *first,
-            Address::Step(first, step) => line >= *first && (line - first) % step == 0,
+            Address::Step(first, step) => line >= *first && (line - first).is_multiple_of(*step),
             Address::Last => self.input.is_at_end()?,
             Address::Match(regex) => {
                 let regex = self.regex(regex.as_ref())?;
@@ -298,7 +300,7 @@ impl<'a> Editor<'a> {
     }
 
     /// A pattern, or the one that was used last.
-    fn regex(&mut self, regex: Option<&Rc<Regex>>) -> Result<Rc<Regex>, Failure> {
+    pub(super) fn regex(&mut self, regex: Option<&Rc<Regex>>) -> Result<Rc<Regex>, Failure> {
         match (regex, &self.last_regex) {
             (Some(regex), _) => {
                 self.last_regex = Some(regex.clone());
@@ -423,124 +425,6 @@ impl<'a> Editor<'a> {
         }
         Ok(Step::Next)
     }
-
-    /// Prints the text of `i` or `c`.
-    fn insert(&mut self, text: &[u8]) -> Result<(), Failure> {
-        match text.strip_suffix(b"\n") {
-            Some(line) => self.output().line(line, true),
-            None => self.output().text(text),
-        }
-    }
-
-    fn substitute(&mut self, what: &super::script::Substitute) -> Result<(), Failure> {
-        let regex = self.regex(what.regex.as_ref())?;
-        let highest = what.replacement.highest;
-        if highest >= regex.groups() {
-            let message = format!("-e expression #1, char 0: invalid reference \\{highest} on `s' command's RHS");
-            return Err(Failure(message, 1));
-        }
-        let replaced = substitute::substitute(what, &regex, &mut self.space.text, &mut self.room);
-        check(&regex)?;
-        if !replaced {
-            return Ok(());
-        }
-        self.replaced = true;
-        if what.prints == Prints::Before {
-            self.print_space()?;
-        }
-        if what.executes {
-            self.flush()?;
-            let command = std::mem::take(&mut self.space.text);
-            self.space.text = substitute::execute(&command)?;
-            if self.space.text.last() == Some(&self.options.end) {
-                self.space.text.pop();
-            }
-        }
-        if what.prints == Prints::After {
-            self.print_space()?;
-        }
-        if let Some(file) = what.file {
-            self.write(file)?;
-        }
-        Ok(())
-    }
-
-    /// Writes the space to a file of the script. Standard output by its name has line ends of its own, as in GNU's.
-    fn write(&mut self, file: usize) -> Result<(), Failure> {
-        let place = self.places[file];
-        let output = &mut self.outputs[place];
-        if place == 0 {
-            output.change_ends(&mut self.named_lacks_end);
-        }
-        output.line(&self.space.text, self.space.has_end)?;
-        if place == 0 {
-            output.change_ends(&mut self.named_lacks_end);
-        }
-        Ok(())
-    }
-
-    /// `e`: a command's output comes first; without a command, the space is one and becomes its output.
-    fn run_command(&mut self, command: &[u8]) -> Result<(), Failure> {
-        self.flush()?;
-        if command.is_empty() {
-            let command = std::mem::take(&mut self.space.text);
-            self.space.text = substitute::execute(&command)?;
-            self.space.has_end = true;
-            if self.space.text.last() == Some(&self.options.end) {
-                self.space.text.pop();
-            }
-            return Ok(());
-        }
-        let output = substitute::execute(command)?;
-        self.output().text(&output)
-    }
-
-    /// Writes out everything, so that a command or a file that is read shows it.
-    fn flush(&mut self) -> Result<(), Failure> {
-        self.outputs.iter_mut().try_for_each(Output::flush)
-    }
-
-    fn empty_queue(&mut self) -> Result<(), Failure> {
-        if self.queue.is_empty() {
-            return Ok(());
-        }
-        for queued in std::mem::take(&mut self.queue) {
-            match queued {
-                Queued::Text(text) => self.output().text(&text)?,
-                Queued::Line(line, has_end) => self.output().line(&line, has_end)?,
-                Queued::File(name) => {
-                    self.flush()?;
-                    let name = if name == "/dev/stdin" { "-" } else { &name };
-                    // A file that cannot be read is as good as empty.
-                    let Ok(source) = Source::open(name) else { continue };
-                    while let Ok(piece) = source.read() {
-                        if piece.is_empty() {
-                            break;
-                        }
-                        self.output().text(&piece)?;
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The next line of a file that `R` names.
-    fn next_of(&mut self, place: usize) -> Result<Option<(Vec<u8>, bool)>, Failure> {
-        if self.sources[place].is_none() {
-            self.flush()?;
-            let name = &self.script.inputs[place];
-            let name = if name == "/dev/stdin" { "-" } else { name };
-            let bytes = Source::open(name).and_then(|source| source.read_all()).unwrap_or_default();
-            let end = self.options.end;
-            let lines = bytes.split_inclusive(|byte| *byte == end).map(|line| match line.strip_suffix(&[end]) {
-                Some(line) => (line.to_vec(), true),
-                None => (line.to_vec(), false),
-            });
-            self.sources[place] = Some(lines.collect());
-        }
-        Ok(self.sources[place].as_mut().and_then(VecDeque::pop_front))
-    }
 }
 
 /// Where a script goes on.
@@ -550,7 +434,7 @@ enum Step {
     End(End),
 }
 
-fn check(regex: &Regex) -> Result<(), Failure> {
+pub(super) fn check(regex: &Regex) -> Result<(), Failure> {
     if regex.gave_up() {
         return Err(Failure("regex: exceeded the limit on back-references".to_owned(), 4));
     }
