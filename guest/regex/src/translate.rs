@@ -1,10 +1,14 @@
 //! Tree to the form that regex-automata compiles.
 
 use regex_syntax::hir::{self, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange, Hir, Repetition};
+use regex_syntax::utf8::{Utf8Sequence, Utf8Sequences};
 
 use crate::set::Set;
 use crate::symbol::{Encoding, RAW, Symbol};
 use crate::tree::{Look, Node};
+
+/// Ranges of a set that are spelled out as bytes: those of `.`, `[^x]` and the like.
+const FEW: usize = 16;
 
 /// How far sets are worked out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,8 +58,22 @@ fn translate_set(set: &Set, depth: Depth) -> Hir {
         return bytes_class(characters.iter().map(|(low, high)| (byte(*low), byte(*high))).chain(raw));
     }
     let raw: Vec<(u8, u8)> = raw.collect();
-    let unicode = Hir::class(hir::Class::Unicode(ClassUnicode::new(characters.into_iter().flat_map(split))));
+    let unicode = if characters.len() > FEW {
+        Hir::class(hir::Class::Unicode(ClassUnicode::new(characters.into_iter().flat_map(split))))
+    } else {
+        spelled_out(characters.into_iter().flat_map(split))
+    };
     if raw.is_empty() { unicode } else { Hir::alternation(vec![unicode, bytes_class(raw)]) }
+}
+
+/// Ranges of characters as sequences of bytes. regex-automata would do it, with a table that takes half a millisecond to
+/// set up and pays for itself with large classes only.
+fn spelled_out(ranges: impl Iterator<Item = ClassUnicodeRange>) -> Hir {
+    let sequences = ranges.flat_map(|range| Utf8Sequences::new(range.start(), range.end()));
+    let sequence = |bytes: Utf8Sequence| {
+        Hir::concat(bytes.as_slice().iter().map(|range| bytes_class([(range.start, range.end)])).collect())
+    };
+    Hir::alternation(sequences.map(sequence).collect())
 }
 
 /// A range without the surrogates, which are no characters.
