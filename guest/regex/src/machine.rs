@@ -15,7 +15,7 @@ use crate::tree::Look;
 const UNREMEMBERED: u64 = 20_000;
 
 /// Steps of one search, and places that it remembers, before it gives up. Only back-references come near them.
-const PATIENCE: u64 = 200_000_000;
+const PATIENCE: u64 = 50_000_000;
 const MEMORY: usize = 500_000;
 
 /// Start and end of a group.

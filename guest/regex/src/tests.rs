@@ -1,6 +1,6 @@
 //! What the engine promises, in examples whose answers are glibc's.
 
-use crate::{Captures, Error, Flags, Lines, Regex, Syntax};
+use crate::{Captures, Error, Flags, Lines, Regex, Syntax, Whole};
 
 #[test]
 fn matches_are_leftmost_and_longest() {
@@ -52,4 +52,65 @@ fn deep_patterns_are_refused() {
     assert!(Regex::new(&stars, Syntax::Extended, Flags::default()).is_ok());
     let braces = [b"a".to_vec(), b"{".repeat(50_000)].concat();
     assert!(Regex::new(&braces, Syntax::Egrep, Flags::default()).is_ok());
+}
+
+#[test]
+fn dialects_differ_where_glibc_has_it() {
+    let found = |pattern: &str, syntax: Syntax, text: &str| {
+        Regex::new(pattern.as_bytes(), syntax, Flags::default()).map(|regex| regex.find_at(text.as_bytes(), 0))
+    };
+    assert_eq!(found("a+", Syntax::Basic, "aa+"), Ok(Some((1, 3))));
+    assert_eq!(found("a\\+", Syntax::Basic, "aa+"), Ok(Some((0, 2))));
+    assert_eq!(found("a+", Syntax::Extended, "aa+"), Ok(Some((0, 2))));
+    assert_eq!(found("*a", Syntax::Basic, "x*a"), Ok(Some((1, 3))));
+    assert_eq!(found("*a", Syntax::Extended, "x*a"), Err(Error::Repetition));
+    assert_eq!(found("*a", Syntax::Egrep, "x*a"), Ok(Some((2, 3))));
+    assert_eq!(found("*a", Syntax::Awk, "x*a"), Ok(Some((1, 3))));
+    assert_eq!(found("a{1", Syntax::Egrep, "a{1"), Ok(Some((0, 3))));
+    assert_eq!(found("a{1", Syntax::Extended, "a{1"), Err(Error::Brace));
+    assert_eq!(found("a)", Syntax::Shell, "a)"), Ok(Some((0, 2))));
+    assert_eq!(found("a)", Syntax::Extended, "a)"), Err(Error::CloseParenthesis));
+    assert_eq!(found("[\\]]", Syntax::Awk, "x]"), Ok(Some((1, 2))));
+    assert_eq!(found("a\\(b+\\)?", Syntax::Emacs, "abb"), Ok(Some((0, 3))));
+    assert_eq!(found("a.b", Syntax::Fixed, "axb a.b"), Ok(Some((4, 7))));
+    assert_eq!(found("\\(a\\)\\|\\1", Syntax::Basic, "a"), Err(Error::BackReference));
+    assert_eq!(found("[b-a]", Syntax::Extended, ""), Err(Error::Range));
+    assert_eq!(found("[[:nosuch:]]", Syntax::Extended, ""), Err(Error::Class));
+}
+
+#[test]
+fn bytes_that_are_no_characters_match_only_themselves() {
+    let find = |pattern: &[u8], bytes: bool| {
+        let flags = Flags { bytes, ..Flags::default() };
+        Regex::new(pattern, Syntax::Extended, flags).unwrap().find_at(b"a\xffb", 0)
+    };
+    assert_eq!(find(b"a.b", false), None);
+    assert_eq!(find(b"a[^x]b", false), None);
+    assert_eq!(find(b"\xff", false), Some((1, 2)));
+    assert_eq!(find(b"a.b", true), Some((0, 3)));
+    assert_eq!(find(b"[\x80-\xff]", true), Some((1, 2)));
+}
+
+#[test]
+fn words_and_lines_stand_alone() {
+    let find = |pattern: &str, whole: Whole, text: &str| {
+        let flags = Flags { whole, lines: Lines::Records(b'\n'), icase: true, ..Flags::default() };
+        Regex::new(pattern.as_bytes(), Syntax::Egrep, flags).unwrap().find_at(text.as_bytes(), 0)
+    };
+    assert_eq!(find("foo", Whole::Word, "xfoo foo_ FOO"), Some((10, 13)));
+    assert_eq!(find("foo", Whole::Word, "éfoo foo"), Some((6, 9)));
+    assert_eq!(find("b|bc", Whole::Line, "bcd\nbc"), Some((4, 6)));
+}
+
+#[test]
+fn nothing_is_found_inside_of_a_character() {
+    let regex = Regex::new(b"x*", Syntax::Extended, Flags::default()).unwrap();
+    assert_eq!(regex.find_at("é".as_bytes(), 1), Some((2, 2)));
+}
+
+#[test]
+fn hopeless_searches_give_up() {
+    let regex = Regex::new(b"(a*)*(a*)*(a*)*(a*)*\\1\\2\\3\\4b", Syntax::Extended, Flags::default()).unwrap();
+    let text = [b"a".repeat(40), b"cb".to_vec()].concat();
+    assert!(regex.find_at(&text, 0).is_none() || regex.gave_up());
 }

@@ -70,6 +70,7 @@ pub(super) const OPTIONS: &[Opt] = &[
     Opt::flag('I', "no-filename", "Never print the file path with the matched lines."),
     Opt::flag('w', "word-regexp", "Only show matches surrounded by word boundaries."),
     Opt::flag('V', "version", ""),
+    Opt::flag('h', "help", ""),
     Opt::long("line-buffered", "Write each line at once."),
     Opt::long("block-buffered", ""),
     Opt::long("no-pcre2-unicode", ""),

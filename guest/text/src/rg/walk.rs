@@ -74,9 +74,12 @@ impl<'a> Walk<'a> {
             _ => false,
         };
         self.with_names = options.names.unwrap_or(!is_one_file);
-        if reads_input {
-            self.standard_input();
-        } else if paths.is_empty() {
+        let searches_here = match (paths.is_empty(), reads_input) {
+            (true, true) => self.is_input_empty(),
+            (is_bare, _) => is_bare,
+        };
+        if searches_here {
+            self.with_names = options.names.unwrap_or(true);
             self.tree(".", "");
         }
         for operand in paths {
@@ -132,6 +135,17 @@ impl<'a> Walk<'a> {
             self.call.complain(&format!("{name}: {}", text(errno)));
         }
         self.has_failed = true;
+    }
+
+    /// Searches standard input, unless there is nothing in it: a caller that has no input to give often gives an empty
+    /// pipe, and ripgrep without a path is meant for the directory then.
+    fn is_input_empty(&mut self) -> bool {
+        match Input::open("-").and_then(|input| input.read_all()) {
+            Ok(bytes) if bytes.is_empty() => return true,
+            Ok(bytes) => self.bytes("<stdin>", &bytes, true),
+            Err(errno) => self.complain("<stdin>", errno),
+        }
+        false
     }
 
     fn standard_input(&mut self) {
