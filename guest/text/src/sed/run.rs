@@ -13,6 +13,7 @@ use super::output::{Edited, Output};
 use super::script::{Action, Address, Command, Range, Script};
 use super::substitute::{self, Room};
 use super::{Failure, Options};
+use crate::locale;
 
 /// The stream editor at work.
 pub(super) struct Editor<'a> {
@@ -104,7 +105,7 @@ impl<'a> Editor<'a> {
             queue: Vec::new(),
             last_regex: None,
             replaced: false,
-            room: Room::default(),
+            room: Room { bytes: locale::is_bytes(), ..Room::default() },
         })
     }
 

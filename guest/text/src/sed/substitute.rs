@@ -10,6 +10,8 @@ use super::script::{Substitute, Translation};
 /// Room that is used again from one line to the next.
 #[derive(Default)]
 pub(super) struct Room {
+    /// Every byte is a character.
+    pub(super) bytes: bool,
     changed: Vec<u8>,
     captures: Captures,
 }
@@ -32,7 +34,7 @@ pub(super) fn substitute(what: &Substitute, regex: &Regex, space: &mut Vec<u8>, 
         let is_empty = from == end;
         // Nothing right behind the last match is no match of its own.
         if is_empty && last_end == Some(from) {
-            match step(space, from) {
+            match step(space, from, room.bytes) {
                 Some(next) => {
                     start = next;
                     continue;
@@ -52,7 +54,7 @@ pub(super) fn substitute(what: &Substitute, regex: &Regex, space: &mut Vec<u8>, 
             }
         }
         start = if is_empty {
-            match step(space, end) {
+            match step(space, end, room.bytes) {
                 Some(next) => next,
                 None => break,
             }
@@ -68,8 +70,11 @@ pub(super) fn substitute(what: &Substitute, regex: &Regex, space: &mut Vec<u8>, 
 }
 
 /// The position after the character at a place.
-fn step(text: &[u8], at: usize) -> Option<usize> {
+fn step(text: &[u8], at: usize, bytes: bool) -> Option<usize> {
     let rest = text.get(at..).filter(|rest| !rest.is_empty())?;
+    if bytes {
+        return Some(at + 1);
+    }
     let first = rest[..rest.len().min(4)].utf8_chunks().next()?.valid().chars().next();
     Some(at + first.map_or(1, char::len_utf8))
 }
