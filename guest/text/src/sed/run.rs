@@ -105,7 +105,7 @@ impl<'a> Editor<'a> {
             queue: Vec::new(),
             last_regex: None,
             replaced: false,
-            room: Room { bytes: locale::is_bytes(), ..Room::default() },
+            room: Room::new(locale::is_bytes()),
         })
     }
 

@@ -11,9 +11,16 @@ use super::script::{Substitute, Translation};
 #[derive(Default)]
 pub(super) struct Room {
     /// Every byte is a character.
-    pub(super) bytes: bool,
+    bytes: bool,
     changed: Vec<u8>,
     captures: Captures,
+}
+
+impl Room {
+    /// Room for texts in which every byte is a character, or in UTF-8.
+    pub(super) fn new(bytes: bool) -> Room {
+        Room { bytes, ..Room::default() }
+    }
 }
 
 /// Replaces matches in a text. True if one was replaced.
