@@ -1,0 +1,143 @@
+//! Tree to steps, for the machine that knows groups and back-references.
+//!
+//! Repetitions are written out the way glibc does it, as which way a group is matched depends on that.
+
+use crate::error::Error;
+use crate::set::Set;
+use crate::symbol::Symbol;
+use crate::tree::{Look, Node};
+
+/// Steps of a program: what a pattern may come to with its repetitions written out.
+const STEP_LIMIT: u64 = 250_000;
+
+/// One step. Places are indices of steps.
+#[derive(Debug, Clone)]
+pub(crate) enum Step {
+    Symbol(Symbol),
+    Letter(u8),
+    Set(usize),
+    Look(Look),
+    Open(usize),
+    Close(usize),
+    BackReference(usize),
+    /// Both ways, the first one preferred.
+    Split(usize, usize),
+    Jump(usize),
+    /// The end of a loop's body: back to its start, or out if the body matched nothing.
+    Again {
+        start: usize,
+        exit: usize,
+        group: Option<usize>,
+    },
+    Match,
+}
+
+/// A pattern as steps.
+#[derive(Debug)]
+pub(crate) struct Program {
+    pub(crate) steps: Vec<Step>,
+    pub(crate) sets: Vec<Set>,
+    /// Groups that back-references name.
+    pub(crate) referenced: Vec<usize>,
+    /// There is a loop whose body may match nothing.
+    pub(crate) loops_can_be_empty: bool,
+}
+
+/// Whether a tree's program would be within bounds.
+pub(crate) fn check(node: &Node) -> Result<(), Error> {
+    if node.weight() > STEP_LIMIT { Err(Error::TooBig) } else { Ok(()) }
+}
+
+impl Program {
+    pub(crate) fn new(node: &Node) -> Program {
+        let mut program =
+            Program { steps: Vec::new(), sets: Vec::new(), referenced: Vec::new(), loops_can_be_empty: false };
+        program.node(node);
+        program.steps.push(Step::Match);
+        program
+    }
+
+    fn here(&self) -> usize {
+        self.steps.len()
+    }
+
+    fn push(&mut self, step: Step) -> usize {
+        self.steps.push(step);
+        self.steps.len() - 1
+    }
+
+    fn node(&mut self, node: &Node) {
+        match node {
+            Node::Empty => {}
+            Node::Symbol(symbol) => {
+                self.push(Step::Symbol(*symbol));
+            }
+            Node::Letter(small) => {
+                self.push(Step::Letter(*small));
+            }
+            Node::Set(set) => {
+                self.sets.push(Set::clone(set));
+                self.push(Step::Set(self.sets.len() - 1));
+            }
+            Node::Look(look) => {
+                self.push(Step::Look(*look));
+            }
+            Node::Group(number, inner) => {
+                self.push(Step::Open(*number));
+                self.node(inner);
+                self.push(Step::Close(*number));
+            }
+            Node::Concat(nodes) => nodes.iter().for_each(|node| self.node(node)),
+            Node::Alternate(branches) => self.alternate(branches),
+            Node::Repeat(inner, least, most) => self.repeat(inner, *least, *most),
+            Node::BackReference(number) => {
+                self.push(Step::BackReference(*number));
+                if !self.referenced.contains(number) {
+                    self.referenced.push(*number);
+                }
+            }
+        }
+    }
+
+    fn alternate(&mut self, branches: &[Node]) {
+        let mut jumps = Vec::new();
+        for (index, branch) in branches.iter().enumerate() {
+            if index + 1 == branches.len() {
+                self.node(branch);
+                break;
+            }
+            let split = self.push(Step::Jump(0));
+            self.node(branch);
+            jumps.push(self.push(Step::Jump(0)));
+            self.steps[split] = Step::Split(split + 1, self.here());
+        }
+        let end = self.here();
+        for jump in jumps {
+            self.steps[jump] = Step::Jump(end);
+        }
+    }
+
+    fn repeat(&mut self, inner: &Node, least: u32, most: Option<u32>) {
+        for _ in 0..least {
+            self.node(inner);
+        }
+        let Some(most) = most else {
+            let start = self.push(Step::Jump(0));
+            self.node(inner);
+            let group = if let Node::Group(number, _) = inner { Some(*number) } else { None };
+            // Only a group can match nothing, or what a group matched.
+            self.loops_can_be_empty |= matches!(inner, Node::Group(..) | Node::BackReference(_) | Node::Repeat(..));
+            let exit = self.here() + 1;
+            self.push(Step::Again { start, exit, group });
+            self.steps[start] = Step::Split(start + 1, exit);
+            return;
+        };
+        // Of `((a?a)?a)?` all questions come first, the outermost in front.
+        let optional = most.saturating_sub(least);
+        let splits: Vec<usize> = (0..optional).map(|_| self.push(Step::Jump(0))).collect();
+        for split in splits.iter().rev() {
+            self.node(inner);
+            self.steps[*split] = Step::Split(split + 1, self.here());
+        }
+    }
+}

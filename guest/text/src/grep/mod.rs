@@ -1,0 +1,59 @@
+//! `grep`, `egrep`, `fgrep`: lines that match patterns.
+//!
+//! # Layout
+//! - `options`: what was asked for
+//! - `matcher`: the patterns, compiled
+//! - `scan`: one file, in large pieces
+//! - `print`: lines with their heads, colours and contexts
+//! - `walk`: files and trees
+//! - `filter`: names that are left out
+
+mod color;
+mod filter;
+mod matcher;
+mod options;
+mod print;
+mod scan;
+mod table;
+mod walk;
+
+use isopod_gnu::program::{Call, Program, Syntax};
+
+use options::Options;
+
+/// `grep`.
+pub(crate) const GREP: Program = program("grep", |call| run(call, None));
+
+/// `egrep`.
+pub(crate) const EGREP: Program = program("egrep", |call| run(call, Some("extended-regexp")));
+
+/// `fgrep`.
+pub(crate) const FGREP: Program = program("fgrep", |call| run(call, Some("fixed-strings")));
+
+const fn program(name: &'static str, run: fn(&Call) -> u8) -> Program {
+    Program {
+        name,
+        operands: &["[OPTION]... PATTERNS [FILE]..."],
+        about: "Search for PATTERNS in each FILE. PATTERNS can contain multiple patterns separated by newlines.\n\
+                When FILE is '-', read standard input. With no FILE, read '.' if recursive, '-' otherwise.\n\
+                Exit status is 0 if any line is selected, 1 otherwise; if any error occurs, it is 2.",
+        syntax: Syntax::Mixed,
+        options: table::OPTIONS,
+        failure: 2,
+        run,
+    }
+}
+
+fn run(call: &Call, matcher: Option<&'static str>) -> u8 {
+    let options = match Options::read(call, matcher) {
+        Ok(options) => options,
+        Err(code) => return code,
+    };
+    match matcher::Matcher::new(&options) {
+        Ok(matcher) => walk::Walk::new(call, &options, &matcher).run(),
+        Err(message) => {
+            call.complain(&message);
+            2
+        }
+    }
+}

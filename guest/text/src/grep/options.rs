@@ -1,0 +1,333 @@
+//! What was asked for.
+
+use isopod_gnu::input::Input;
+use isopod_gnu::program::Call;
+use isopod_gnu::quote;
+use isopod_regex::Whole;
+use isopod_sys::text;
+
+use super::color::Colors;
+use super::filter::Filter;
+
+/// What patterns are written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dialect {
+    Basic,
+    Extended,
+    Fixed,
+    Perl,
+    Awk,
+}
+
+/// What is done with a file that is no text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Binary {
+    /// It is only said by its name that it matches.
+    Named,
+    /// It is treated as text.
+    Text,
+    /// It matches nothing.
+    WithoutMatch,
+}
+
+/// What is done with a directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Directories {
+    Read,
+    Skip,
+    /// Its files are searched, too; with `true`, also those behind links.
+    Recurse(bool),
+}
+
+/// Which files' names are printed in place of lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum List {
+    None,
+    Matching,
+    Others,
+}
+
+/// What was asked for.
+pub(super) struct Options {
+    pub(super) dialect: Dialect,
+    pub(super) patterns: Vec<Vec<u8>>,
+    pub(super) icase: bool,
+    pub(super) whole: Whole,
+    /// What ends a line.
+    pub(super) end: u8,
+    pub(super) no_messages: bool,
+    pub(super) invert: bool,
+    /// Selected lines a file, at most.
+    pub(super) most: u64,
+    pub(super) byte_offset: bool,
+    pub(super) line_number: bool,
+    pub(super) line_buffered: bool,
+    /// Whether names are printed; if not said, it depends on how many there are.
+    pub(super) names: Option<bool>,
+    pub(super) label: String,
+    pub(super) only_matching: bool,
+    pub(super) quiet: bool,
+    pub(super) binary: Binary,
+    pub(super) directories: Directories,
+    pub(super) skip_devices: Option<bool>,
+    pub(super) filter: Filter,
+    pub(super) list: List,
+    pub(super) count: bool,
+    pub(super) tab: bool,
+    /// A NUL follows a name.
+    pub(super) null: bool,
+    pub(super) before: usize,
+    pub(super) after: usize,
+    pub(super) has_context: bool,
+    pub(super) separator: Option<String>,
+    pub(super) colors: Option<Colors>,
+    pub(super) files: Vec<String>,
+}
+
+impl Options {
+    /// Reads the options. An error is the exit code, and all has been said.
+    pub(super) fn read(call: &Call, matcher: Option<&str>) -> Result<Options, u8> {
+        let mut options = Options::default();
+        let mut dialect = matcher;
+        let mut patterns: Option<Vec<Vec<u8>>> = None;
+        let (mut context, mut before, mut after) = (None, None, None);
+        let mut digits: Option<usize> = None;
+        let mut color = "never";
+        for found in &call.options {
+            let value = found.value.as_deref().unwrap_or_default();
+            if let [digit @ b'0'..=b'9'] = found.option.as_bytes() {
+                let digit = usize::from(digit - b'0');
+                digits = Some(digits.unwrap_or(0).saturating_mul(10).saturating_add(digit));
+                context = digits;
+                continue;
+            }
+            digits = None;
+            match found.option {
+                "extended-regexp" | "fixed-strings" | "basic-regexp" | "perl-regexp" | "matcher" => {
+                    let new = if found.option == "matcher" { value } else { found.option };
+                    dialect = Some(choose(dialect, new).map_err(|message| complain(call, &message))?);
+                }
+                "regexp" => patterns.get_or_insert_default().extend(lines(value.as_bytes())),
+                "file" => {
+                    let bytes = read_all(value).map_err(|message| complain(call, &message))?;
+                    patterns.get_or_insert_default().extend(file_lines(&bytes));
+                }
+                "ignore-case" => options.icase = true,
+                "no-ignore-case" => options.icase = false,
+                "word-regexp" if options.whole == Whole::Any => options.whole = Whole::Word,
+                "word-regexp" => {}
+                "line-regexp" => options.whole = Whole::Line,
+                "null-data" => options.end = 0,
+                "no-messages" => options.no_messages = true,
+                "invert-match" => options.invert = true,
+                "max-count" => options.most = most(value).ok_or_else(|| complain(call, "invalid max count"))?,
+                "byte-offset" => options.byte_offset = true,
+                "unix-byte-offsets" => call.complain("warning: --unix-byte-offsets (-u) is obsolete"),
+                "line-number" => options.line_number = true,
+                "line-buffered" => options.line_buffered = true,
+                "with-filename" => options.names = Some(true),
+                "no-filename" => options.names = Some(false),
+                "label" => options.label = value.to_owned(),
+                "only-matching" => options.only_matching = true,
+                "quiet" | "silent" => options.quiet = true,
+                "binary-files" => {
+                    options.binary = match value {
+                        "binary" => Binary::Named,
+                        "text" => Binary::Text,
+                        "without-match" => Binary::WithoutMatch,
+                        _ => return Err(complain(call, "unknown binary-files type")),
+                    }
+                }
+                "text" => options.binary = Binary::Text,
+                "without-match" => options.binary = Binary::WithoutMatch,
+                "directories" => {
+                    options.directories = match unique(value, &["read", "recurse", "skip"]) {
+                        Some("read") => Directories::Read,
+                        Some("recurse") => Directories::Recurse(false),
+                        Some(_) => Directories::Skip,
+                        None => return Err(invalid(call, value, "--directories", &["read", "recurse", "skip"])),
+                    }
+                }
+                "devices" => {
+                    options.skip_devices = match value {
+                        "read" => Some(false),
+                        "skip" => Some(true),
+                        _ => return Err(complain(call, "unknown devices method")),
+                    }
+                }
+                "recursive" => options.directories = Directories::Recurse(false),
+                "dereference-recursive" => options.directories = Directories::Recurse(true),
+                "include" => options.filter.include(value),
+                "exclude" => options.filter.exclude(value),
+                "exclude-dir" => options.filter.exclude_dir(value),
+                "exclude-from" => {
+                    let bytes = read_all(value).map_err(|message| complain(call, &message))?;
+                    for line in String::from_utf8_lossy(&bytes).lines().filter(|line| !line.is_empty()) {
+                        options.filter.exclude(line);
+                    }
+                }
+                "files-without-match" => options.list = List::Others,
+                "files-with-matches" => options.list = List::Matching,
+                "count" => options.count = true,
+                "initial-tab" => options.tab = true,
+                "null" => options.null = true,
+                "before-context" => before = Some(length(call, value)?),
+                "after-context" => after = Some(length(call, value)?),
+                "context" => context = Some(length(call, value)?),
+                "group-separator" => options.separator = Some(value.to_owned()),
+                "no-group-separator" => options.separator = None,
+                "color" | "colour" => {
+                    color = match found.value.as_deref() {
+                        None => "auto",
+                        Some("always" | "yes" | "force") => "always",
+                        Some("never" | "no" | "none") => "never",
+                        Some("auto" | "tty" | "if-tty") => "auto",
+                        Some(_) => {
+                            call.help();
+                            return Err(2);
+                        }
+                    }
+                }
+                // `--binary` keeps carriage returns, and they are never taken away.
+                _ => {}
+            }
+        }
+        options.has_context = context.is_some() || before.is_some() || after.is_some();
+        options.before = before.or(context).unwrap_or(0);
+        options.after = after.or(context).unwrap_or(0);
+        options.dialect = match dialect {
+            Some("extended-regexp" | "egrep") => Dialect::Extended,
+            Some("fixed-strings" | "fgrep") => Dialect::Fixed,
+            Some("perl-regexp" | "perl") => Dialect::Perl,
+            Some("awk" | "gawk" | "posixawk") => Dialect::Awk,
+            _ => Dialect::Basic,
+        };
+        let mut operands = call.operands.iter();
+        options.patterns = match patterns {
+            Some(patterns) => patterns,
+            None => match operands.next() {
+                Some(pattern) => lines(pattern.as_bytes()).collect(),
+                None => {
+                    call.complain("no pattern");
+                    return Err(call.hint());
+                }
+            },
+        };
+        options.files = operands.cloned().collect();
+        // There is no terminal in the sandbox.
+        if color == "always" {
+            options.colors = Some(Colors::from_environment(call));
+        }
+        Ok(options)
+    }
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            dialect: Dialect::Basic,
+            patterns: Vec::new(),
+            icase: false,
+            whole: Whole::Any,
+            end: b'\n',
+            no_messages: false,
+            invert: false,
+            most: u64::MAX,
+            byte_offset: false,
+            line_number: false,
+            line_buffered: false,
+            names: None,
+            label: "(standard input)".to_owned(),
+            only_matching: false,
+            quiet: false,
+            binary: Binary::Named,
+            directories: Directories::Read,
+            skip_devices: None,
+            filter: Filter::default(),
+            list: List::None,
+            count: false,
+            tab: false,
+            null: false,
+            before: 0,
+            after: 0,
+            has_context: false,
+            separator: Some("--".to_owned()),
+            colors: None,
+            files: Vec::new(),
+        }
+    }
+}
+
+fn complain(call: &Call, message: &str) -> u8 {
+    call.complain(message);
+    2
+}
+
+fn invalid(call: &Call, value: &str, option: &str, valid: &[&str]) -> u8 {
+    call.complain(&format!("invalid argument {} for {}", quote::plain(value), quote::plain(option)));
+    let list: String = valid.iter().map(|name| format!("\n  - {}", quote::plain(name))).collect();
+    // There is no place left to report that standard error is gone.
+    let _ = isopod_sys::write_all(2, format!("Valid arguments are:{list}\n").as_bytes());
+    call.hint()
+}
+
+/// The one that a text is the beginning of.
+fn unique<'a>(text: &str, names: &[&'a str]) -> Option<&'a str> {
+    let mut fitting = names.iter().filter(|name| name.starts_with(text));
+    let first = fitting.next()?;
+    fitting.next().is_none().then_some(first)
+}
+
+/// One dialect after another: they must not contradict each other.
+fn choose<'a>(old: Option<&'a str>, new: &'a str) -> Result<&'a str, String> {
+    const KNOWN: [&str; 11] = [
+        "extended-regexp",
+        "fixed-strings",
+        "basic-regexp",
+        "perl-regexp",
+        "egrep",
+        "fgrep",
+        "grep",
+        "perl",
+        "awk",
+        "gawk",
+        "posixawk",
+    ];
+    if !KNOWN.contains(&new) {
+        return Err(format!("invalid matcher {new}"));
+    }
+    match old {
+        Some(old) if old != new => Err("conflicting matchers specified".to_owned()),
+        _ => Ok(new),
+    }
+}
+
+fn most(text: &str) -> Option<u64> {
+    let value: i128 = text.parse().ok()?;
+    // Less than nothing is no limit.
+    Some(u64::try_from(value).unwrap_or(u64::MAX))
+}
+
+fn length(call: &Call, text: &str) -> Result<usize, u8> {
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Ok(text.parse().unwrap_or(usize::MAX));
+    }
+    Err(complain(call, &format!("{text}: invalid context length argument")))
+}
+
+fn read_all(path: &str) -> Result<Vec<u8>, String> {
+    let read = Input::open(path).and_then(|input| input.read_all());
+    read.map_err(|errno| format!("{path}: {}", text(errno)))
+}
+
+fn lines(text: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+    text.split(|byte| *byte == b'\n').map(<[u8]>::to_vec)
+}
+
+/// The lines of a file: none if it is empty, and no empty one after the last newline.
+fn file_lines(bytes: &[u8]) -> Vec<Vec<u8>> {
+    if bytes.is_empty() {
+        return Vec::new();
+    }
+    lines(bytes.strip_suffix(b"\n").unwrap_or(bytes)).collect()
+}

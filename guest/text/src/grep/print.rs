@@ -1,0 +1,201 @@
+//! Lines as they are printed: their heads, their colours, and parts of them.
+
+use isopod_gnu::output::Out;
+
+use super::color::Colors;
+use super::matcher::Matcher;
+use super::options::{Binary, Options};
+use crate::locale;
+
+/// What stands after a name and a number.
+pub(super) const SELECTED: u8 = b':';
+pub(super) const CONTEXT: u8 = b'-';
+
+/// Where a line is.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    /// Its number, if numbers are wanted.
+    pub(super) number: u64,
+    /// Bytes before it.
+    pub(super) offset: u64,
+}
+
+/// Prints the lines of one file.
+pub(super) struct Printer<'a> {
+    pub(super) options: &'a Options,
+    pub(super) matcher: &'a Matcher,
+    /// The name in front of lines, if there is one.
+    pub(super) name: Option<&'a str>,
+    /// Columns of a number with `-T`.
+    pub(super) width: usize,
+    /// A line was left out because it is no text.
+    pub(super) met_bytes: bool,
+    checks_text: bool,
+}
+
+impl<'a> Printer<'a> {
+    pub(super) fn new(options: &'a Options, matcher: &'a Matcher, name: Option<&'a str>, width: usize) -> Printer<'a> {
+        let checks_text = options.binary != Binary::Text && !locale::is_bytes();
+        Printer { options, matcher, name, width, met_bytes: false, checks_text }
+    }
+
+    /// Prints a line, which is given without its end.
+    pub(super) fn line(&mut self, line: &[u8], place: Place, sep: u8, out: &mut Out) -> Result<(), String> {
+        let options = self.options;
+        let matching = (sep == SELECTED) != options.invert;
+        let colors = options.colors.as_ref();
+        let (line_color, match_color) = match colors {
+            Some(colors) => {
+                // With `rv`, what is selected because it does not match has the colour of the rest.
+                let is_selected = if colors.reverse { (sep == SELECTED) != options.invert } else { sep == SELECTED };
+                let line = if is_selected { &colors.selected_line } else { &colors.context_line };
+                let matched = if sep == SELECTED { &colors.selected_match } else { &colors.context_match };
+                (line.as_str(), matched.as_str())
+            }
+            None => ("", ""),
+        };
+        if options.only_matching {
+            if matching && sep == SELECTED {
+                self.matches(line, place, sep, match_color, out)?;
+            }
+            return self.flush(out);
+        }
+        if !self.head(line, place, sep, out) {
+            return Ok(());
+        }
+        match colors {
+            Some(colors) if matching && (!line_color.is_empty() || !match_color.is_empty()) => {
+                self.colored(line, colors, line_color, match_color, out)?;
+            }
+            Some(colors) => {
+                colors.start(line_color, out);
+                out.push(line);
+                colors.end(line_color, out);
+            }
+            None => out.push(line),
+        }
+        out.byte(options.end);
+        self.flush(out)
+    }
+
+    /// The separator between groups of lines.
+    pub(super) fn separator(&self, out: &mut Out) {
+        if let Some(separator) = &self.options.separator {
+            self.paint(|colors| &colors.separator, separator.as_bytes(), out);
+            out.byte(b'\n');
+        }
+    }
+
+    /// A name, in its colour, without what follows it.
+    pub(super) fn print_name(&self, name: &str, out: &mut Out) {
+        self.paint(|colors| &colors.name, name.as_bytes(), out);
+    }
+
+    pub(super) fn paint(&self, color: fn(&Colors) -> &String, text: &[u8], out: &mut Out) {
+        match &self.options.colors {
+            Some(colors) => {
+                colors.start(color(colors), out);
+                out.push(text);
+                colors.end(color(colors), out);
+            }
+            None => out.push(text),
+        }
+    }
+
+    fn flush(&self, out: &mut Out) -> Result<(), String> {
+        if self.options.line_buffered {
+            out.flush();
+        }
+        Ok(())
+    }
+
+    /// Prints name and numbers. False if the text is none, and nothing is printed.
+    fn head(&mut self, shown: &[u8], place: Place, sep: u8, out: &mut Out) -> bool {
+        if self.checks_text && std::str::from_utf8(shown).is_err() {
+            self.met_bytes = true;
+            return false;
+        }
+        let options = self.options;
+        if let Some(name) = self.name {
+            self.print_name(name, out);
+            if options.null {
+                out.byte(0);
+            } else {
+                self.paint(|colors| &colors.separator, &[sep], out);
+            }
+        }
+        let width = self.width;
+        if options.line_number {
+            let number = format!("{:>width$}", place.number);
+            self.paint(|colors| &colors.line_number, number.as_bytes(), out);
+            self.paint(|colors| &colors.separator, &[sep], out);
+        }
+        if options.byte_offset {
+            let offset = format!("{:>width$}", place.offset);
+            self.paint(|colors| &colors.byte_offset, offset.as_bytes(), out);
+            self.paint(|colors| &colors.separator, &[sep], out);
+        }
+        if options.tab && (self.name.is_some() || options.line_number || options.byte_offset) && !shown.is_empty() {
+            out.byte(b'\t');
+        }
+        true
+    }
+
+    /// Each match on a line of its own.
+    fn matches(&mut self, line: &[u8], place: Place, sep: u8, match_color: &str, out: &mut Out) -> Result<(), String> {
+        let mut at = 0;
+        while let Some((start, end)) = self.next_match(line, at)? {
+            let place = Place { offset: place.offset + start as u64, ..place };
+            if self.head(&line[start..end], place, sep, out) {
+                if let Some(colors) = &self.options.colors {
+                    colors.start(match_color, out);
+                    out.push(&line[start..end]);
+                    colors.end(match_color, out);
+                } else {
+                    out.push(&line[start..end]);
+                }
+                out.byte(self.options.end);
+            }
+            at = end;
+        }
+        Ok(())
+    }
+
+    /// A line with its matches in colour.
+    fn colored(
+        &self,
+        line: &[u8],
+        colors: &Colors,
+        line_color: &str,
+        match_color: &str,
+        out: &mut Out,
+    ) -> Result<(), String> {
+        let mut at = 0;
+        while let Some((start, end)) = self.next_match(line, at)? {
+            // As in GNU's, the line's colour is not ended before the match's starts.
+            colors.start(line_color, out);
+            out.push(&line[at..start]);
+            colors.start(match_color, out);
+            out.push(&line[start..end]);
+            colors.end(match_color, out);
+            at = end;
+        }
+        if at < line.len() {
+            colors.start(line_color, out);
+            out.push(&line[at..]);
+            colors.end(line_color, out);
+        }
+        Ok(())
+    }
+
+    /// The next match that is not empty.
+    fn next_match(&self, line: &[u8], mut at: usize) -> Result<Option<(usize, usize)>, String> {
+        while at <= line.len() {
+            match self.matcher.find_at(line, at)? {
+                Some((start, end)) if start == end => at = end + 1,
+                found => return Ok(found),
+            }
+        }
+        Ok(None)
+    }
+}

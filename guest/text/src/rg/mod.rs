@@ -1,0 +1,57 @@
+//! `rg`: what agents use of ripgrep.
+//!
+//! Output is as ripgrep's when it does not go to a terminal. Files are searched one after the other in the order of
+//! their names, which ripgrep promises with `--sort path` only.
+//!
+//! # Layout
+//! - `table`, `options`: what was asked for
+//! - `types`: kinds of files by their names
+//! - `ignore`: `.gitignore` and its like, and `-g`
+//! - `walk`: files and trees
+//! - `matcher`: the patterns
+//! - `search`, `json`: one file, and what is printed of it
+
+mod ignore;
+mod json;
+mod matcher;
+mod options;
+mod search;
+mod table;
+mod types;
+mod walk;
+
+use isopod_gnu::output::Out;
+use isopod_gnu::program::{Call, Program, Syntax};
+
+use options::{Mode, Options};
+
+/// `rg`.
+pub(crate) const PROGRAM: Program = Program {
+    name: "rg",
+    operands: &["[OPTIONS] PATTERN [PATH ...]", "[OPTIONS] -e PATTERN ... [PATH ...]", "[OPTIONS] --files [PATH ...]"],
+    about: "Recursively search the current directory for lines matching a pattern. By default .gitignore rules are\n\
+            respected, and hidden files and binary files are skipped.",
+    syntax: Syntax::Mixed,
+    options: table::OPTIONS,
+    failure: 2,
+    run: |call| run(call).unwrap_or_else(|code| code),
+};
+
+fn run(call: &Call) -> Result<u8, u8> {
+    let options = Options::read(call).map_err(|message| {
+        call.complain(&message);
+        2
+    })?;
+    if options.mode == Mode::TypeList {
+        let mut out = Out::new();
+        for (name, globs) in types::TYPES {
+            out.push(format!("{name}: {}\n", globs.join(", ")).as_bytes());
+        }
+        return Ok(call.finish(out, 0));
+    }
+    // No pattern matches nothing.
+    if options.patterns.is_empty() && options.mode != Mode::Files {
+        return Ok(1);
+    }
+    walk::Walk::new(call, &options).and_then(walk::Walk::run)
+}

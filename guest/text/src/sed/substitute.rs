@@ -1,0 +1,131 @@
+//! `s`, `y` and `e`: what changes the pattern space.
+
+use isopod_regex::{Captures, Regex};
+use isopod_sys::process::{self, Command};
+use isopod_sys::{Fd, text};
+
+use super::Failure;
+use super::script::{Substitute, Translation};
+
+/// Room that is used again from one line to the next.
+#[derive(Default)]
+pub(super) struct Room {
+    /// Every byte is a character.
+    bytes: bool,
+    changed: Vec<u8>,
+    captures: Captures,
+}
+
+impl Room {
+    /// Room for texts in which every byte is a character, or in UTF-8.
+    pub(super) fn new(bytes: bool) -> Room {
+        Room { bytes, ..Room::default() }
+    }
+}
+
+/// Replaces matches in a text. True if one was replaced.
+pub(super) fn substitute(what: &Substitute, regex: &Regex, space: &mut Vec<u8>, room: &mut Room) -> bool {
+    let wants_groups = what.replacement.highest > 0;
+    let mut count = 0;
+    let (mut start, mut copied) = (0, 0);
+    let mut last_end = None;
+    let mut replaced = false;
+    room.changed.clear();
+    while start <= space.len() {
+        let found = if wants_groups {
+            regex.captures_at(space, start, &mut room.captures).then(|| room.captures.get(0)).flatten()
+        } else {
+            regex.find_at(space, start)
+        };
+        let Some((from, end)) = found else { break };
+        let is_empty = from == end;
+        // Nothing right behind the last match is no match of its own.
+        if is_empty && last_end == Some(from) {
+            match step(space, from, room.bytes) {
+                Some(next) => {
+                    start = next;
+                    continue;
+                }
+                None => break,
+            }
+        }
+        last_end = Some(end);
+        count += 1;
+        if count >= what.number {
+            room.changed.extend_from_slice(&space[copied..from]);
+            what.replacement.apply(space, &room.captures, (from, end), &mut room.changed);
+            copied = end;
+            replaced = true;
+            if !what.global {
+                break;
+            }
+        }
+        start = if is_empty {
+            match step(space, end, room.bytes) {
+                Some(next) => next,
+                None => break,
+            }
+        } else {
+            end
+        };
+    }
+    if replaced {
+        room.changed.extend_from_slice(&space[copied..]);
+        std::mem::swap(space, &mut room.changed);
+    }
+    replaced
+}
+
+/// The position after the character at a place.
+fn step(text: &[u8], at: usize, bytes: bool) -> Option<usize> {
+    let rest = text.get(at..).filter(|rest| !rest.is_empty())?;
+    if bytes {
+        return Some(at + 1);
+    }
+    let first = rest[..rest.len().min(4)].utf8_chunks().next()?.valid().chars().next();
+    Some(at + first.map_or(1, char::len_utf8))
+}
+
+/// Changes characters.
+pub(super) fn translate(what: &Translation, space: &mut Vec<u8>) {
+    let mut out = Vec::with_capacity(space.len());
+    for chunk in space.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            if c.is_ascii() {
+                out.extend_from_slice(&what.ascii[c as usize]);
+            } else if let Some((_, to)) = what.others.iter().find(|(from, _)| *from == c) {
+                out.extend_from_slice(to);
+            } else {
+                out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+        }
+        out.extend_from_slice(chunk.invalid());
+    }
+    *space = out;
+}
+
+/// Runs a command in a shell and returns what it prints.
+pub(super) fn execute(command: &[u8]) -> Result<Vec<u8>, Failure> {
+    let failed = |errno| Failure(format!("error running subprocess: {}", text(errno)), 4);
+    let Ok(command) = std::str::from_utf8(command) else {
+        return Err(Failure("a command must be UTF-8".to_owned(), 4));
+    };
+    let (reader, writer) = Fd::pipe().map_err(failed)?;
+    let argv = ["sh", "-c", command].map(str::to_owned).to_vec();
+    let files = vec![(0, 0), (1, writer.raw()), (2, 2)];
+    let env = std::env::vars().collect();
+    let child = process::spawn(&Command { program: "/bin/sh".to_owned(), argv, env, files, payload: Vec::new() });
+    drop(writer);
+    let child = child.map_err(failed)?;
+    let mut output = Vec::new();
+    loop {
+        let piece = reader.read(64 * 1024).map_err(failed)?;
+        if piece.is_empty() {
+            break;
+        }
+        output.extend_from_slice(&piece);
+    }
+    // How it ended makes no difference.
+    let _ = process::wait(Some(child), None);
+    Ok(output)
+}
