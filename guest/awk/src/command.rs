@@ -42,7 +42,7 @@ const fn named(name: &'static str) -> Program {
                 With no FILE, or when FILE is -, read standard input. A FILE of the form VAR=VALUE is an assignment.",
         syntax: Syntax::OptionsFirst,
         options: OPTIONS,
-        failure: 2,
+        failure: 1,
         run,
     }
 }
@@ -66,7 +66,8 @@ fn start(call: &Call) -> Result<u8, u8> {
     let mut sources = sources(call)?;
     if sources.is_empty() {
         let Some((program, rest)) = operands.split_first() else {
-            return Err(call.misused("no program text"));
+            call.misused("no program text");
+            return Err(1);
         };
         sources.push(Source { name: "cmd. line".into(), text: program.as_bytes().to_vec() });
         operands = rest;
@@ -81,7 +82,10 @@ fn start(call: &Call) -> Result<u8, u8> {
     for warning in &program.warnings {
         call.complain(warning);
     }
-    let code = compile::compile(&program).map_err(|message| fail(vec![format!("cmd. line:1: {message}")], 1))?;
+    let code = compile::compile(&program).map_err(|message| match message.strip_prefix("error: ") {
+        Some(_) => fail(vec![format!("cmd. line:1: {message}")], 1),
+        None => fail(vec![format!("cmd. line:1: fatal: {message}")], 2),
+    })?;
     // The tree is of no use any more, and the end of the process frees it sooner than a walk over it would.
     std::mem::forget(program);
     let mut machine = Machine::new(code, &call.name, call.has("characters-as-bytes") || is_c_locale());
@@ -158,8 +162,6 @@ fn prepare(call: &Call, operands: &[String], machine: &mut Machine) -> Result<()
     for found in &call.options {
         let value = found.value.as_deref().unwrap_or_default();
         match found.option {
-            // `-Ft` means a tab, by an old custom.
-            "field-separator" if value == "t" => machine.set_global(global::FS, Value::string(b"\t"))?,
             "field-separator" => machine.set_global(global::FS, Value::string(&unescape_all(value.as_bytes())))?,
             "assign" => match assignment(value.as_bytes()) {
                 Some((name, text)) => machine.assign_text(&name, &text)?,

@@ -75,9 +75,13 @@ impl Reader {
         record: &mut Vec<u8>,
         terminator: &mut Vec<u8>,
     ) -> Result<bool, Errno> {
-        record.clear();
+        // At the end the last record stays, for END to see.
+        if self.at == self.buffer.len() && !self.fill()? {
+            return Ok(false);
+        }
         match separator {
             Separator::Byte(byte) => {
+                record.clear();
                 loop {
                     let rest = &self.buffer[self.at..];
                     if let Some(length) = memchr(*byte, rest) {
@@ -102,6 +106,7 @@ impl Reader {
                 self.paragraph(record, terminator)
             }
             Separator::Regex(regex) => {
+                record.clear();
                 terminator.clear();
                 self.until_match(regex, record, terminator)
             }
@@ -120,6 +125,7 @@ impl Reader {
                 return Ok(false);
             }
         }
+        record.clear();
         let mut searched = 0;
         loop {
             let rest = &self.buffer[self.at..];

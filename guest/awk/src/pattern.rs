@@ -90,8 +90,7 @@ fn spelled_out(source: &[u8]) -> Vec<u8> {
 
 fn escape(rest: &[u8], in_set: bool, text: &mut Vec<u8>) -> usize {
     match rest[0] {
-        b'y' if !in_set => text.extend_from_slice(b"\\b"),
-        b'B' | b'<' | b'>' | b'`' | b'\'' | b'w' | b'W' | b's' | b'S' if !in_set => {
+        b'y' | b'B' | b'<' | b'>' | b'`' | b'\'' | b'w' | b'W' | b's' | b'S' if !in_set => {
             text.extend([b'\\', rest[0]]);
         }
         b'/' | b'"' => text.push(rest[0]),

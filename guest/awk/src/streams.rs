@@ -19,12 +19,11 @@ pub(crate) struct Writer {
     fd: u32,
     buffer: Vec<u8>,
     child: Option<u32>,
-    redirect: Redirect,
 }
 
 impl Writer {
     fn of_number(fd: u32) -> Writer {
-        Writer { file: None, fd, buffer: Vec::new(), child: None, redirect: Redirect::File }
+        Writer { file: None, fd, buffer: Vec::new(), child: None }
     }
 
     /// The buffer to write to; `written` follows.
@@ -53,12 +52,19 @@ impl Writer {
 pub(crate) struct Streams {
     pub(crate) standard_output: Writer,
     writers: HashMap<Vec<u8>, Writer>,
+    /// The names of the writers, in the order in which they were opened.
+    opened: Vec<Vec<u8>>,
     readers: HashMap<Vec<u8>, Reader>,
 }
 
 impl Streams {
     pub(crate) fn new() -> Streams {
-        Streams { standard_output: Writer::of_number(1), writers: HashMap::new(), readers: HashMap::new() }
+        Streams {
+            standard_output: Writer::of_number(1),
+            writers: HashMap::new(),
+            opened: Vec::new(),
+            readers: HashMap::new(),
+        }
     }
 
     /// The writer of a name, opened if need be.
@@ -73,6 +79,7 @@ impl Streams {
                 how => open_to_write(name, how)?,
             };
             self.writers.insert(name.to_vec(), writer);
+            self.opened.push(name.to_vec());
         }
         self.writers.get_mut(name).ok_or_else(|| "no such stream".into())
     }
@@ -83,7 +90,7 @@ impl Streams {
         let (reader, writer) = Fd::pipe().map_err(refused)?;
         let child = spawn(command, &[(0, reader.raw()), (1, 1), (2, 2)], env()).map_err(refused)?;
         let fd = writer.raw();
-        Ok(Writer { file: Some(writer), fd, buffer: Vec::new(), child: Some(child), redirect: Redirect::Pipe })
+        Ok(Writer { file: Some(writer), fd, buffer: Vec::new(), child: Some(child) })
     }
 
     /// The reader of a file, opened if need be.
@@ -125,7 +132,8 @@ impl Streams {
     pub(crate) fn close(&mut self, name: &[u8]) -> f64 {
         let mut code = -1.0;
         if let Some(writer) = self.writers.remove(name) {
-            code = self.end(writer);
+            self.opened.retain(|opened| opened != name);
+            code = end(writer);
         }
         if let Some(mut reader) = self.readers.remove(name) {
             let child = reader.child.take();
@@ -133,21 +141,6 @@ impl Streams {
             code = child.map_or(0.0, wait);
         }
         code
-    }
-
-    fn end(&mut self, mut writer: Writer) -> f64 {
-        // A command whose output mixes with ours gets to write after what came before.
-        if writer.child.is_some() {
-            let _ = self.standard_output.flush();
-        }
-        // A reader that has gone is no error of the writer.
-        let result = writer.flush();
-        drop(writer.file.take());
-        match (writer.child, result) {
-            (Some(child), _) => wait(child),
-            (None, Ok(())) => 0.0,
-            (None, Err(_)) => -1.0,
-        }
     }
 
     pub(crate) fn flush_all(&mut self) {
@@ -168,17 +161,27 @@ impl Streams {
 
     /// Closes everything at the end of the program, and waits for all commands.
     pub(crate) fn finish(&mut self) -> Result<(), Errno> {
-        let result = self.standard_output.flush();
-        let mut names: Vec<Vec<u8>> = self.writers.keys().cloned().collect();
-        names.sort_unstable_by_key(|name| self.writers[name].redirect == Redirect::Pipe);
-        for name in names {
+        // The last one first, as gawk does it.
+        while let Some(name) = self.opened.pop() {
             self.close(&name);
         }
         let names: Vec<Vec<u8>> = self.readers.keys().cloned().collect();
         for name in names {
             self.close(&name);
         }
-        result
+        // Last, as gawk does it: what commands print at the end comes before what is still held back here.
+        self.standard_output.flush()
+    }
+}
+
+fn end(mut writer: Writer) -> f64 {
+    // A reader that has gone is no error of the writer.
+    let result = writer.flush();
+    drop(writer.file.take());
+    match (writer.child, result) {
+        (Some(child), _) => wait(child),
+        (None, Ok(())) => 0.0,
+        (None, Err(_)) => -1.0,
     }
 }
 
@@ -196,7 +199,7 @@ fn open_to_write(name: &[u8], how: Redirect) -> Result<Writer, String> {
         | if how == Redirect::Append { OpenFlags::APPEND } else { OpenFlags::TRUNCATE };
     let file = Fd::open(path, flags, 0o666).map_err(refused)?;
     let fd = file.raw();
-    Ok(Writer { file: Some(file), fd, buffer: Vec::new(), child: None, redirect: how })
+    Ok(Writer { file: Some(file), fd, buffer: Vec::new(), child: None })
 }
 
 fn cannot(name: &[u8], what: &str, errno: Errno) -> String {

@@ -17,11 +17,11 @@ impl Compiler<'_> {
             Expr::Number(number) => self.push(Value::Number(*number)),
             Expr::Text(text) => self.push(Value::string(text)),
             Expr::Regex(regex) => {
-                let constant = self.regex_constant(regex);
+                let constant = self.regex_constant(regex)?;
                 self.emit(Op::MatchRecord(constant));
             }
             Expr::TypedRegex(regex) => {
-                let constant = self.regex_constant(regex);
+                let constant = self.regex_constant(regex)?;
                 self.emit(Op::Const(constant));
             }
             Expr::Variable(name) => {
@@ -85,6 +85,15 @@ impl Compiler<'_> {
             Expr::Chain(first, rest) => {
                 self.expression(first)?;
                 for (arithmetic, operand) in rest {
+                    match (arithmetic, operand) {
+                        (Arithmetic::Divide, Expr::Number(0.0)) => {
+                            return Err("error: division by zero attempted".into());
+                        }
+                        (Arithmetic::Remainder, Expr::Number(0.0)) => {
+                            return Err("error: division by zero attempted in `%'".into());
+                        }
+                        _ => {}
+                    }
                     self.expression(operand)?;
                     self.emit(Op::Arithmetic(*arithmetic));
                 }
@@ -177,15 +186,18 @@ impl Compiler<'_> {
         self.emit(Op::Const(constant));
     }
 
-    fn regex_constant(&mut self, source: &[u8]) -> u32 {
-        self.constant(Value::Regex(Rc::new(Literal::new(source.to_vec()))))
+    fn regex_constant(&mut self, source: &[u8]) -> Compiled<u32> {
+        let literal = Literal::new(source.to_vec());
+        // Wrong ones are told before the program starts; what is made here is kept for the run.
+        literal.regex(false).map_err(|message| format!("error: {message}"))?;
+        Ok(self.constant(Value::Regex(Rc::new(literal))))
     }
 
     /// Pushes a regular expression: a literal as such, anything else as a value.
     pub(super) fn regex(&mut self, expr: &Expr) -> Compiled<()> {
         match expr {
             Expr::Regex(source) => {
-                let constant = self.regex_constant(source);
+                let constant = self.regex_constant(source)?;
                 self.emit(Op::Const(constant));
                 Ok(())
             }
@@ -195,13 +207,13 @@ impl Compiler<'_> {
     }
 
     /// The label of a `case`.
-    pub(super) fn label(&mut self, label: &Expr) -> u32 {
-        match label {
+    pub(super) fn label(&mut self, label: &Expr) -> Compiled<u32> {
+        Ok(match label {
             Expr::Number(number) => self.constant(Value::Number(*number)),
             Expr::Text(text) => self.constant(Value::string(text)),
-            Expr::Regex(source) | Expr::TypedRegex(source) => self.regex_constant(source),
+            Expr::Regex(source) | Expr::TypedRegex(source) => self.regex_constant(source)?,
             _ => self.constant(Value::Unset),
-        }
+        })
     }
 
     /// Pushes a key: one value, or several joined.

@@ -166,7 +166,7 @@ impl Compiler<'_> {
                 entries.push(None);
                 continue;
             };
-            let constant = self.label(label);
+            let constant = self.label(label)?;
             self.emit(Op::CaseIs(constant));
             let next = self.emit(Op::JumpUnless(0));
             self.emit(Op::Pop);

@@ -1,8 +1,11 @@
-//! `rand`: the sequence of BSD's additive feedback generator, so that a seed gives the numbers that gawk gives.
+//! `rand`: BSD's additive feedback generator behind a table that shuffles its numbers, so that a seed gives the
+//! sequence that gawk gives.
 
 /// The generator adds the number that is this far back to the one before that.
 const DEGREE: usize = 63;
 const DISTANCE: usize = 1;
+/// Numbers in the table; each one given out chooses the next.
+const SHUFFLED: usize = 512;
 /// One more than the greatest number.
 const RANGE: f64 = 2_147_483_648.0;
 
@@ -10,6 +13,9 @@ pub(crate) struct Random {
     state: [u32; DEGREE],
     front: usize,
     rear: usize,
+    /// The table, and the place of the next number in it.
+    table: Vec<u32>,
+    place: usize,
     seed: f64,
     /// Making the state takes longer than many programs run.
     is_ready: bool,
@@ -17,7 +23,7 @@ pub(crate) struct Random {
 
 impl Random {
     pub(crate) fn new(seed: u32) -> Random {
-        Random { state: [0; DEGREE], front: 0, rear: 0, seed: f64::from(seed), is_ready: false }
+        Random { state: [0; DEGREE], front: 0, rear: 0, table: Vec::new(), place: 0, seed: f64::from(seed), is_ready: false }
     }
 
     /// Sets the seed and returns the one before.
@@ -34,6 +40,8 @@ impl Random {
             *slot = word;
         }
         (self.front, self.rear) = (DISTANCE, 0);
+        self.table = (0..SHUFFLED).map(|_| self.raw()).collect();
+        self.place = self.raw() as usize % SHUFFLED;
         for _ in 0..10 * DEGREE {
             self.word();
         }
@@ -41,6 +49,13 @@ impl Random {
     }
 
     fn word(&mut self) -> u32 {
+        let fresh = self.raw();
+        let word = std::mem::replace(&mut self.table[self.place], fresh);
+        self.place = word as usize % SHUFFLED;
+        word
+    }
+
+    fn raw(&mut self) -> u32 {
         self.state[self.front] = self.state[self.front].wrapping_add(self.state[self.rear]);
         let word = self.state[self.front] >> 1;
         self.front = (self.front + 1) % DEGREE;
@@ -51,9 +66,7 @@ impl Random {
     /// A number from 0 up to 1.
     pub(crate) fn next(&mut self) -> f64 {
         if !self.is_ready {
-            // The seed that gawk starts with is shown as 0 and is 1.
-            let seed = if self.seed == 0.0 { 1 } else { self.seed as i64 as u32 };
-            self.prepare(seed);
+            self.prepare(self.seed as i64 as u32);
         }
         loop {
             let low = f64::from(self.word()) / RANGE;
@@ -65,8 +78,24 @@ impl Random {
     }
 }
 
-/// 16807 times the number, modulo 2^31 - 1.
+/// 16807 times the number, modulo 2^31 - 1. Zero would stay zero.
 fn following(word: u32) -> u32 {
-    let word = u64::from(word) % 0x7fff_fffe + 1;
-    ((word * 16807 % 0x7fff_ffff) - 1) as u32
+    let word = if word == 0 { 123_459_876 } else { i64::from(word as i32) };
+    let next = 16807 * (word % 127_773) - 2836 * (word / 127_773);
+    (if next < 0 { next + 0x7fff_ffff } else { next }) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Recorded from gawk 5.2.
+    #[test]
+    fn seeds_give_known_numbers() {
+        let mut random = Random::new(1);
+        assert!((random.next() - 0.924_045_815_399_125).abs() < 1e-15);
+        assert!((random.next() - 0.593_908_619_295_878).abs() < 1e-15);
+        assert_eq!(random.seed(42.0), 1.0);
+        assert!((random.next() - 0.24632).abs() < 1e-5);
+    }
 }

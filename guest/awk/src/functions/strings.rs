@@ -47,14 +47,12 @@ impl Machine {
                 &converted
             }
         };
-        let (Some(start), Some(length)) = (rounded(start), rounded(length)) else { return Value::string(b"") };
-        // Characters before the first count for the length, but are not there.
-        let (first, last) = (start.max(1.0), start + length);
-        if last <= first {
+        // A start before the first character is the first, and does not take from the length: BWK's awk has it so.
+        let skip = (start - 1.0).max(0.0) as usize;
+        let take = if length.is_finite() { length.max(0.0) as usize } else { usize::MAX };
+        if start.is_nan() || length.is_nan() || take == 0 {
             return Value::string(b"");
         }
-        let skip = (first - 1.0) as usize;
-        let take = if last.is_finite() { (last - first) as usize } else { usize::MAX };
         if self.bytes || whole.is_ascii() {
             let from = skip.min(whole.len());
             let to = from.saturating_add(take).min(whole.len());
@@ -75,8 +73,6 @@ impl Machine {
         } else {
             memchr::memmem::find(&haystack, &needle)
         };
-        // Nothing is found nowhere, even in nothing.
-        let found = found.filter(|_| !needle.is_empty());
         Value::Number(found.map_or(0.0, |at| self.characters(&haystack[..at]) as f64 + 1.0))
     }
 
@@ -206,9 +202,4 @@ fn fill(array: &ArrayRef, separators: Option<&ArrayRef>, text: &[u8], splitter: 
         }
     }
     count as usize
-}
-
-/// To the nearest whole number; none for what is no number.
-fn rounded(number: f64) -> Option<f64> {
-    (!number.is_nan()).then(|| number.round_ties_even())
 }

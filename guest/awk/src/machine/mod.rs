@@ -143,7 +143,7 @@ impl Machine {
             bytes,
             split_by: global::FS,
             regexes: HashMap::new(),
-            random: Random::new(0),
+            random: Random::new(1),
             exit_code: 0,
             name: name.to_owned(),
             nested: 0,

@@ -72,7 +72,7 @@ impl Machine {
                     return Ok(None);
                 }
                 self.had_file = true;
-                self.globals[global::FILENAME] = Value::string(b"");
+                self.globals[global::FILENAME] = Value::string(b"-");
                 self.main = Some(Reader::standard_input());
                 return self.begin_file(None).map(Some);
             };
@@ -181,7 +181,7 @@ impl Machine {
             .streams
             .file_reader(&name)
             .and_then(|reader| reader.read(&self.separator, &mut line, &mut terminator));
-        self.got(result, line, &terminator, place, false)
+        self.got(result, line, &terminator, place)
     }
 
     pub(super) fn getline_command(&mut self, place: bool) -> Run<()> {
@@ -193,7 +193,7 @@ impl Machine {
             .streams
             .command_reader(&command, &env)
             .and_then(|reader| reader.read(&self.separator, &mut line, &mut terminator));
-        self.got(result, line, &terminator, place, true)
+        self.got(result, line, &terminator, place)
     }
 
     fn got(
@@ -202,14 +202,10 @@ impl Machine {
         line: Vec<u8>,
         terminator: &[u8],
         place: bool,
-        counts: bool,
     ) -> Run<()> {
         let code = match result {
             Ok(true) => {
                 self.globals[global::RT] = Value::string(terminator);
-                if counts {
-                    self.nr += 1.0;
-                }
                 if place {
                     self.set_place(Value::input(&line))?;
                 } else {

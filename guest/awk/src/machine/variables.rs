@@ -136,10 +136,6 @@ impl Machine {
             [byte] if !(self.ignore_case && byte.is_ascii_alphabetic()) && byte.is_ascii() => {
                 Splitter::Byte { byte: *byte, newlines }
             }
-            source if newlines => {
-                let source = [b"(", source, b")|\n"].concat();
-                Splitter::Regex(self.regex_of_text(&source)?)
-            }
             source => Splitter::Regex(self.regex_of_text(source)?),
         })
     }
