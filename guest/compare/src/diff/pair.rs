@@ -142,6 +142,13 @@ impl Diff<'_> {
         if self.settings.brief && !self.settings.ignores() {
             return if first == second { self.same(a, b) } else { self.differ(a, b) };
         }
+        let incomplete = [&first, &second].map(|content| content.last().is_some_and(|byte| *byte != b'\n'));
+        if self.settings.style == Style::Ed {
+            // A script cannot say that a line has no end: all lines have one.
+            for (content, incomplete) in [&mut first, &mut second].into_iter().zip(incomplete) {
+                content.extend(incomplete.then_some(b'\n'));
+            }
+        }
         let texts = [Text::new(first), Text::new(second)];
         let changes = lines::changes(&texts[0], &texts[1], &self.settings.rules);
         let hunks = Hunks::new(changes, &texts, &self.settings);
@@ -158,14 +165,12 @@ impl Diff<'_> {
             let line = format!("diff{} {} {}\n", self.settings.given, name(0, a), name(1, b));
             self.paint_header(&line);
         }
-        let incomplete = [texts[0].is_incomplete(), texts[1].is_incomplete()];
         match self.settings.style {
             Style::Normal => self.normal(&hunks),
             Style::Context => self.context([a, b], &hunks),
             Style::Unified => self.unified([a, b], &hunks),
             Style::Ed => {
                 self.ed(&hunks);
-                // A script cannot say that a line has no end.
                 for (side, incomplete) in [a, b].into_iter().zip(incomplete) {
                     if incomplete {
                         self.complain(&format!("{}: No newline at end of file\n", side.path));

@@ -57,11 +57,6 @@ impl Text {
         line.strip_suffix(b"\n").unwrap_or(line)
     }
 
-    /// Whether the last line has no newline.
-    pub(crate) fn is_incomplete(&self) -> bool {
-        self.bytes.last().is_some_and(|byte| *byte != b'\n')
-    }
-
     /// What two lines have in common that count as equal.
     pub(super) fn key(&self, number: usize, rules: &Rules) -> Cow<'_, [u8]> {
         let line = self.line(number);
