@@ -58,17 +58,24 @@ impl Patch<'_> {
             _ => format!(" (read from {})", target.input),
         };
         self.say(&format!("{verb} file {}{from}\n", target.output));
-        if self.is_reversed(&hunks, &lines) {
+        let is_reversed = self.is_reversed(&hunks, &lines);
+        if is_reversed {
+            let (detected, assume, assuming) = if self.settings.reverse {
+                ("Unreversed patch detected!", "Ignore -R?", "Ignoring -R.")
+            } else {
+                ("Reversed (or previously applied) patch detected!", "Assume -R?", "Assuming -R.")
+            };
             if self.settings.batch {
-                self.say("Reversed (or previously applied) patch detected!  Assuming -R.\n");
+                self.say(&format!("{detected}  {assuming}\n"));
                 hunks = hunks.into_iter().map(Hunk::reversed).collect();
             } else if !self.settings.force {
                 if self.settings.forward {
-                    self.tell("Reversed (or previously applied) patch detected!  Skipping patch.\n");
+                    self.tell(&format!("{detected}  Skipping patch.\n"));
                 } else {
                     // Nobody is there to answer.
-                    self.tell("Reversed (or previously applied) patch detected!  Assume -R? [n] \n");
-                    self.tell("Apply anyway? [n] \nSkipping patch.\n");
+                    self.tell(&format!("{detected}  {assume} [n] \n"));
+                    self.tell("Apply anyway? [n] \n");
+                    self.say("Skipping patch.\n");
                 }
                 let name = self.reject_name(&target);
                 self.ignored(hunks.len(), Some(&name));
@@ -94,7 +101,7 @@ impl Patch<'_> {
             self.tell(&format!("Not deleting file {} as content differs from patch\n", target.output));
             self.has_failed = true;
         }
-        if self.settings.backup || (self.settings.backup_if_mismatch && applied.mismatch && target.exists) {
+        if self.settings.backup || (self.settings.backup_if_mismatch && (applied.mismatch || is_reversed) && target.exists) {
             self.back_up(&target, &content)?;
         }
         if removes {
@@ -177,13 +184,8 @@ impl Patch<'_> {
     fn is_reversed(&self, hunks: &[Hunk], lines: &[Vec<u8>]) -> bool {
         let Some(first) = hunks.first() else { return false };
         let same = self.same();
-        let fits = |hunk: &Hunk| {
-            (!hunk.pattern().is_empty()).then(|| hunk.find(lines, hunk.first() as isize, 0, self.settings.fuzz, &same))
-        };
-        match fits(first) {
-            None | Some(Some(_)) => false,
-            Some(None) => fits(&first.clone().reversed()).flatten().is_some(),
-        }
+        let fits = |hunk: &Hunk| hunk.find(lines, hunk.first() as isize, 0, self.settings.fuzz, &same).is_some();
+        !fits(first) && fits(&first.clone().reversed())
     }
 
     fn apply(&mut self, hunks: Vec<Hunk>, lines: Vec<Vec<u8>>) -> Applied {
@@ -198,8 +200,10 @@ impl Patch<'_> {
             let Some(fit) = hunk.find(&lines, guess, copied, self.settings.fuzz, &same) else {
                 mismatch = true;
                 let place = hunk.old_start.max(1) as isize + grown;
-                self.tell(&format!("Hunk #{} FAILED at {place}.\n", index + 1));
-                failed.push(hunk);
+                self.say(&format!("Hunk #{} FAILED at {place}.\n", index + 1));
+                // Rejects name lines of the file as it has become so far.
+                let moved = |start: usize| (start as isize + grown).max(0) as usize;
+                failed.push(Hunk { old_start: moved(hunk.old_start), new_start: moved(hunk.new_start), ..hunk });
                 continue;
             };
             offset = fit.at as isize - hunk.first() as isize;

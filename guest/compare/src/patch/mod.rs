@@ -109,7 +109,7 @@ fn run(call: &Call) -> Result<u8, u8> {
         output: call.value("output").map(str::to_owned),
         reject: call.value("reject-file").map(str::to_owned),
         remove_empty: call.has("remove-empty-files"),
-        backup: call.has("backup") || call.has("suffix"),
+        backup: call.has("backup"),
         backup_if_mismatch: !call.has("no-backup-if-mismatch"),
         suffix: call.value("suffix").unwrap_or(".orig").to_owned(),
         batch: call.has("batch"),

@@ -29,11 +29,14 @@ impl Patch<'_> {
             creates |= git.is_new;
             deletes |= git.is_deleted;
         }
-        // A hunk that starts from nothing can make a file that is not there.
-        creates |= patch.hunks.len() == 1 && patch.hunks[0].pattern().is_empty() && patch.hunks[0].old_start == 0;
         if self.settings.reverse {
             std::mem::swap(&mut creates, &mut deletes);
         }
+        // A hunk that starts from nothing can make a file that is not there.
+        let from_nothing = patch.hunks.len() == 1 && {
+            let hunk = if self.settings.reverse { patch.hunks[0].clone().reversed() } else { patch.hunks[0].clone() };
+            hunk.pattern().is_empty() && hunk.old_start == 0
+        };
         if let Some(operand) = self.settings.operand.clone() {
             let exists = exists(&operand);
             let output = self.settings.output.clone().unwrap_or_else(|| operand.clone());
@@ -86,7 +89,7 @@ impl Patch<'_> {
         let present = best(candidates.iter().filter(|name| exists(name)).collect());
         let (path, exists) = match present {
             Some(path) => (path, true),
-            None if creates => match best(candidates.iter().collect()) {
+            None if creates || from_nothing => match best(candidates.iter().collect()) {
                 Some(path) => (path, false),
                 None => return Ok(None),
             },

@@ -27,9 +27,6 @@ pub(super) fn written(patch: &FilePatch, hunks: &[Hunk], reversed: bool) -> Vec<
 fn write_line(mark: &str, line: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(mark.as_bytes());
     out.extend_from_slice(line);
-    if !line.ends_with(b"\n") {
-        out.extend_from_slice(b"\n\\ No newline at end of file\n");
-    }
 }
 
 fn write_unified(hunk: &Hunk, out: &mut Vec<u8>) {
@@ -51,7 +48,8 @@ fn write_unified(hunk: &Hunk, out: &mut Vec<u8>) {
 
 fn write_context(hunk: &Hunk, normal: bool, out: &mut Vec<u8>) {
     let range = |start: usize, count: usize| match count {
-        0 | 1 => start.to_string(),
+        0 => "0".to_owned(),
+        1 => start.to_string(),
         _ => format!("{start},{}", start + count - 1),
     };
     // A run of changes that both deletes and inserts is marked as one.
@@ -70,10 +68,7 @@ fn write_context(hunk: &Hunk, normal: bool, out: &mut Vec<u8>) {
         }
         at += run.max(1);
     }
-    let half = |without: Kind, alone: Kind, out: &mut Vec<u8>| {
-        if !hunk.lines.iter().any(|line| line.0 == alone) {
-            return;
-        }
+    let half = |without: Kind, out: &mut Vec<u8>| {
         for ((kind, line), mark) in hunk.lines.iter().zip(&marks) {
             if *kind != without {
                 write_line(mark, line, out);
@@ -84,7 +79,7 @@ fn write_context(hunk: &Hunk, normal: bool, out: &mut Vec<u8>) {
     let dashes = if normal { "-----" } else { "----" };
     out.extend_from_slice(b"***************\n");
     out.extend_from_slice(format!("*** {}{stars}\n", range(hunk.old_start, hunk.pattern().len())).as_bytes());
-    half(Kind::Inserted, Kind::Deleted, out);
+    half(Kind::Inserted, out);
     out.extend_from_slice(format!("--- {} {dashes}\n", range(hunk.new_start, hunk.replacement().len())).as_bytes());
-    half(Kind::Deleted, Kind::Inserted, out);
+    half(Kind::Deleted, out);
 }
