@@ -9,8 +9,31 @@ use crate::value::Value;
 
 /// Global variables with a place of their own, in this order.
 pub(crate) const GLOBALS: [&str; 25] = [
-    "NF", "NR", "FNR", "FS", "OFS", "ORS", "RS", "SUBSEP", "CONVFMT", "OFMT", "IGNORECASE", "FIELDWIDTHS", "FPAT",
-    "RSTART", "RLENGTH", "FILENAME", "RT", "ENVIRON", "ARGC", "ARGV", "PROCINFO", "ERRNO", "ARGIND", "BINMODE", "LINT",
+    "NF",
+    "NR",
+    "FNR",
+    "FS",
+    "OFS",
+    "ORS",
+    "RS",
+    "SUBSEP",
+    "CONVFMT",
+    "OFMT",
+    "IGNORECASE",
+    "FIELDWIDTHS",
+    "FPAT",
+    "RSTART",
+    "RLENGTH",
+    "FILENAME",
+    "RT",
+    "ENVIRON",
+    "ARGC",
+    "ARGV",
+    "PROCINFO",
+    "ERRNO",
+    "ARGIND",
+    "BINMODE",
+    "LINT",
 ];
 
 /// Their numbers. An assignment to one of the first `HOOKED` has effects, and the first three are computed.

@@ -62,6 +62,12 @@ fn start(call: &Call) -> Result<u8, u8> {
             return Err(2);
         }
     }
+    if let Some(found) = call.options.iter().find(|found| found.option == "assign") {
+        let value = found.value.as_deref().unwrap_or_default();
+        if !value.contains('=') {
+            return Err(call.misused(&format!("`{value}' argument to `-v' not in `var=value' form")));
+        }
+    }
     let mut operands = call.operands.as_slice();
     let mut sources = sources(call)?;
     if sources.is_empty() {
@@ -175,8 +181,19 @@ fn prepare(call: &Call, operands: &[String], machine: &mut Machine) -> Result<()
 
 /// Whether the environment asks for the locale in which bytes are characters.
 fn is_c_locale() -> bool {
-    let chosen = ["LC_ALL", "LC_CTYPE", "LANG"]
-        .iter()
-        .find_map(|name| std::env::var_os(name).filter(|value| !value.is_empty()));
+    let chosen =
+        ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| std::env::var_os(name).filter(|value| !value.is_empty()));
     chosen.is_some_and(|locale| locale == "C" || locale == "POSIX")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn list_for_the_host_names_these_programs() {
+        let listed: Vec<&str> = include_str!("../programs.txt").lines().collect();
+        let names: Vec<&str> = PROGRAMS.iter().map(|program| program.name).collect();
+        assert_eq!(names, listed);
+    }
 }

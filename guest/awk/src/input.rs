@@ -151,12 +151,7 @@ impl Reader {
         }
     }
 
-    fn until_match(
-        &mut self,
-        regex: &Regex,
-        record: &mut Vec<u8>,
-        terminator: &mut Vec<u8>,
-    ) -> Result<bool, Errno> {
+    fn until_match(&mut self, regex: &Regex, record: &mut Vec<u8>, terminator: &mut Vec<u8>) -> Result<bool, Errno> {
         loop {
             let rest = &self.buffer[self.at..];
             let found = regex.find_at(rest, 0).filter(|(start, end)| start < end);

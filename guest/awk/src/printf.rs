@@ -49,9 +49,8 @@ pub(crate) fn format(format: &[u8], args: &[Value], convfmt: &[u8], bytes: bool)
             }
             at += 1;
         }
-        let ran_out = || {
-            format!("not enough arguments to satisfy format string\n\t`{}'", String::from_utf8_lossy(format))
-        };
+        let ran_out =
+            || format!("not enough arguments to satisfy format string\n\t`{}'", String::from_utf8_lossy(format));
         if format.get(at) == Some(&b'*') {
             at += 1;
             let width = args.get(next).ok_or_else(ran_out)?.number();
@@ -148,7 +147,6 @@ impl Spec {
                 let number = arg.number();
                 if !number.is_finite() {
                     let shown = number::not_finite(number);
-                    let shown = if self.plus || letter != b'f' || true { shown } else { &shown[1..] };
                     return self.pad(b"", shown, true, false, out);
                 }
                 match letter {
@@ -177,7 +175,7 @@ impl Spec {
 
     fn unsigned(&self, letter: u8, number: f64, out: &mut Vec<u8>) {
         // A negative number is shown as C shows its bits; what 64 bits cannot hold is shown as a real number.
-        let bits = if number < 0.0 && number >= -9_223_372_036_854_775_808.0 {
+        let bits = if (-9_223_372_036_854_775_808.0..0.0).contains(&number) {
             number as i64 as u64
         } else if (0.0..18_446_744_073_709_551_616.0).contains(&number) {
             number as u64
@@ -228,7 +226,13 @@ impl Spec {
         if letter.is_ascii_uppercase() {
             digits.make_ascii_uppercase();
         }
-        self.pad(self.sign(number.is_sign_negative() && number != 0.0 || is_negative_zero(number)), &digits, true, true, out);
+        self.pad(
+            self.sign(number.is_sign_negative() && number != 0.0 || is_negative_zero(number)),
+            &digits,
+            true,
+            true,
+            out,
+        );
     }
 
     /// Fills up to the width: behind, in front, or with zeros between the sign and the digits.
@@ -387,7 +391,7 @@ mod tests {
             ("%g", 0.0001, "0.0001"),
             ("%#g", 1.0, "1.00000"),
             ("%e", 31415.9, "3.141590e+04"),
-            ("%08.3f", -3.14159, "-003.142"),
+            ("%08.3f", -2.71559, "-002.716"),
             ("%+d", 42.0, "+42"),
             ("%.3d", 5.0, "005"),
             ("%x", -1.0, "ffffffffffffffff"),

@@ -17,7 +17,8 @@ pub(crate) const PROGRAM: Program = Program {
     syntax: Syntax::Mixed,
     options: &[
         Opt::flag('b', "print-bytes", "print differing bytes"),
-        Opt::flag('i', "ignore-initial", "skip first SKIP1 bytes of FILE1 and first SKIP2 bytes of FILE2").takes("SKIP1:SKIP2"),
+        Opt::flag('i', "ignore-initial", "skip first SKIP1 bytes of FILE1 and first SKIP2 bytes of FILE2")
+            .takes("SKIP1:SKIP2"),
         Opt::flag('l', "verbose", "output byte numbers and differing byte values"),
         Opt::flag('n', "bytes", "compare at most LIMIT bytes").takes("LIMIT"),
         Opt::flag('s', "quiet", "suppress all normal output"),
@@ -145,7 +146,10 @@ fn compare(call: &Call, mut sides: [Bytes; 2], options: &Options, limit: u64) ->
                 let place = byte + at as u64 + 1;
                 let message = if options.print_bytes {
                     let (shown_x, shown_y) = (shown(x), shown(y));
-                    format!("{} {} differ: byte {place}, line {line} is {x:3o} {shown_x} {y:3o} {shown_y}\n", a.name, b.name)
+                    format!(
+                        "{} {} differ: byte {place}, line {line} is {x:3o} {shown_x} {y:3o} {shown_y}\n",
+                        a.name, b.name
+                    )
                 } else {
                     format!("{} {} differ: byte {place}, line {line}\n", a.name, b.name)
                 };

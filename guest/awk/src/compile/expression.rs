@@ -462,7 +462,8 @@ fn is_plain(expr: &Expr) -> bool {
         Expr::Number(_) | Expr::Text(_) | Expr::Variable(_) => true,
         Expr::Field(inner) | Expr::Group(inner) => is_plain(inner),
         Expr::Chain(first, rest) => {
-            is_plain(first) && rest.iter().all(|(arithmetic, operand)| *arithmetic != Arithmetic::Power && is_plain(operand))
+            is_plain(first)
+                && rest.iter().all(|(arithmetic, operand)| *arithmetic != Arithmetic::Power && is_plain(operand))
         }
         Expr::Concat(parts) => parts.iter().all(is_plain),
         Expr::Element(_, subscript) => subscript.iter().all(is_plain),

@@ -200,7 +200,9 @@ impl Compiler<'_> {
         }
         let text = &self.program.names[name];
         if self.functions.contains_key(&name) {
-            return Err(format!("function `{text}' called with space between name and `('\nor used as a variable or an array"));
+            return Err(format!(
+                "function `{text}' called with space between name and `('\nor used as a variable or an array"
+            ));
         }
         if matches!(text.as_str(), "SYMTAB" | "FUNCTAB") {
             return Err(format!("{text} is not supported"));

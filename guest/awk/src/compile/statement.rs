@@ -134,12 +134,7 @@ impl Compiler<'_> {
     }
 
     /// A loop's body, its step, and the jump back to its start. `end_loop` follows when the exit has landed.
-    fn repeat(
-        &mut self,
-        body: &[Statement],
-        step: impl FnOnce(&mut Self) -> Compiled<()>,
-        start: u32,
-    ) -> Compiled<()> {
+    fn repeat(&mut self, body: &[Statement], step: impl FnOnce(&mut Self) -> Compiled<()>, start: u32) -> Compiled<()> {
         self.loops.push(Loop::default());
         self.statements(body)?;
         self.land_continues();

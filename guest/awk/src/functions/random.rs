@@ -23,7 +23,15 @@ pub(crate) struct Random {
 
 impl Random {
     pub(crate) fn new(seed: u32) -> Random {
-        Random { state: [0; DEGREE], front: 0, rear: 0, table: Vec::new(), place: 0, seed: f64::from(seed), is_ready: false }
+        Random {
+            state: [0; DEGREE],
+            front: 0,
+            rear: 0,
+            table: Vec::new(),
+            place: 0,
+            seed: f64::from(seed),
+            is_ready: false,
+        }
     }
 
     /// Sets the seed and returns the one before.

@@ -104,9 +104,7 @@ impl Machine {
             }
         };
         let leading = match (&splitter, &separators) {
-            (Splitter::Blanks, Some(_)) => {
-                text.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n')).count()
-            }
+            (Splitter::Blanks, Some(_)) => text.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n')).count(),
             _ => 0,
         };
         let count = fill(&array, separators.as_ref(), &text, &splitter);

@@ -1,11 +1,12 @@
 //! The machine that runs compiled programs.
 //!
 //! # Layout
-//! - `run`: the loop over the steps
+//! - `run`: the loop over the steps; `operators`: what they do with values
 //! - `variables`: variables with effects, places, regular expressions
 //! - `records`: the main input, `getline`
 //! - `output`: `print` and `printf`
 
+mod operators;
 mod output;
 mod records;
 mod run;
@@ -23,9 +24,9 @@ use crate::record::Record;
 use crate::streams::Streams;
 use crate::value::{ArrayRef, Value};
 
+pub(crate) use operators::key_of;
 pub(crate) use output::environment;
 pub(crate) use records::assignment;
-pub(crate) use run::key_of;
 
 /// Why a program cannot go on: a message for the user.
 pub(crate) type Run<T> = Result<T, String>;

@@ -73,7 +73,7 @@ pub(crate) fn environment(globals: &[Value]) -> impl Fn() -> Vec<(String, String
         keys.iter()
             .filter_map(|key| {
                 let mut buffer = Vec::new();
-                let value = environ.get(super::run::key_of(key, b"%.6g", &mut buffer))?;
+                let value = environ.get(super::operators::key_of(key, b"%.6g", &mut buffer))?;
                 Some((text(key), text(value)))
             })
             .collect()

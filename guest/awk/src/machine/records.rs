@@ -175,12 +175,13 @@ impl Machine {
 
     pub(super) fn getline_file(&mut self, place: bool) -> Run<()> {
         let name = self.pop_text();
+        if name.is_empty() {
+            return Err("expression for `<' redirection has null string value".into());
+        }
         let mut line = Vec::new();
         let mut terminator = Vec::new();
-        let result = self
-            .streams
-            .file_reader(&name)
-            .and_then(|reader| reader.read(&self.separator, &mut line, &mut terminator));
+        let result =
+            self.streams.file_reader(&name).and_then(|reader| reader.read(&self.separator, &mut line, &mut terminator));
         self.got(result, line, &terminator, place)
     }
 
@@ -196,13 +197,7 @@ impl Machine {
         self.got(result, line, &terminator, place)
     }
 
-    fn got(
-        &mut self,
-        result: Result<bool, Errno>,
-        line: Vec<u8>,
-        terminator: &[u8],
-        place: bool,
-    ) -> Run<()> {
+    fn got(&mut self, result: Result<bool, Errno>, line: Vec<u8>, terminator: &[u8], place: bool) -> Run<()> {
         let code = match result {
             Ok(true) => {
                 self.globals[global::RT] = Value::string(terminator);

@@ -171,7 +171,7 @@ impl Machine {
             }
             Some(Place::Element(array, key)) => {
                 let mut buffer = Vec::new();
-                let key = super::run::key_of(key, &self.convfmt, &mut buffer);
+                let key = super::operators::key_of(key, &self.convfmt, &mut buffer);
                 array.borrow_mut().element(key).clone()
             }
             None => Value::Unset,
@@ -198,7 +198,7 @@ impl Machine {
             Some(Place::Field(index)) => self.set_field(index, value),
             Some(Place::Element(array, key)) => {
                 let mut buffer = Vec::new();
-                let key = super::run::key_of(&key, &self.convfmt, &mut buffer);
+                let key = super::operators::key_of(&key, &self.convfmt, &mut buffer);
                 *array.borrow_mut().element(key) = value;
                 Ok(())
             }

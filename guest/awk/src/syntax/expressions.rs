@@ -169,9 +169,7 @@ impl Parser<'_> {
                 let regex = Box::new(self.binary(level + 1)?);
                 Expr::Match { text: Box::new(left), regex, negated }
             }
-            Infix::Compare(comparison) => {
-                Expr::Compare(comparison, Box::new(left), Box::new(self.binary(level + 1)?))
-            }
+            Infix::Compare(comparison) => Expr::Compare(comparison, Box::new(left), Box::new(self.binary(level + 1)?)),
             Infix::PipeGetline => {
                 self.advance()?;
                 let target = self.getline_target()?;

@@ -19,8 +19,30 @@ pub(super) enum Token {
 }
 
 const KEYWORDS: &[&str] = &[
-    "BEGIN", "BEGINFILE", "END", "ENDFILE", "break", "case", "continue", "default", "delete", "do", "else", "exit",
-    "for", "func", "function", "getline", "if", "in", "next", "nextfile", "print", "printf", "return", "switch",
+    "BEGIN",
+    "BEGINFILE",
+    "END",
+    "ENDFILE",
+    "break",
+    "case",
+    "continue",
+    "default",
+    "delete",
+    "do",
+    "else",
+    "exit",
+    "for",
+    "func",
+    "function",
+    "getline",
+    "if",
+    "in",
+    "next",
+    "nextfile",
+    "print",
+    "printf",
+    "return",
+    "switch",
     "while",
 ];
 
@@ -183,9 +205,8 @@ impl<'a> Lexer<'a> {
             let name = self.sources.get(self.position.source).map_or("cmd. line", |source| source.name.as_str());
             let line = self.line();
             let unknown = char::from(unknown);
-            self.warnings.push(format!(
-                "{name}:{line}: warning: escape sequence `\\{unknown}' treated as plain `{unknown}'"
-            ));
+            self.warnings
+                .push(format!("{name}:{line}: warning: escape sequence `\\{unknown}' treated as plain `{unknown}'"));
         }
     }
 

@@ -35,7 +35,8 @@ impl SyntaxError {
         let Some(source) = sources.get(self.source) else { return vec![self.message.clone()] };
         let offset = self.offset.min(source.text.len());
         let start = source.text[..offset].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        let end = source.text[offset..].iter().position(|byte| *byte == b'\n').map_or(source.text.len(), |at| offset + at);
+        let end =
+            source.text[offset..].iter().position(|byte| *byte == b'\n').map_or(source.text.len(), |at| offset + at);
         let number = source.text[..offset].iter().filter(|byte| **byte == b'\n').count() + 1;
         let line = String::from_utf8_lossy(&source.text[start..end]);
         let before = String::from_utf8_lossy(&source.text[start..offset]);

@@ -515,12 +515,7 @@ impl Parser<'_> {
         Ok(list)
     }
 
-    pub(super) fn checked_call(
-        &self,
-        function: functions::Function,
-        args: Vec<Expr>,
-        at: Position,
-    ) -> Parsed<Expr> {
+    pub(super) fn checked_call(&self, function: functions::Function, args: Vec<Expr>, at: Position) -> Parsed<Expr> {
         if !function.takes(args.len()) {
             let message = format!("{} is invalid as number of arguments for {}", args.len(), function.name());
             return Err(self.lexer.error(at, message));

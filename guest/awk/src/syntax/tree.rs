@@ -41,13 +41,26 @@ pub(crate) struct UserFunction {
 
 pub(crate) enum Statement {
     Expr(Expr),
-    Print { args: Vec<Expr>, to: Option<(Redirect, Expr)>, formatted: bool },
+    Print {
+        args: Vec<Expr>,
+        to: Option<(Redirect, Expr)>,
+        formatted: bool,
+    },
     /// `if` and all its `else if`s, and the last `else`.
     If(Vec<(Expr, Vec<Statement>)>, Vec<Statement>),
     While(Expr, Vec<Statement>),
     Do(Vec<Statement>, Expr),
-    For { init: Option<Box<Statement>>, test: Option<Expr>, step: Option<Box<Statement>>, body: Vec<Statement> },
-    ForIn { variable: Name, array: Expr, body: Vec<Statement> },
+    For {
+        init: Option<Box<Statement>>,
+        test: Option<Expr>,
+        step: Option<Box<Statement>>,
+        body: Vec<Statement>,
+    },
+    ForIn {
+        variable: Name,
+        array: Expr,
+        body: Vec<Statement>,
+    },
     Switch(Expr, Vec<Case>),
     Block(Vec<Statement>),
     Next,
@@ -106,7 +119,11 @@ pub(crate) enum Expr {
     Element(Box<Expr>, Vec<Expr>),
     Assign(Box<Expr>, Box<Expr>),
     Update(Arithmetic, Box<Expr>, Box<Expr>),
-    Increment { place: Box<Expr>, by: f64, before: bool },
+    Increment {
+        place: Box<Expr>,
+        by: f64,
+        before: bool,
+    },
     Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
     And(Vec<Expr>),
     Or(Vec<Expr>),
@@ -116,14 +133,21 @@ pub(crate) enum Expr {
     /// The first operand, and what follows it: a chain does not nest, however long.
     Chain(Box<Expr>, Vec<(Arithmetic, Expr)>),
     Compare(Comparison, Box<Expr>, Box<Expr>),
-    Match { text: Box<Expr>, regex: Box<Expr>, negated: bool },
+    Match {
+        text: Box<Expr>,
+        regex: Box<Expr>,
+        negated: bool,
+    },
     In(Vec<Expr>, Box<Expr>),
     Concat(Vec<Expr>),
     Call(Name, Vec<Expr>),
     /// `@name(…)`: the function whose name the variable holds.
     CallIndirect(Name, Vec<Expr>),
     BuiltIn(Function, Vec<Expr>),
-    Getline { from: GetlineFrom, target: Option<Box<Expr>> },
+    Getline {
+        from: GetlineFrom,
+        target: Option<Box<Expr>>,
+    },
     /// In parentheses: not a place to assign to.
     Group(Box<Expr>),
     /// Several in parentheses: a subscript before `in`, or the arguments of `print`.

@@ -2,8 +2,8 @@
 
 use super::Diff;
 use super::hunk::Hunks;
-use super::pair::Side;
 use super::paint::Ink;
+use super::pair::Side;
 use crate::lines::Change;
 
 impl Diff<'_> {

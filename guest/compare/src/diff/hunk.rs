@@ -43,8 +43,8 @@ impl<'a> Hunks<'a> {
                 None => true,
                 Some(next) => {
                     let gap = next.from - (self.changes[at].from + self.changes[at].deleted);
-                    let either_ignored = self.ignored[at] || self.ignored[at + 1];
-                    gap >= if either_ignored { context } else { 2 * context + 1 }
+                    // One that does not count is shown only within the context of another.
+                    gap >= if self.ignored[at + 1] { context } else { 2 * context + 1 }
                 }
             };
             if ends {

@@ -26,8 +26,8 @@ impl Diff<'_> {
         let is_directory =
             |path: &str| path != "-" && files::stat(path, true).is_ok_and(|found| found.kind == Kind::Directory);
         match (is_directory(&first), is_directory(&second)) {
-            (true, false) if second != "-" => first = joined(&first, isopod_gnu_name(&second)),
-            (false, true) if first != "-" => second = joined(&second, isopod_gnu_name(&first)),
+            (true, false) if second != "-" => first = joined(&first, last_part(&second)),
+            (false, true) if first != "-" => second = joined(&second, last_part(&first)),
             (true, false) | (false, true) => {
                 self.complain("cannot compare '-' to a directory");
                 return TROUBLE;
@@ -61,8 +61,7 @@ impl Diff<'_> {
             [Some(Kind::Directory), None] | [None, Some(Kind::Directory)] => self.directories(a, b, top),
             [Some(Kind::Symlink), Some(Kind::Symlink)] => self.links(a, b),
             [Some(first), Some(second)] if is_apart(first, second) => {
-                let line =
-                    format!("File {} is a {} while file {} is a {}\n", a.path, kind(a), b.path, kind(b));
+                let line = format!("File {} is a {} while file {} is a {}\n", a.path, kind(a), b.path, kind(b));
                 self.out.push(line.as_bytes());
                 1
             }
@@ -108,7 +107,7 @@ impl Diff<'_> {
             }
             _ => false,
         };
-        if is_one && !(self.settings.style == Style::SideBySide && !self.settings.suppress_common) {
+        if is_one && (self.settings.style != Style::SideBySide || self.settings.suppress_common) {
             return self.same(a, b);
         }
         let mut contents = Vec::new();
@@ -158,7 +157,7 @@ impl Diff<'_> {
         if self.settings.brief && hunks.any_counts() {
             return self.differ(a, b);
         }
-        if !top && hunks.any_counts() {
+        if !top && (hunks.any_counts() || self.settings.style == Style::SideBySide) {
             let name = |index: usize, side: &Side| {
                 self.settings.labels.get(index).cloned().unwrap_or_else(|| quoted(&side.path))
             };
@@ -210,16 +209,17 @@ pub(super) fn kind(side: &Side) -> &'static str {
     }
 }
 
-/// A path in a line that is read back: quoted if need be.
-fn quoted(path: &str) -> String {
-    isopod_gnu::quote::argument(path)
+/// A name in a line that is read back: one with a character that would be misread is quoted as in C.
+pub(super) fn quoted(path: &str) -> String {
+    let odd = |c: char| c == '"' || c == '\\' || c == ' ' || c.is_control();
+    if path.contains(odd) { format!("\"{}\"", isopod_gnu::quote::c_escaped(path, '"')) } else { path.to_owned() }
 }
 
 pub(super) fn joined(directory: &str, name: &str) -> String {
     if directory.ends_with('/') { format!("{directory}{name}") } else { format!("{directory}/{name}") }
 }
 
-fn isopod_gnu_name(path: &str) -> &str {
+fn last_part(path: &str) -> &str {
     let bare = path.trim_end_matches('/');
     bare.rsplit('/').next().unwrap_or(bare)
 }

@@ -12,7 +12,7 @@ impl Diff<'_> {
             self.out.push(format!("Common subdirectories: {} and {}\n", a.path, b.path).as_bytes());
             return 0;
         }
-        let (Ok(first), Ok(second)) = (self.names(a), self.names(b)) else { return TROUBLE };
+        let (Ok(first), Ok(second)) = (self.names(a, top), self.names(b, top)) else { return TROUBLE };
         let mut code = 0;
         let (mut firsts, mut seconds) = (first.into_iter().peekable(), second.into_iter().peekable());
         loop {
@@ -45,7 +45,7 @@ impl Diff<'_> {
         first.cmp(second)
     }
 
-    fn names(&mut self, side: &Side) -> Result<Vec<String>, ()> {
+    fn names(&mut self, side: &Side, top: bool) -> Result<Vec<String>, ()> {
         if side.found.is_none() {
             return Ok(Vec::new());
         }
@@ -57,7 +57,7 @@ impl Diff<'_> {
             self.settings.exclude.iter().any(|pattern| glob::matches(&format!("x{pattern}"), &format!("x{name}")))
         };
         names.retain(|name| !excluded(name));
-        if let Some(start) = &self.settings.starting_file {
+        if let Some(start) = self.settings.starting_file.as_ref().filter(|_| top) {
             names.retain(|name| name >= start);
         }
         if self.settings.ignore_name_case {

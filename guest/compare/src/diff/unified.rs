@@ -4,8 +4,8 @@ use isopod_gnu::calendar;
 
 use super::Diff;
 use super::hunk::Hunks;
-use super::pair::Side;
 use super::paint::Ink;
+use super::pair::{Side, quoted};
 use crate::lines::Change;
 
 /// The lines that a group of changes shows: first and end in each file.
@@ -61,7 +61,7 @@ impl Diff<'_> {
             Some(label) => format!("{mark} {label}"),
             None => {
                 let modified = side.found.as_ref().map_or(0, |found| found.modified);
-                format!("{mark} {}\t{}", header_name(&side.path), calendar::timestamp(modified))
+                format!("{mark} {}\t{}", quoted(&side.path), calendar::timestamp(modified))
             }
         };
         self.paint_header(&line);
@@ -78,12 +78,6 @@ impl Diff<'_> {
         self.out.byte(b' ');
         self.out.push(&shown[..end]);
     }
-}
-
-/// A name with a character that would be misread is quoted as in C.
-fn header_name(path: &str) -> String {
-    let odd = |c: char| c == '"' || c == '\\' || c.is_control();
-    if path.contains(odd) { format!("\"{}\"", isopod_gnu::quote::c_escaped(path, '"')) } else { path.to_owned() }
 }
 
 fn range((first, end): (usize, usize)) -> String {

@@ -48,7 +48,7 @@ pub(super) fn kept(
 fn first_verdicts(equivalents: &[u32], counts: &[usize]) -> Vec<Verdict> {
     // About five times the square root of the number of lines, over eight.
     let mut many = 5;
-    let mut quarter = equivalents.len() / 64 >> 2;
+    let mut quarter = equivalents.len() >> 8;
     while quarter > 0 {
         many *= 2;
         quarter >>= 2;

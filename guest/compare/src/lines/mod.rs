@@ -85,16 +85,39 @@ fn script(changed: &[Vec<bool>; 2], prefix: usize) -> Vec<Change> {
             while changed[1][j] {
                 j += 1;
             }
-            changes.push(Change {
-                from: from - 1 + prefix,
-                deleted: i - from,
-                to: to - 1 + prefix,
-                inserted: j - to,
-            });
+            changes.push(Change { from: from - 1 + prefix, deleted: i - from, to: to - 1 + prefix, inserted: j - to });
         } else {
             i += 1;
             j += 1;
         }
     }
     changes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changes_of(a: &str, b: &str) -> Vec<(usize, usize, usize, usize)> {
+        let rules = Rules { tab_size: 8, ..Rules::default() };
+        let found = changes(&Text::new(a.into()), &Text::new(b.into()), &rules);
+        found.iter().map(|change| (change.from, change.deleted, change.to, change.inserted)).collect()
+    }
+
+    /// Recorded from GNU diff 3.8.
+    #[test]
+    fn changes_are_where_gnu_finds_them() {
+        assert_eq!(changes_of("a\nb\nc\n", "a\nb\nc\n"), []);
+        assert_eq!(changes_of("", "a\n"), [(0, 0, 0, 1)]);
+        assert_eq!(changes_of("a\nb\nc\n", "a\nx\nc\n"), [(1, 1, 1, 1)]);
+        assert_eq!(changes_of("x\n{\n}\n", "x\n{\n}\n{\n}\n"), [(3, 0, 3, 2)]);
+        assert_eq!(changes_of("a\nb", "a\nb\n"), [(1, 1, 1, 1)]);
+    }
+
+    #[test]
+    fn large_files_that_have_nothing_in_common_take_no_time() {
+        let (a, b): (String, String) =
+            (0..20_000).map(|line| (format!("a{line}\n"), format!("b{}\n", line % 7))).unzip();
+        assert_eq!(changes_of(&a, &b), [(0, 20_000, 0, 20_000)]);
+    }
 }

@@ -89,7 +89,8 @@ impl Patch<'_> {
             self.has_failed = true;
             let name = self.reject_name(&target);
             let s = if total == 1 { "" } else { "s" };
-            let saving = if self.settings.dry_run { String::new() } else { format!(" -- saving rejects to file {name}") };
+            let saving =
+                if self.settings.dry_run { String::new() } else { format!(" -- saving rejects to file {name}") };
             self.tell(&format!("{} out of {total} hunk{s} FAILED{saving}\n", applied.failed.len()));
             self.save_rejects(&patch, &applied.failed, &name)?;
         }
@@ -101,7 +102,9 @@ impl Patch<'_> {
             self.tell(&format!("Not deleting file {} as content differs from patch\n", target.output));
             self.has_failed = true;
         }
-        if self.settings.backup || (self.settings.backup_if_mismatch && (applied.mismatch || is_reversed) && target.exists) {
+        if self.settings.backup
+            || (self.settings.backup_if_mismatch && (applied.mismatch || is_reversed) && target.exists)
+        {
             self.back_up(&target, &content)?;
         }
         if removes {

@@ -21,9 +21,8 @@ impl Patch<'_> {
     /// The file of a patch, or none if there is no telling.
     pub(super) fn target(&mut self, patch: &FilePatch) -> Result<Option<Target>, String> {
         let is_null = |path: &str| path == "/dev/null";
-        let epoch = |name: &Option<super::parse::Name>| {
-            name.as_ref().is_some_and(|name| is_null(&name.path) || name.is_epoch)
-        };
+        let epoch =
+            |name: &Option<super::parse::Name>| name.as_ref().is_some_and(|name| is_null(&name.path) || name.is_epoch);
         let (mut creates, mut deletes) = (epoch(&patch.old), epoch(&patch.new));
         if let Some(git) = &patch.git {
             creates |= git.is_new;
@@ -106,7 +105,9 @@ pub(super) fn exists(path: &str) -> bool {
 
 /// A name without its first components. Without a number, only the last one is left.
 fn stripped(path: &str, strip: Option<usize>) -> Option<String> {
-    let Some(mut left) = strip else { return path.rsplit('/').next().map(str::to_owned).filter(|name| !name.is_empty()) };
+    let Some(mut left) = strip else {
+        return path.rsplit('/').next().map(str::to_owned).filter(|name| !name.is_empty());
+    };
     let mut rest = path;
     while left > 0 {
         let slash = rest.find('/')?;

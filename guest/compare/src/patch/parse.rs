@@ -67,8 +67,7 @@ impl<'a> Parser<'a> {
 
     fn line(&self, ahead: usize) -> &'a [u8] {
         let line = self.lines.get(self.at + ahead).copied().unwrap_or_default();
-        let line = line.strip_suffix(b"\n").unwrap_or(line);
-        line
+        line.strip_suffix(b"\n").unwrap_or(line)
     }
 
     fn is_at_end(&self) -> bool {
@@ -93,7 +92,10 @@ impl<'a> Parser<'a> {
             } else if let Some(name) = line.strip_prefix(b"Index: ") {
                 patch.index = Some(shown(name).trim().to_owned());
                 self.at += 1;
-            } else if line.starts_with(b"--- ") && self.line(1).starts_with(b"+++ ") && self.line(2).starts_with(b"@@ -") {
+            } else if line.starts_with(b"--- ")
+                && self.line(1).starts_with(b"+++ ")
+                && self.line(2).starts_with(b"@@ -")
+            {
                 patch.old = Some(name(&line[4..]));
                 patch.new = Some(name(&self.line(1)[4..]));
                 patch.format = Some(Format::Unified);
@@ -127,7 +129,8 @@ impl<'a> Parser<'a> {
 
     fn finished(&self, mut patch: FilePatch, start: usize) -> FilePatch {
         let end = self.at.min(self.lines.len());
-        patch.lead = self.lines[start..end].iter().map(|line| shown(line.strip_suffix(b"\n").unwrap_or(line))).collect();
+        patch.lead =
+            self.lines[start..end].iter().map(|line| shown(line.strip_suffix(b"\n").unwrap_or(line))).collect();
         patch.line = self.at + 1;
         patch
     }
@@ -152,7 +155,9 @@ impl<'a> Parser<'a> {
         } else if let Some(rest) = text.strip_prefix("new mode ") {
             git.new_mode = mode(rest);
         } else {
-            return text.starts_with("old mode ") || text.starts_with("similarity index ") || text.starts_with("index ");
+            return text.starts_with("old mode ")
+                || text.starts_with("similarity index ")
+                || text.starts_with("index ");
         }
         true
     }
@@ -180,9 +185,7 @@ impl<'a> Parser<'a> {
         let mut text = line.get(skip..).unwrap_or_default().to_vec();
         self.at += 1;
         // A blank line may have lost its one blank.
-        if text.is_empty() {
-            text.push(b'\n');
-        } else if !text.ends_with(b"\n") {
+        if !text.ends_with(b"\n") {
             text.push(b'\n');
         }
         if self.lines.get(self.at).is_some_and(|line| line.starts_with(b"\\ ")) {
@@ -380,8 +383,11 @@ fn number(text: &[u8]) -> Option<(usize, &[u8])> {
     Some((number, &text[digits..]))
 }
 
+/// A number, and another if there is a comma.
+type Numbers = (usize, Option<usize>);
+
 /// `5` or `5,7`.
-fn range(text: &[u8]) -> Option<((usize, Option<usize>), &[u8])> {
+fn range(text: &[u8]) -> Option<(Numbers, &[u8])> {
     let (first, rest) = number(text)?;
     match rest.strip_prefix(b",") {
         Some(rest) => {
@@ -412,7 +418,7 @@ fn normal_place(line: &[u8]) -> Option<Place> {
         return None;
     }
     let (new, rest) = range(rest)?;
-    let whole = |range: (usize, Option<usize>)| (range.0, range.1.unwrap_or(range.0));
+    let whole = |range: Numbers| (range.0, range.1.unwrap_or(range.0));
     rest.is_empty().then_some((whole(old), *command, whole(new)))
 }
 

@@ -6,7 +6,8 @@ use super::parse::{FilePatch, Format};
 /// The text of a reject file.
 pub(super) fn written(patch: &FilePatch, hunks: &[Hunk], reversed: bool) -> Vec<u8> {
     let mut out = Vec::new();
-    let header = |name: &Option<super::parse::Name>| name.as_ref().map_or("/dev/null", |name| name.text.as_str()).to_owned();
+    let header =
+        |name: &Option<super::parse::Name>| name.as_ref().map_or("/dev/null", |name| name.text.as_str()).to_owned();
     let (mut old, mut new) = (header(&patch.old), header(&patch.new));
     if reversed {
         std::mem::swap(&mut old, &mut new);
