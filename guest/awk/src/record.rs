@@ -15,6 +15,8 @@ pub(crate) struct Record {
     stale: bool,
     spans: Vec<Span>,
     progress: Progress,
+    /// `$0` as a value, once somebody asked: a loop over its characters asks for each of them.
+    value: Option<Value>,
     /// Values that were assigned to fields.
     assigned: Vec<Option<Value>>,
     pub(crate) splitter: Splitter,
@@ -27,6 +29,7 @@ impl Record {
             stale: false,
             spans: Vec::new(),
             progress: Progress::default(),
+            value: None,
             assigned: Vec::new(),
             splitter: Splitter::Blanks,
         }
@@ -41,6 +44,7 @@ impl Record {
     #[inline]
     pub(crate) fn renew(&mut self) {
         self.stale = false;
+        self.value = None;
         self.spans.clear();
         self.assigned.clear();
         self.progress = Progress::default();
@@ -80,6 +84,18 @@ impl Record {
         &self.text
     }
 
+    /// The whole record as a value.
+    #[inline]
+    pub(crate) fn whole_value(&mut self, separator: &[u8], convfmt: &[u8]) -> Value {
+        if self.stale {
+            self.build(separator, convfmt);
+        }
+        match &self.value {
+            Some(value) => value.clone(),
+            None => self.value.insert(Value::input(&self.text)).clone(),
+        }
+    }
+
     fn build(&mut self, separator: &[u8], convfmt: &[u8]) {
         let mut text = Vec::with_capacity(self.text.len() + 16);
         for (index, span) in self.spans.iter_mut().enumerate() {
@@ -94,6 +110,7 @@ impl Record {
             *span = (start, text.len() as u32);
         }
         self.text = text;
+        self.value = None;
         self.stale = false;
     }
 

@@ -1,5 +1,7 @@
 //! Lengths, parts, searching and splitting of strings.
 
+use std::rc::Rc;
+
 use isopod_regex::Captures;
 
 use crate::array::Key;
@@ -10,6 +12,22 @@ use crate::text;
 use crate::value::{ArrayRef, Value};
 
 impl Machine {
+    /// Whether every byte of a value is a character.
+    fn is_plain(&mut self, value: &Value) -> bool {
+        let Value::Long { text, .. } = value else {
+            return self.bytes || value.bytes().is_none_or(<[u8]>::is_ascii);
+        };
+        if self.bytes || self.ascii.as_ref().is_some_and(|known| Rc::ptr_eq(known, text)) {
+            return true;
+        }
+        let is_ascii = text.is_ascii();
+        // A short one is looked at sooner than it is noted.
+        if is_ascii && text.len() > 256 {
+            self.ascii = Some(Rc::clone(text));
+        }
+        is_ascii
+    }
+
     fn characters(&self, text: &[u8]) -> usize {
         if self.bytes { text.len() } else { text::count(text) }
     }
@@ -23,6 +41,7 @@ impl Machine {
         Ok(Value::Number(match &value {
             Value::Array(array) => array.borrow().len() as f64,
             value => match value.bytes() {
+                Some(bytes) if self.is_plain(value) => bytes.len() as f64,
                 Some(bytes) => self.characters(bytes) as f64,
                 None => value.to_text(&self.convfmt).len() as f64,
             },
@@ -39,6 +58,7 @@ impl Machine {
         let length = if count == 3 { self.pop().number() } else { f64::INFINITY };
         let start = self.pop().number();
         let value = self.pop();
+        let is_plain = self.is_plain(&value);
         let mut converted = Vec::new();
         let whole = match value.bytes() {
             Some(bytes) => bytes,
@@ -53,7 +73,7 @@ impl Machine {
         if start.is_nan() || length.is_nan() || take == 0 {
             return Value::string(b"");
         }
-        if self.bytes || whole.is_ascii() {
+        if is_plain {
             let from = skip.min(whole.len());
             let to = from.saturating_add(take).min(whole.len());
             return Value::string(&whole[from..to]);

@@ -82,6 +82,8 @@ pub(crate) struct Machine {
     pub(crate) ignore_case: bool,
     /// Every byte is a character.
     pub(crate) bytes: bool,
+    /// The last long string that was found to be all ASCII: a loop over its characters need not look again.
+    pub(crate) ascii: Option<Rc<Vec<u8>>>,
     /// How records are split at present: by FS, FIELDWIDTHS or FPAT, whichever was assigned last.
     split_by: usize,
     regexes: HashMap<Vec<u8>, Rc<Regex>>,
@@ -142,6 +144,7 @@ impl Machine {
             ofmt: b"%.6g".to_vec(),
             ignore_case: false,
             bytes,
+            ascii: None,
             split_by: global::FS,
             regexes: HashMap::new(),
             random: Random::new(1),

@@ -42,7 +42,7 @@ impl Machine {
     #[inline]
     pub(super) fn field(&mut self, index: usize) -> Value {
         match index {
-            0 => Value::input(self.record.whole(&self.ofs, &self.convfmt)),
+            0 => self.record.whole_value(&self.ofs, &self.convfmt),
             index => self.record.field(index),
         }
     }
