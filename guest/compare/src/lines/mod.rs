@@ -14,6 +14,7 @@ mod text;
 pub(crate) use text::{Text, Whitespace};
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher};
 
 /// What counts as a difference.
 #[derive(Clone, Default)]
@@ -41,7 +42,7 @@ pub(crate) fn changes(a: &Text, b: &Text, rules: &Rules) -> Vec<Change> {
     let (prefix, suffix) = equal_ends(a, b, rules.horizon);
     let ends = [a.count() - suffix, b.count() - suffix];
     let texts = [a, b];
-    let mut classes = HashMap::new();
+    let mut classes = HashMap::with_capacity_and_hasher(ends[0] - prefix, Mixing);
     let mut equivalents = [Vec::new(), Vec::new()];
     for file in 0..2 {
         equivalents[file] = (prefix..ends[file])
@@ -92,6 +93,39 @@ fn script(changed: &[Vec<bool>; 2], prefix: usize) -> Vec<Change> {
         }
     }
     changes
+}
+
+/// A hash of whole words: lines are many, and who chooses them slows down nobody else.
+#[derive(Clone, Copy)]
+struct Mixing;
+
+impl BuildHasher for Mixing {
+    type Hasher = Mixed;
+    fn build_hasher(&self) -> Mixed {
+        Mixed(0)
+    }
+}
+
+struct Mixed(u64);
+
+impl Hasher for Mixed {
+    fn finish(&self) -> u64 {
+        self.0 ^ (self.0 >> 29)
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        let mut words = bytes.chunks_exact(8);
+        for word in &mut words {
+            let word = word.iter().rev().fold(0, |word, byte| (word << 8) | u64::from(*byte));
+            self.write_u64(word);
+        }
+        let rest = words.remainder().iter().fold(0, |rest, byte| (rest << 8) | u64::from(*byte));
+        self.write_u64(rest);
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
 }
 
 #[cfg(test)]
