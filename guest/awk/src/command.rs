@@ -21,6 +21,7 @@ const OPTIONS: &[Opt] = &[
     Opt::flag('v', "assign", "assign VALUE to VAR before the program starts").takes("VAR=VALUE"),
     Opt::flag('e', "source", "use PROGRAM-TEXT as a part of the program").takes("PROGRAM-TEXT"),
     Opt::flag('E', "exec", "as -f, but the last option, and no assignments among the operands").takes("FILE"),
+    Opt::flag('i', "include", "only -i inplace: replace each FILE by what is printed for it").takes("inplace"),
     Opt::flag('b', "characters-as-bytes", "every byte is a character"),
     Opt::flag('c', "traditional", ""),
     Opt::flag('n', "non-decimal-data", ""),
@@ -62,6 +63,10 @@ fn start(call: &Call) -> Result<u8, u8> {
             return Err(2);
         }
     }
+    if let Some(name) = call.value("include").filter(|name| *name != "inplace") {
+        call.complain(&format!("fatal: cannot open source file `{name}' for reading: only inplace can be included"));
+        return Err(2);
+    }
     if let Some(found) = call.options.iter().find(|found| found.option == "assign") {
         let value = found.value.as_deref().unwrap_or_default();
         if !value.contains('=') {
@@ -95,6 +100,7 @@ fn start(call: &Call) -> Result<u8, u8> {
     // The tree is of no use any more, and the end of the process frees it sooner than a walk over it would.
     std::mem::forget(program);
     let mut machine = Machine::new(code, &call.name, call.has("characters-as-bytes") || is_c_locale());
+    machine.in_place = call.has("include");
     let result = prepare(call, operands, &mut machine).and_then(|()| machine.execute());
     let finished = machine.finish();
     let ending = match (result, finished) {

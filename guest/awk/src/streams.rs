@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use isopod_sys::files::OpenFlags;
 use isopod_sys::process::{self, Command, Status};
-use isopod_sys::{Errno, Fd, files, text, write_all};
+use isopod_sys::{Errno, Fd, files, fs, text, write_all};
 
 use crate::input::Reader;
 use crate::syntax::tree::Redirect;
@@ -55,6 +55,14 @@ pub(crate) struct Streams {
     /// The names of the writers, in the order in which they were opened.
     opened: Vec<Vec<u8>>,
     readers: HashMap<Vec<u8>, Reader>,
+    diversion: Option<Diversion>,
+}
+
+/// Standard output goes to a file that is to replace another: `-i inplace`.
+struct Diversion {
+    temporary: String,
+    path: String,
+    standard_output: Writer,
 }
 
 impl Streams {
@@ -64,7 +72,32 @@ impl Streams {
             writers: HashMap::new(),
             opened: Vec::new(),
             readers: HashMap::new(),
+            diversion: None,
         }
+    }
+
+    /// Lets standard output replace the content of a file.
+    pub(crate) fn divert(&mut self, path: &str) -> Result<(), Errno> {
+        self.standard_output.flush()?;
+        let mode = files::stat(path, true)?.mode;
+        let temporary = format!("{path}.{}", process::id());
+        let flags = OpenFlags::WRITE | OpenFlags::CREATE | OpenFlags::EXCLUSIVE;
+        let file = Fd::open(&temporary, flags, mode)?;
+        files::chmod(&temporary, mode, true)?;
+        let fd = file.raw();
+        let writer = Writer { file: Some(file), fd, buffer: Vec::new(), child: None };
+        let standard_output = std::mem::replace(&mut self.standard_output, writer);
+        self.diversion = Some(Diversion { temporary, path: path.to_owned(), standard_output });
+        Ok(())
+    }
+
+    /// Ends that, if it is under way: the new content takes the file's place at once.
+    pub(crate) fn end_diversion(&mut self) -> Result<(), Errno> {
+        let Some(diversion) = self.diversion.take() else { return Ok(()) };
+        let mut writer = std::mem::replace(&mut self.standard_output, diversion.standard_output);
+        writer.flush()?;
+        drop(writer);
+        fs::rename(&diversion.temporary, &diversion.path)
     }
 
     /// The writer of a name, opened if need be.
@@ -161,6 +194,7 @@ impl Streams {
 
     /// Closes everything at the end of the program, and waits for all commands.
     pub(crate) fn finish(&mut self) -> Result<(), Errno> {
+        self.end_diversion()?;
         // The last one first, as gawk does it.
         while let Some(name) = self.opened.pop() {
             self.close(&name);

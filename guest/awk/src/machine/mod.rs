@@ -89,6 +89,8 @@ pub(crate) struct Machine {
     regexes: HashMap<Vec<u8>, Rc<Regex>>,
     pub(crate) random: Random,
     pub(crate) exit_code: u8,
+    /// Each file of the main input is replaced by what is printed while it is read.
+    pub(crate) in_place: bool,
     /// The name for messages.
     pub(crate) name: String,
     /// How many comparisons of a sort call functions of the program inside each other.
@@ -149,6 +151,7 @@ impl Machine {
             regexes: HashMap::new(),
             random: Random::new(1),
             exit_code: 0,
+            in_place: false,
             name: name.to_owned(),
             nested: 0,
         }

@@ -56,9 +56,11 @@ impl Machine {
 
     /// Closes the file that is read, and runs ENDFILE.
     pub(super) fn close_main(&mut self) -> Run<Flow> {
-        if self.main.take().is_some()
-            && let Some(end_file) = self.code.end_file
-        {
+        let was_open = self.main.take().is_some();
+        if was_open && self.in_place {
+            self.streams.end_diversion().map_err(|errno| format!("inplace: {}", text(errno)))?;
+        }
+        if was_open && let Some(end_file) = self.code.end_file {
             return self.run(end_file);
         }
         Ok(Flow::Done)
@@ -90,6 +92,9 @@ impl Machine {
             let shown = String::from_utf8_lossy(&name).into_owned();
             match opened {
                 Ok(reader) => {
+                    if self.in_place && shown != "-" {
+                        self.streams.divert(&shown).map_err(|errno| format!("inplace: {shown}: {}", text(errno)))?;
+                    }
                     self.main = Some(reader);
                     match self.begin_file(None)? {
                         Flow::NextFile => {
