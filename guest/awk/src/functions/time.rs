@@ -100,7 +100,7 @@ fn written(date: &Date, format: &str) -> Run<String> {
             'W' => format!("{:02}", (number("j") + 6 - (number("u") - 1)) / 7),
             '+' => date.format("%a %b %e %H:%M:%S %Z %Y").unwrap_or_default(),
             'v' => date.format("%e-%b-%Y").unwrap_or_default(),
-            'N' | 'P' if letter == 'N' => "%N".into(),
+            'N' => "%N".into(),
             letter => date.format(&format!("%{letter}")).unwrap_or_else(|unknown| unknown),
         };
         text.push_str(&match flag {

@@ -7,7 +7,7 @@ use isopod_sys::{Fd, fs, text, write_all};
 use super::Patch;
 use super::hunk::{Hunk, Kind};
 use super::names::{Target, is_inside};
-use super::parse::FilePatch;
+use super::parse::{FilePatch, Format};
 use super::reject;
 
 /// What became of the hunks of a file.
@@ -46,7 +46,12 @@ impl Patch<'_> {
             Vec::new()
         };
         let lines: Vec<Vec<u8>> = content.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
-        if target.creates && target.exists && !lines.is_empty() && !self.may_apply_again(&target) {
+        let is_there = target.creates && target.exists && !lines.is_empty();
+        // A file is emptied if its one hunk leaves nothing.
+        let empties = hunks.len() == 1 && hunks[0].replacement().is_empty() && hunks[0].new_start == 0;
+        let may_be_gone = empties && patch.format != Some(Format::Normal) && !hunks[0].pattern().is_empty();
+        let is_gone = target.exists && lines.is_empty() && may_be_gone;
+        if (is_there || is_gone) && !self.may_apply_again(&target, is_gone) {
             self.ignored(hunks.len(), None);
             return Ok(());
         }
@@ -142,19 +147,26 @@ impl Patch<'_> {
         self.ignored(patch.hunks.len(), None);
     }
 
-    /// The file that is to be made is there already.
-    fn may_apply_again(&mut self, target: &Target) -> bool {
+    /// The file that is to be made is there already, or the one that is to be emptied is empty.
+    fn may_apply_again(&mut self, target: &Target, is_gone: bool) -> bool {
         if self.settings.force {
             return true;
         }
-        self.tell(&format!("The next patch would create the file {},\nwhich already exists!  ", target.output));
+        let (when, assume, assuming) = if self.settings.reverse {
+            (", when reversed,", "Ignore -R?", "Ignoring -R.")
+        } else {
+            ("", "Assume -R?", "Assuming -R.")
+        };
+        let (what, already) = if is_gone { ("empty out", "is already empty") } else { ("create", "already exists") };
+        self.tell(&format!("The next patch{when} would {what} the file {},\nwhich {already}!  ", target.output));
         if self.settings.forward {
             self.tell("Skipping patch.\n");
         } else if self.settings.batch {
-            self.tell("Assuming -R.\n");
+            self.tell(&format!("{assuming}\n"));
             return true;
         } else {
-            self.tell("Assume -R? [n] \nApply anyway? [n] \nSkipping patch.\n");
+            self.tell(&format!("{assume} [n] \nApply anyway? [n] \n"));
+            self.say("Skipping patch.\n");
         }
         false
     }
@@ -187,8 +199,12 @@ impl Patch<'_> {
     fn is_reversed(&self, hunks: &[Hunk], lines: &[Vec<u8>]) -> bool {
         let Some(first) = hunks.first() else { return false };
         let same = self.same();
-        let fits = |hunk: &Hunk| hunk.find(lines, hunk.first() as isize, 0, self.settings.fuzz, &same).is_some();
-        !fits(first) && fits(&first.clone().reversed())
+        let reversed = first.clone().reversed();
+        let fits = |hunk: &Hunk, fuzz| hunk.find(lines, hunk.first() as isize, 0, fuzz..=fuzz, &same).is_some();
+        // Either way is tried before either is tried with less of the lines around.
+        let decided = (0..=self.settings.fuzz)
+            .find_map(|fuzz| if fits(first, fuzz) { Some(false) } else { fits(&reversed, fuzz).then_some(true) });
+        decided == Some(true)
     }
 
     fn apply(&mut self, hunks: Vec<Hunk>, lines: Vec<Vec<u8>>) -> Applied {
@@ -200,7 +216,7 @@ impl Patch<'_> {
         let (mut copied, mut offset, mut grown) = (0, 0isize, 0isize);
         for (index, hunk) in hunks.into_iter().enumerate() {
             let guess = hunk.first() as isize + offset;
-            let Some(fit) = hunk.find(&lines, guess, copied, self.settings.fuzz, &same) else {
+            let Some(fit) = hunk.find(&lines, guess, copied, 0..=self.settings.fuzz, &same) else {
                 mismatch = true;
                 let place = hunk.old_start.max(1) as isize + grown;
                 self.say(&format!("Hunk #{} FAILED at {place}.\n", index + 1));
@@ -209,10 +225,13 @@ impl Patch<'_> {
                 failed.push(Hunk { old_start: moved(hunk.old_start), new_start: moved(hunk.new_start), ..hunk });
                 continue;
             };
-            offset = fit.at as isize - hunk.first() as isize;
+            // Lines that come without any around them go where the last hunk went, even beyond the end.
+            if !hunk.pattern().is_empty() {
+                offset = fit.at as isize - hunk.first() as isize;
+            }
             if offset != 0 || fit.fuzz > 0 {
                 mismatch = true;
-                let place = fit.at as isize + 1 + grown;
+                let place = hunk.first() as isize + offset + 1 + grown;
                 let fuzz = if fit.fuzz > 0 { format!(" with fuzz {}", fit.fuzz) } else { String::new() };
                 let off = match offset {
                     0 => String::new(),

@@ -1,5 +1,7 @@
 //! One stretch of changes, and where it fits in a file.
 
+use std::ops::RangeInclusive;
+
 /// What a line of a hunk does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
@@ -78,13 +80,13 @@ impl Hunk {
         self
     }
 
-    /// Looks for the pattern near a guess, first exactly, then with less and less of the lines around it.
+    /// Looks for the pattern near a guess, with as much of the lines around it as `fuzz` asks for, then with less.
     pub(super) fn find(
         &self,
         file: &[Vec<u8>],
         guess: isize,
         frozen: usize,
-        most_fuzz: usize,
+        fuzz: RangeInclusive<usize>,
         same: &dyn Fn(&[u8], &[u8]) -> bool,
     ) -> Option<Fit> {
         let pattern = self.pattern();
@@ -97,7 +99,7 @@ impl Hunk {
             }
             (skip..pattern.len() - cut).all(|line| same(&file[at + line], pattern[line]))
         };
-        for fuzz in 0..=most_fuzz.min(context) {
+        for fuzz in *fuzz.start()..=(*fuzz.end()).min(context) {
             // Less context on one side means that the file ends there: then it must fit just there.
             let prefix_fuzz = (fuzz + prefix) as isize - context as isize;
             let suffix_fuzz = (fuzz + suffix) as isize - context as isize;
