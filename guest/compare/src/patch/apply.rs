@@ -256,6 +256,11 @@ impl Patch<'_> {
             copied = at;
         }
         content.extend_from_slice(&lines[copied..]);
+        // A line that was the last of its file and is not here must not run into the next.
+        let last = content.len().saturating_sub(1);
+        for line in content[..last].iter_mut().filter(|line| !line.ends_with(b"\n")) {
+            line.push(b'\n');
+        }
         Applied { content, failed, mismatch }
     }
 
