@@ -1,0 +1,235 @@
+//! Two files, and whether they differ at all.
+
+use isopod_gnu::input::Input;
+use isopod_sys::files::{self, Attributes, Kind};
+use isopod_sys::{Errno, fs, text};
+
+use super::hunk::Hunks;
+use super::settings::Style;
+use super::{Diff, TROUBLE};
+use crate::lines::{self, Text};
+
+/// How much of a file is looked at to tell whether it is text.
+const LOOKED_AT: usize = 4096;
+
+/// A file that is compared.
+pub(super) struct Side {
+    pub path: String,
+    /// None if it is not there and counts as empty.
+    pub found: Option<Attributes>,
+}
+
+impl Diff<'_> {
+    /// Compares what two operands name.
+    pub(super) fn operands(&mut self, first: &str, second: &str) -> u8 {
+        let (mut first, mut second) = (first.to_owned(), second.to_owned());
+        let is_directory =
+            |path: &str| path != "-" && files::stat(path, true).is_ok_and(|found| found.kind == Kind::Directory);
+        match (is_directory(&first), is_directory(&second)) {
+            (true, false) if second != "-" => first = joined(&first, last_part(&second)),
+            (false, true) if first != "-" => second = joined(&second, last_part(&first)),
+            (true, false) | (false, true) => {
+                self.complain("cannot compare '-' to a directory");
+                return TROUBLE;
+            }
+            _ => {}
+        }
+        self.paths(&first, &second, true)
+    }
+
+    /// Compares two paths. At the top, what is missing is an error unless it counts as empty.
+    pub(super) fn paths(&mut self, first: &str, second: &str, top: bool) -> u8 {
+        let found = [self.attributes(first), self.attributes(second)];
+        let missing = found.iter().filter(|found| matches!(found, Err(Errno::NoEntry))).count();
+        let mut sides = Vec::new();
+        let mut failed = false;
+        for (index, (path, found)) in [first, second].into_iter().zip(found).enumerate() {
+            let may_miss = missing == 1 && (self.settings.new_file || (index == 0 && self.settings.new_first_file));
+            match found {
+                Ok(found) => sides.push(Side { path: path.to_owned(), found: Some(found) }),
+                Err(Errno::NoEntry) if may_miss => sides.push(Side { path: path.to_owned(), found: None }),
+                Err(errno) => {
+                    self.complain(&format!("{path}: {}", text(errno)));
+                    failed = true;
+                }
+            }
+        }
+        let (false, [a, b]) = (failed, sides.as_slice()) else { return TROUBLE };
+        let kinds = [a, b].map(|side| side.found.as_ref().map(|found| found.kind));
+        match kinds {
+            [Some(Kind::Directory), Some(Kind::Directory)] => self.directories(a, b, top),
+            [Some(Kind::Directory), None] | [None, Some(Kind::Directory)] => self.directories(a, b, top),
+            [Some(Kind::Symlink), Some(Kind::Symlink)] => self.links(a, b),
+            [Some(first), Some(second)] if is_apart(first, second) => {
+                let line = format!("File {} is a {} while file {} is a {}\n", a.path, kind(a), b.path, kind(b));
+                self.out.push(line.as_bytes());
+                1
+            }
+            _ => self.files(a, b, top),
+        }
+    }
+
+    fn attributes(&self, path: &str) -> Result<Attributes, Errno> {
+        if path == "-" { files::stat_fd(0) } else { files::stat(path, !self.settings.no_dereference) }
+    }
+
+    pub(super) fn complain(&mut self, message: &str) {
+        self.out.flush();
+        self.call.complain(message);
+    }
+
+    fn links(&mut self, a: &Side, b: &Side) -> u8 {
+        match (fs::read_link(&a.path), fs::read_link(&b.path)) {
+            (Ok(first), Ok(second)) if first == second => self.same(a, b),
+            (Ok(_), Ok(_)) => {
+                self.out.push(format!("Symbolic links {} and {} differ\n", a.path, b.path).as_bytes());
+                1
+            }
+            (Err(errno), _) | (_, Err(errno)) => {
+                self.complain(&format!("{}: {}", a.path, text(errno)));
+                TROUBLE
+            }
+        }
+    }
+
+    fn same(&mut self, a: &Side, b: &Side) -> u8 {
+        if self.settings.report_identical {
+            self.out.push(format!("Files {} and {} are identical\n", a.path, b.path).as_bytes());
+        }
+        0
+    }
+
+    fn files(&mut self, a: &Side, b: &Side, top: bool) -> u8 {
+        // One file under two names is the same, without a look.
+        let is_one = match (&a.found, &b.found) {
+            (Some(first), Some(second)) => {
+                first.kind == Kind::File && (first.device, first.inode) == (second.device, second.inode)
+            }
+            _ => false,
+        };
+        if is_one && (self.settings.style != Style::SideBySide || self.settings.suppress_common) {
+            return self.same(a, b);
+        }
+        let mut contents = Vec::new();
+        for side in [a, b] {
+            if side.found.is_none() {
+                contents.push(Vec::new());
+                continue;
+            }
+            match Input::open(&side.path).and_then(|input| input.read_all()) {
+                Ok(content) => contents.push(content),
+                Err(errno) => {
+                    self.complain(&format!("{}: {}", side.path, text(errno)));
+                    return TROUBLE;
+                }
+            }
+        }
+        let (Some(mut second), Some(mut first)) = (contents.pop(), contents.pop()) else { return TROUBLE };
+        let is_binary = |content: &[u8]| content[..content.len().min(LOOKED_AT)].contains(&0);
+        if !self.settings.text && (is_binary(&first) || is_binary(&second)) {
+            if first == second {
+                return self.same(a, b);
+            }
+            let names = if self.settings.brief { "Files" } else { "Binary files" };
+            self.out.push(format!("{names} {} and {} differ\n", a.path, b.path).as_bytes());
+            return 1;
+        }
+        if self.settings.strip_cr {
+            first = without_returns(&first);
+            second = without_returns(&second);
+        }
+        if self.settings.brief && !self.settings.ignores() {
+            return if first == second { self.same(a, b) } else { self.differ(a, b) };
+        }
+        let incomplete = [&first, &second].map(|content| content.last().is_some_and(|byte| *byte != b'\n'));
+        if self.settings.style == Style::Ed {
+            // A script cannot say that a line has no end: all lines have one.
+            for (content, incomplete) in [&mut first, &mut second].into_iter().zip(incomplete) {
+                content.extend(incomplete.then_some(b'\n'));
+            }
+        }
+        let texts = [Text::new(first), Text::new(second)];
+        let changes = lines::changes(&texts[0], &texts[1], &self.settings.rules);
+        let hunks = Hunks::new(changes, &texts, &self.settings);
+        if !hunks.any_counts() && self.settings.style != Style::SideBySide {
+            return self.same(a, b);
+        }
+        if self.settings.brief && hunks.any_counts() {
+            return self.differ(a, b);
+        }
+        if !top && (hunks.any_counts() || self.settings.style == Style::SideBySide) {
+            let name = |index: usize, side: &Side| {
+                self.settings.labels.get(index).cloned().unwrap_or_else(|| quoted(&side.path))
+            };
+            let line = format!("diff{} {} {}\n", self.settings.given, name(0, a), name(1, b));
+            self.paint_header(&line);
+        }
+        match self.settings.style {
+            Style::Normal => self.normal(&hunks),
+            Style::Context => self.context([a, b], &hunks),
+            Style::Unified => self.unified([a, b], &hunks),
+            Style::Ed => {
+                self.ed(&hunks);
+                for (side, incomplete) in [a, b].into_iter().zip(incomplete) {
+                    if incomplete {
+                        self.complain(&format!("{}: No newline at end of file\n", side.path));
+                    }
+                }
+            }
+            Style::Rcs => self.rcs(&hunks),
+            Style::SideBySide => self.side_by_side(&hunks),
+        }
+        match (self.settings.style, incomplete) {
+            (Style::Ed, [true, _] | [_, true]) => TROUBLE,
+            _ if hunks.any_counts() => 1,
+            _ => self.same(a, b),
+        }
+    }
+
+    fn differ(&mut self, a: &Side, b: &Side) -> u8 {
+        self.out.push(format!("Files {} and {} differ\n", a.path, b.path).as_bytes());
+        1
+    }
+}
+
+/// Files of kinds that cannot be compared line by line.
+fn is_apart(first: Kind, second: Kind) -> bool {
+    let odd = |kind: Kind| matches!(kind, Kind::Directory | Kind::Symlink);
+    first != second && (odd(first) || odd(second))
+}
+
+pub(super) fn kind(side: &Side) -> &'static str {
+    match side.found.as_ref().map(|found| (found.kind, found.size)) {
+        Some((Kind::Directory, _)) => "directory",
+        Some((Kind::Symlink, _)) => "symbolic link",
+        Some((Kind::Device, _)) => "character special file",
+        Some((Kind::Pipe, _)) => "fifo",
+        Some((Kind::File, 0)) => "regular empty file",
+        _ => "regular file",
+    }
+}
+
+/// A name in a line that is read back: one with a character that would be misread is quoted as in C.
+pub(super) fn quoted(path: &str) -> String {
+    let odd = |c: char| c == '"' || c == '\\' || c == ' ' || c.is_control();
+    if path.contains(odd) { format!("\"{}\"", isopod_gnu::quote::c_escaped(path, '"')) } else { path.to_owned() }
+}
+
+pub(super) fn joined(directory: &str, name: &str) -> String {
+    if directory.ends_with('/') { format!("{directory}{name}") } else { format!("{directory}/{name}") }
+}
+
+fn last_part(path: &str) -> &str {
+    let bare = path.trim_end_matches('/');
+    bare.rsplit('/').next().unwrap_or(bare)
+}
+
+fn without_returns(content: &[u8]) -> Vec<u8> {
+    let mut stripped = Vec::with_capacity(content.len());
+    for (at, byte) in content.iter().enumerate() {
+        if *byte != b'\r' || content.get(at + 1) != Some(&b'\n') {
+            stripped.push(*byte);
+        }
+    }
+    stripped
+}
