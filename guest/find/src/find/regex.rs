@@ -1,0 +1,48 @@
+//! `-regex`: a whole path by a regular expression.
+
+use isopod_regex::{Options, Regex, Syntax};
+
+use crate::messages::quoted;
+
+/// A compiled expression that a whole path is matched against.
+pub(super) struct PathRegex(Regex);
+
+/// The dialects by name, in the order in which GNU lists them.
+const DIALECTS: [(&str, Syntax); 13] = [
+    ("findutils-default", Syntax::Emacs),
+    ("ed", Syntax::Basic),
+    ("emacs", Syntax::Emacs),
+    ("gnu-awk", Syntax::Awk),
+    ("grep", Syntax::Grep),
+    ("posix-awk", Syntax::Awk),
+    ("awk", Syntax::Awk),
+    ("posix-basic", Syntax::Basic),
+    ("posix-egrep", Syntax::Egrep),
+    ("egrep", Syntax::Egrep),
+    ("posix-extended", Syntax::Extended),
+    ("posix-minimal-basic", Syntax::Basic),
+    ("sed", Syntax::Basic),
+];
+
+/// The dialect of a name for `-regextype`.
+pub(super) fn dialect(name: &str) -> Result<Syntax, String> {
+    DIALECTS.iter().find(|(known, _)| *known == name).map(|(_, syntax)| *syntax).ok_or_else(|| {
+        let names: Vec<String> = DIALECTS.iter().map(|(known, _)| quoted(known)).collect();
+        format!("Unknown regular expression type {}; valid types are {}.", quoted(name), names.join(", "))
+    })
+}
+
+impl PathRegex {
+    /// Compiles an expression.
+    pub(super) fn new(pattern: &str, syntax: Syntax, fold: bool) -> Result<PathRegex, String> {
+        let options = Options { ignore_case: fold, ..Options::new(syntax) };
+        Regex::new(pattern.as_bytes(), options)
+            .map(PathRegex)
+            .map_err(|error| format!("failed to compile regular expression '{pattern}': {error}"))
+    }
+
+    /// Whether the whole path matches.
+    pub(super) fn matches(&self, path: &str) -> bool {
+        self.0.matches_whole(path.as_bytes())
+    }
+}
