@@ -307,7 +307,9 @@ mod tests {
         let fold = Rules { fold: true, ..Rules::default() };
         assert!(is_match("*.JPG", "a.jpg", fold) && is_match("É[A-C]", "éb", fold));
         let slash = Rules { slash_is_special: true, ..Rules::default() };
-        assert!(!is_match("d/*", "d/e/f", slash) && is_match("d/*/f", "d/e/f", slash) && !is_match("d?e", "d/e", slash));
+        assert!(
+            !is_match("d/*", "d/e/f", slash) && is_match("d/*/f", "d/e/f", slash) && !is_match("d?e", "d/e", slash)
+        );
         let leading = Rules { leading_directory: true, ..Rules::default() };
         assert!(is_match("d", "d/e/f", leading) && is_match("d/?", "d/e/f", leading) && !is_match("d", "de", leading));
     }

@@ -55,7 +55,8 @@ impl Exec {
         if in_directory {
             check_path()?;
         }
-        let env = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        let env =
+            std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
         Ok(Exec { argv, in_directory, batch: batched.then(Batch::default), env: env.collect() })
     }
 

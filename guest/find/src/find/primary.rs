@@ -267,7 +267,9 @@ fn exactly(number: u32) -> Bound<u64> {
 
 fn user(text: &str) -> Result<u32, Stop> {
     let named = accounts::users().into_iter().find(|user| user.name == text).map(|user| user.uid);
-    named.or_else(|| digits(text)).ok_or_else(|| Stop::Wrong(format!("{} is not the name of a known user", quoted(text))))
+    named
+        .or_else(|| digits(text))
+        .ok_or_else(|| Stop::Wrong(format!("{} is not the name of a known user", quoted(text))))
 }
 
 fn group(text: &str) -> Result<u32, Stop> {

@@ -23,13 +23,7 @@ pub(super) fn formatted(pieces: &[Piece], visit: &Visit, names: &mut Names) -> R
     Ok(line)
 }
 
-fn directive(
-    what: &What,
-    shape: &Shape,
-    visit: &Visit,
-    names: &mut Names,
-    line: &mut Vec<u8>,
-) -> Result<(), Errno> {
+fn directive(what: &What, shape: &Shape, visit: &Visit, names: &mut Names, line: &mut Vec<u8>) -> Result<(), Errno> {
     match what {
         What::Letter(letter) => match path_part(*letter, visit) {
             Some(text) => fit(text, shape, line),

@@ -1,6 +1,7 @@
 //! `-regex`: a whole path by a regular expression.
 
-use isopod_regex::{Options, Regex, Syntax};
+use isopod_regex::{Flags, Regex, Syntax, Whole};
+use isopod_sys::Errno;
 
 use crate::messages::quoted;
 
@@ -35,14 +36,15 @@ pub(super) fn dialect(name: &str) -> Result<Syntax, String> {
 impl PathRegex {
     /// Compiles an expression.
     pub(super) fn new(pattern: &str, syntax: Syntax, fold: bool) -> Result<PathRegex, String> {
-        let options = Options { ignore_case: fold, ..Options::new(syntax) };
-        Regex::new(pattern.as_bytes(), options)
+        let flags = Flags { icase: fold, whole: Whole::Line, ..Flags::default() };
+        Regex::new(pattern.as_bytes(), syntax, flags)
             .map(PathRegex)
             .map_err(|error| format!("failed to compile regular expression '{pattern}': {error}"))
     }
 
-    /// Whether the whole path matches.
-    pub(super) fn matches(&self, path: &str) -> bool {
-        self.0.matches_whole(path.as_bytes())
+    /// Whether the whole path matches. The error is for an expression that was given up.
+    pub(super) fn matches(&self, path: &str) -> Result<bool, Errno> {
+        let found = self.0.is_match(path.as_bytes());
+        if self.0.gave_up() { Err(Errno::NoMemory) } else { Ok(found) }
     }
 }

@@ -66,7 +66,7 @@ impl Test {
             Test::Name(pattern) => pattern.matches(visit.name()),
             Test::Path(pattern) => pattern.matches(visit.path),
             Test::Target(pattern) => visit.target().is_some_and(|target| pattern.matches(&target)),
-            Test::Regex(regex) => regex.matches(visit.path),
+            Test::Regex(regex) => regex.matches(visit.path)?,
             Test::Kind(kinds) => kinds.contains(&visit.kind),
             Test::OtherKind(kinds) => visit.other_kind().is_some_and(|kind| kinds.contains(&kind)),
             Test::Empty => return is_empty(visit),

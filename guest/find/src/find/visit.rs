@@ -24,11 +24,9 @@ pub(super) struct Visit<'a> {
 impl Visit<'_> {
     /// Its attributes. A link that leads nowhere has its own.
     pub(super) fn attributes(&self) -> Result<&Attributes, Errno> {
-        let found = self.attributes.get_or_init(|| {
-            match files::stat(self.path, self.follows) {
-                Err(Errno::NoEntry) if self.follows => files::stat(self.path, false),
-                result => result,
-            }
+        let found = self.attributes.get_or_init(|| match files::stat(self.path, self.follows) {
+            Err(Errno::NoEntry) if self.follows => files::stat(self.path, false),
+            result => result,
         });
         found.as_ref().map_err(|errno| *errno)
     }

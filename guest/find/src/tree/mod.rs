@@ -1,3 +1,4 @@
 //! Stub.
 use isopod_gnu::program::{Program, Syntax};
-pub(crate) const PROGRAM: Program = Program { name: "tree", operands: &[], about: "", syntax: Syntax::Own, options: &[], failure: 1, run: |_| 1 };
+pub(crate) const PROGRAM: Program =
+    Program { name: "tree", operands: &[], about: "", syntax: Syntax::Own, options: &[], failure: 1, run: |_| 1 };
