@@ -110,10 +110,9 @@ impl Job {
     pub(super) fn unpacked_name(&self, path: &str) -> Option<String> {
         let name = path.rsplit('/').next().unwrap_or(path);
         let own = [(self.suffix.as_str(), "")];
-        let (suffix, instead) = own
-            .iter()
-            .chain(self.tool.suffixes)
-            .find(|(suffix, _)| name.len() > suffix.len() && name.to_ascii_lowercase().ends_with(&suffix.to_ascii_lowercase()))?;
+        let (suffix, instead) = own.iter().chain(self.tool.suffixes).find(|(suffix, _)| {
+            name.len() > suffix.len() && name.to_ascii_lowercase().ends_with(&suffix.to_ascii_lowercase())
+        })?;
         Some(format!("{}{instead}", &path[..path.len() - suffix.len()]))
     }
 }

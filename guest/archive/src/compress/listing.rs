@@ -52,7 +52,8 @@ impl Listing {
         let (crc, unpacked) = (word(0), u64::from(word(4)));
         if self.count == 0 && !self.is_quiet {
             let lead = if self.is_verbose { "method  crc     date  time  " } else { "" };
-            self.out.push(format!("{lead}         compressed        uncompressed  ratio uncompressed_name\n").as_bytes());
+            self.out
+                .push(format!("{lead}         compressed        uncompressed  ratio uncompressed_name\n").as_bytes());
         }
         if self.is_verbose {
             let stored = u64::from(u32::from_le_bytes([start[4], start[5], start[6], start[7]])) * 1_000_000_000;

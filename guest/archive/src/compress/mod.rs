@@ -88,17 +88,27 @@ const ZSTD_OPTIONS: &[Opt] = levels![
 ];
 
 const fn program(name: &'static str, about: &'static str, options: &'static [Opt]) -> Program {
-    Program { name, operands: &["[OPTION]... [FILE]..."], about, syntax: Syntax::Mixed, options, failure: 1, run: run::run }
+    Program {
+        name,
+        operands: &["[OPTION]... [FILE]..."],
+        about,
+        syntax: Syntax::Mixed,
+        options,
+        failure: 1,
+        run: run::run,
+    }
 }
 
 /// `gzip`.
-pub(crate) const GZIP: Program = program("gzip", "Compress or uncompress FILEs (by default, compress in place).", GZIP_OPTIONS);
+pub(crate) const GZIP: Program =
+    program("gzip", "Compress or uncompress FILEs (by default, compress in place).", GZIP_OPTIONS);
 /// `gunzip`.
 pub(crate) const GUNZIP: Program = program("gunzip", "Uncompress FILEs in place.", GZIP_OPTIONS);
 /// `zcat`.
 pub(crate) const ZCAT: Program = program("zcat", "Uncompress FILEs to standard output.", GZIP_OPTIONS);
 /// `bzip2`.
-pub(crate) const BZIP2: Program = program("bzip2", "Compress or uncompress FILEs (by default, compress in place).", BZIP2_OPTIONS);
+pub(crate) const BZIP2: Program =
+    program("bzip2", "Compress or uncompress FILEs (by default, compress in place).", BZIP2_OPTIONS);
 /// `bunzip2`.
 pub(crate) const BUNZIP2: Program = program("bunzip2", "Uncompress FILEs in place.", BZIP2_OPTIONS);
 /// `bzcat`.

@@ -187,7 +187,8 @@ impl Run<'_> {
         let Some(mut sink) = self.create(&name, mode) else {
             return;
         };
-        let result = if packs { self.pack(&mut input, &mut sink).map(drop) } else { self.unpack(&mut input, &mut sink) };
+        let result =
+            if packs { self.pack(&mut input, &mut sink).map(drop) } else { self.unpack(&mut input, &mut sink) };
         let written = sink.written();
         drop(sink);
         match result {
@@ -214,7 +215,11 @@ impl Run<'_> {
             Ok(sink) => Some(sink),
             Err(Errno::Exist) => {
                 let message = self.tool().exists(name);
-                if self.tool().format == Format::Gzip { self.warn(&message) } else { self.fail(&message) }
+                if self.tool().format == Format::Gzip {
+                    self.warn(&message)
+                } else {
+                    self.fail(&message)
+                }
                 None
             }
             Err(errno) => {
@@ -236,7 +241,10 @@ impl Run<'_> {
             let (large, small) = if self.job.mode == Mode::Compress { (size, written) } else { (written, size) };
             let what = if self.job.keeps { "created" } else { "replaced with" };
             let overhead = 19 + path.rsplit('/').next().unwrap_or_default().len() as u64;
-            self.say(&format!("{path}:\t{} -- {what} {name}", super::listing::ratio(large, small.saturating_sub(overhead))));
+            self.say(&format!(
+                "{path}:\t{} -- {what} {name}",
+                super::listing::ratio(large, small.saturating_sub(overhead))
+            ));
         }
         if !self.job.keeps {
             if let Err(errno) = fs::remove_file(path) {
@@ -249,7 +257,11 @@ impl Run<'_> {
         let stores = self.job.stores_name != Some(false);
         let header = Header {
             name: input.attributes.as_ref().filter(|_| stores).map(|_| last(&input.name).to_owned()),
-            modified: input.attributes.as_ref().filter(|_| stores).map_or(0, |found| (found.modified / 1_000_000_000) as u32),
+            modified: input
+                .attributes
+                .as_ref()
+                .filter(|_| stores)
+                .map_or(0, |found| (found.modified / 1_000_000_000) as u32),
         };
         let job = self.job;
         let mut work = || -> io::Result<u64> {
@@ -305,7 +317,8 @@ impl Run<'_> {
 
     /// The format of what is read; none for plain data that is to be passed through.
     fn detect(&self, mut source: Source) -> io::Result<(Source, Option<Format>)> {
-        let (own, passes) = (self.job.format, self.job.forces && self.job.to_stdout && self.job.mode == Mode::Decompress);
+        let (own, passes) =
+            (self.job.format, self.job.forces && self.job.to_stdout && self.job.mode == Mode::Decompress);
         let start = source.peek(6)?;
         let format = match Format::detect(start) {
             Some(found) if found == own || own == Format::Zstd || own == Format::Gzip && passes => Some(found),
@@ -313,7 +326,11 @@ impl Run<'_> {
             None if own == Format::Xz && start.first() == Some(&0x5d) => Some(Format::Lzma),
             Some(Format::Xz) if own == Format::Lzma => Some(Format::Xz),
             _ => {
-                let kind = if start.is_empty() && own != Format::Xz { io::ErrorKind::UnexpectedEof } else { io::ErrorKind::InvalidData };
+                let kind = if start.is_empty() && own != Format::Xz {
+                    io::ErrorKind::UnexpectedEof
+                } else {
+                    io::ErrorKind::InvalidData
+                };
                 if own != Format::Lzma {
                     return Err(io::Error::new(kind, "wrong magic number in the header"));
                 }
@@ -353,7 +370,10 @@ impl Run<'_> {
 
     fn complain(&self, message: &str) {
         let (lead, message) = message.strip_prefix('\n').map_or(("", message), |rest| ("\n", rest));
-        self.say(&format!("{lead}{}: {message}", if self.tool().format == Format::Gzip { "gzip" } else { &self.call.name }));
+        self.say(&format!(
+            "{lead}{}: {message}",
+            if self.tool().format == Format::Gzip { "gzip" } else { &self.call.name }
+        ));
     }
 
     fn say(&self, line: &str) {

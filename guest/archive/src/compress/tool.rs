@@ -57,7 +57,15 @@ const ZSTD: Tool = Tool {
     format: Format::Zstd,
     name: "zstd",
     suffix: ".zst",
-    suffixes: &[(".zst", ""), (".tzst", ".tar"), (".gz", ""), (".tgz", ".tar"), (".xz", ""), (".txz", ".tar"), (".lzma", "")],
+    suffixes: &[
+        (".zst", ""),
+        (".tzst", ".tar"),
+        (".gz", ""),
+        (".tgz", ".tar"),
+        (".xz", ""),
+        (".txz", ".tar"),
+        (".lzma", ""),
+    ],
     level: 3,
     warning: 1,
     corrupt: 1,
@@ -139,7 +147,9 @@ impl Tool {
     pub(super) fn unknown_suffix(&self, path: &str) -> String {
         match self.format {
             Format::Gzip => format!("{path}: unknown suffix -- ignored"),
-            Format::Zstd => format!("{path}: unknown suffix (.zst/.tzst expected). Can't derive the output file name. Specify it with -o dstFileName. Ignoring."),
+            Format::Zstd => format!(
+                "{path}: unknown suffix (.zst/.tzst expected). Can't derive the output file name. Specify it with -o dstFileName. Ignoring."
+            ),
             _ => format!("{path}: Filename has an unknown suffix, skipping"),
         }
     }

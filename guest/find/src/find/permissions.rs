@@ -1,6 +1,7 @@
 //! `-perm`: exactly these permission bits, all of them, or any.
 
 use crate::messages::quoted;
+use isopod_find::mode;
 
 /// What permission bits are compared with.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,13 +23,12 @@ enum How {
 impl Permissions {
     /// Reads the argument: octal or symbolic, behind `-` for all bits and `/` for any.
     pub(super) fn parse(text: &str) -> Result<Permissions, String> {
-        let (how, mode) = match text.split_at_checked(1) {
-            Some(("-", mode)) => (How::All, mode),
-            Some(("/", mode)) => (How::Any, mode),
+        let (how, bits) = match text.split_at_checked(1) {
+            Some(("-", bits)) => (How::All, bits),
+            Some(("/", bits)) => (How::Any, bits),
             _ => (How::Exactly, text),
         };
-        let bits = |is_directory| octal(mode).or_else(|| symbolic(mode, is_directory));
-        match (bits(false), bits(true)) {
+        match (mode::apply(bits, 0, false), mode::apply(bits, 0, true)) {
             (Some(file), Some(directory)) => Ok(Permissions { how, file, directory }),
             _ => Err(format!("invalid mode {}", quoted(text))),
         }
@@ -43,71 +43,6 @@ impl Permissions {
             How::Any => wanted == 0 || mode & wanted != 0,
         }
     }
-}
-
-fn octal(text: &str) -> Option<u32> {
-    let is_octal = !text.is_empty() && text.bytes().all(|byte| matches!(byte, b'0'..=b'7'));
-    is_octal.then(|| u32::from_str_radix(text, 8).ok()).flatten().filter(|mode| *mode <= 0o7777)
-}
-
-/// As `chmod` would change no permissions at all, with no umask.
-fn symbolic(text: &str, is_directory: bool) -> Option<u32> {
-    let mut mode = 0;
-    for clause in text.split(',') {
-        let who_end = clause.find(|c| !"ugoa".contains(c))?;
-        let who = clause[..who_end].chars().fold(0, |who, letter| {
-            who | match letter {
-                'u' => 0o4700,
-                'g' => 0o2070,
-                'o' => 0o1007,
-                _ => 0o7777,
-            }
-        });
-        let who = if who == 0 { 0o7777 } else { who };
-        let mut rest = &clause[who_end..];
-        while let Some(operator) = rest.chars().next() {
-            if !"+-=".contains(operator) {
-                return None;
-            }
-            let end = rest[1..].find(['+', '-', '=']).map_or(rest.len(), |at| at + 1);
-            let bits = rights(&rest[1..end], mode, is_directory)? & who;
-            mode = match operator {
-                '+' => mode | bits,
-                '-' => mode & !bits,
-                // The sticky bit is nobody's, and `=` leaves a directory's set-id bits.
-                _ => mode & !(who & 0o777) | bits,
-            };
-            rest = &rest[end..];
-        }
-    }
-    Some(mode)
-}
-
-fn rights(letters: &str, mode: u32, is_directory: bool) -> Option<u32> {
-    // A copy of somebody's rights stands alone.
-    let copied = match letters {
-        "u" => Some(mode >> 6 & 7),
-        "g" => Some(mode >> 3 & 7),
-        "o" => Some(mode & 7),
-        _ => None,
-    };
-    if let Some(copied) = copied {
-        return Some(copied * 0o111);
-    }
-    letters.chars().try_fold(0, |bits, letter| {
-        Some(
-            bits | match letter {
-                'r' => 0o444,
-                'w' => 0o222,
-                'x' => 0o111,
-                'X' if is_directory || mode & 0o111 != 0 => 0o111,
-                'X' => 0,
-                's' => 0o6000,
-                't' => 0o1000,
-                _ => return None,
-            },
-        )
-    })
 }
 
 #[cfg(test)]
