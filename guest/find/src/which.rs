@@ -10,13 +10,10 @@ use isopod_gnu::program::{Call, Program, Syntax};
 /// `which`.
 pub(crate) const PROGRAM: Program = Program {
     name: "which",
-    operands: &["[-as] COMMAND..."],
+    operands: &["[-a] COMMAND..."],
     about: "Print the full path of each COMMAND, as it is found in PATH.",
     syntax: Syntax::OptionsFirst,
-    options: &[
-        Opt::flag('a', "all", "print all matching executables in PATH, not just the first"),
-        Opt::flag('s', "silent", "print nothing, only set the exit code"),
-    ],
+    options: &[Opt::letter('a', "all", "print all matching executables in PATH, not just the first")],
     failure: 2,
     run,
 };
@@ -36,7 +33,7 @@ fn run(call: &Call) -> u8 {
             code = 1;
         }
         let wanted = if call.has("all") { usize::MAX } else { 1 };
-        for candidate in found.take(wanted).filter(|_| !call.has("silent")) {
+        for candidate in found.take(wanted) {
             out.push(candidate.as_bytes());
             out.byte(b'\n');
         }
