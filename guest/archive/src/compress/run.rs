@@ -55,7 +55,7 @@ impl Run<'_> {
     fn standard_input(&mut self) {
         let name = self.tool().standard_input().to_owned();
         let input = Input { source: Source::standard(), name, attributes: None };
-        self.to_standard_output(input);
+        self.print(input);
     }
 
     /// Works on a file, or on all files of a tree.
@@ -99,7 +99,7 @@ impl Run<'_> {
         };
         let attributes = files::stat(&path, true).ok();
         let input = Input { source, name: path.clone(), attributes };
-        if to_file { self.to_file(&path, input) } else { self.to_standard_output(input) }
+        if to_file { self.replace_file(&path, input) } else { self.print(input) }
     }
 
     /// A file, or the file of that name with a suffix if something is to be taken out of it.
@@ -120,7 +120,7 @@ impl Run<'_> {
         }
     }
 
-    fn to_standard_output(&mut self, mut input: Input) {
+    fn print(&mut self, mut input: Input) {
         let result = match self.job.mode {
             Mode::List => return self.list(input),
             Mode::Test => {
@@ -156,11 +156,11 @@ impl Run<'_> {
         }
     }
 
-    fn to_file(&mut self, path: &str, mut input: Input) {
+    fn replace_file(&mut self, path: &str, mut input: Input) {
         let packs = self.job.mode == Mode::Compress;
         let tool = self.tool();
         if self.job.output.is_some() {
-            return self.to_standard_output(input);
+            return self.print(input);
         }
         let name = if packs { self.job.packed_name(path) } else { self.job.unpacked_name(path) };
         let name = match name {
@@ -246,10 +246,10 @@ impl Run<'_> {
                 super::listing::ratio(large, small.saturating_sub(overhead))
             ));
         }
-        if !self.job.keeps {
-            if let Err(errno) = fs::remove_file(path) {
-                self.fail(&format!("{path}: {}", text(errno)));
-            }
+        if !self.job.keeps
+            && let Err(errno) = fs::remove_file(path)
+        {
+            self.fail(&format!("{path}: {}", text(errno)));
         }
     }
 

@@ -172,10 +172,10 @@ impl Extract<'_> {
         if there.as_ref().is_some_and(|found| found.kind != Kind::Directory) {
             let leads_to_directory = files::stat(&path, true).is_ok_and(|found| found.kind == Kind::Directory);
             // A link to a directory that was there before may stand for it.
-            if !leads_to_directory || self.target.is_own_link(&path) {
-                if let Err(errno) = self.target.clear(&path) {
-                    return self.refuse(header, "mkdir", &Refusal::Kernel(errno));
-                }
+            if (!leads_to_directory || self.target.is_own_link(&path))
+                && let Err(errno) = self.target.clear(&path)
+            {
+                return self.refuse(header, "mkdir", &Refusal::Kernel(errno));
             }
         }
         match self.target.make_directory(&path) {
@@ -321,10 +321,10 @@ impl Extract<'_> {
         let late = std::mem::take(&mut self.late);
         for (path, header) in late.iter().rev() {
             let mode = if self.settings.keeps_mode { header.mode } else { header.mode & 0o777 & !self.umask };
-            if files::stat(path, false).is_ok_and(|found| found.kind == Kind::Directory && found.mode != mode) {
-                if let Err(errno) = files::chmod(path, mode, true) {
-                    self.fail(&format!("{}: Cannot change mode to {mode:o}: {}", header.shown_name(), text(errno)));
-                }
+            if files::stat(path, false).is_ok_and(|found| found.kind == Kind::Directory && found.mode != mode)
+                && let Err(errno) = files::chmod(path, mode, true)
+            {
+                self.fail(&format!("{}: Cannot change mode to {mode:o}: {}", header.shown_name(), text(errno)));
             }
             self.set_owner(path, header);
             self.set_time(path, header);

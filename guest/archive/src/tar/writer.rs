@@ -95,7 +95,7 @@ impl Builder {
         if header.name.len() > FIELD {
             let fits = |at: &usize| *at <= 155 && header.name.len() - at - 1 <= FIELD && *at + 1 < header.name.len();
             let slashes = header.name.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
-            let Some(split) = slashes.filter(|at| fits(at)).last() else {
+            let Some(split) = slashes.rev().find(|at| fits(at)) else {
                 return Err(io::Error::other("file name is too long (cannot be split)"));
             };
             let mut short = header.clone();

@@ -64,9 +64,9 @@ pub(super) fn dos_time(seconds: u64) -> (u16, u16) {
         return (0, 0);
     };
     if year < 1980 {
-        return (0, 1 << 5 | 1);
+        return (0, (1 << 5) | 1);
     }
-    (hour << 11 | minute << 5 | second / 2, (year - 1980).min(127) << 9 | month << 5 | day)
+    ((hour << 11) | (minute << 5) | (second / 2), ((year - 1980).min(127) << 9) | (month << 5) | day)
 }
 
 /// Seconds since 1970 of MS-DOS's time.

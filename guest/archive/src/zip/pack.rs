@@ -155,10 +155,11 @@ impl Pack<'_> {
         for entry in entries {
             match numbers.get(&entry.name).and_then(|number| candidates[*number].take()) {
                 Some(candidate) => self.add(writer, &candidate, "updating")?,
-                None => match &mut old {
-                    Some(source) => writer.copy(entry, source)?,
-                    None => {}
-                },
+                None => {
+                    if let Some(source) = &mut old {
+                        writer.copy(entry, source)?
+                    }
+                }
             }
         }
         for candidate in candidates.into_iter().flatten() {

@@ -168,11 +168,11 @@ impl<'a> Unpack<'a> {
         if !pipes && self.command.count('q') == 0 {
             self.out.push(format!("Archive:  {}\n", self.archive).as_bytes());
         }
-        if let Some(directory) = self.command.directory.as_deref().filter(|_| !tests && !pipes) {
-            if let Err(refusal) = self.target.make_parents(&format!("{}/x", directory.trim_end_matches('/'))) {
-                self.refuse(directory, &refusal);
-                return 3;
-            }
+        if let Some(directory) = self.command.directory.as_deref().filter(|_| !tests && !pipes)
+            && let Err(refusal) = self.target.make_parents(&format!("{}/x", directory.trim_end_matches('/')))
+        {
+            self.refuse(directory, &refusal);
+            return 3;
         }
         for entry in entries {
             if entry.flags & ENCRYPTED != 0 || !matches!(entry.method, STORED | DEFLATED) {

@@ -174,15 +174,16 @@ impl<'a> Walk<'a> {
         let depth = self.levels.len();
         let is_directory = found.kind == Kind::Directory;
         let identity = found.attributes.as_ref().map(|found| (found.device, found.inode));
-        if is_directory && identity.is_some() {
-            if let Some(ancestor) = self.levels.iter().find(|level| level.identity == identity) {
-                let message = format!(
-                    "File system loop detected; {} is part of the same file system loop as {}.",
-                    quoted(&self.path),
-                    quoted(&self.path[..ancestor.length])
-                );
-                return self.complain(&message);
-            }
+        if is_directory
+            && identity.is_some()
+            && let Some(ancestor) = self.levels.iter().find(|level| level.identity == identity)
+        {
+            let message = format!(
+                "File system loop detected; {} is part of the same file system loop as {}.",
+                quoted(&self.path),
+                quoted(&self.path[..ancestor.length])
+            );
+            return self.complain(&message);
         }
         let enters = (self.depth_first || self.visit(&found, depth)) && is_directory && depth < self.max_depth;
         if enters && !self.quits && self.is_on(device) {
