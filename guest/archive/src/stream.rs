@@ -175,7 +175,12 @@ impl Write for Sink {
 
 /// Moves all bytes and returns how many they were.
 pub(crate) fn pump(from: &mut dyn Read, to: &mut dyn Write) -> io::Result<u64> {
-    let mut buffer = vec![0; PIECE];
+    pump_about(from, to, u64::MAX)
+}
+
+/// The same, for about so many bytes: a small file is not worth a large buffer.
+pub(crate) fn pump_about(from: &mut dyn Read, to: &mut dyn Write, expected: u64) -> io::Result<u64> {
+    let mut buffer = vec![0; usize::try_from(expected).unwrap_or(PIECE).clamp(1, PIECE)];
     let mut total = 0;
     loop {
         match from.read(&mut buffer) {

@@ -14,7 +14,7 @@ use super::reader::{Archive, Member};
 use super::select::Wanted;
 use super::settings::{Existing, Settings};
 use super::transform::Role;
-use crate::stream::{Sink, pump};
+use crate::stream::{Sink, pump, pump_about};
 use crate::target::{Refusal, Target};
 
 /// Unpacks an archive.
@@ -194,7 +194,7 @@ impl Extract<'_> {
                 return Ok(());
             }
         };
-        let written = pump(archive, &mut sink).and_then(|_| sink.flush());
+        let written = pump_about(archive, &mut sink, header.size).and_then(|_| sink.flush());
         drop(sink);
         if let Err(error) = written {
             // Half a file would pass for a whole one, and where one does not fit, the next will not.

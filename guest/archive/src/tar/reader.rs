@@ -157,15 +157,16 @@ impl Archive {
     fn skip_data(&mut self) -> Result<(), Trouble> {
         let count = std::mem::take(&mut self.left) + std::mem::take(&mut self.padding);
         self.position += count;
-        if let Input::Plain(source) = &mut self.input {
-            // A file on a disk need not be read to be skipped, but it must be there.
-            if let Some(size) = source.size().filter(|_| count > 1 << 16) {
-                let to = source.position() + count;
-                if to > size {
-                    return Err(Trouble::Short);
-                }
-                return source.seek(to).map_err(Trouble::Read);
+        // A file on a disk need not be read to be skipped, but it must be there.
+        if let Input::Plain(source) = &mut self.input
+            && count > 1 << 16
+            && let Some(size) = source.size()
+        {
+            let to = source.position() + count;
+            if to > size {
+                return Err(Trouble::Short);
             }
+            return source.seek(to).map_err(Trouble::Read);
         }
         if io::copy(&mut self.input.reader().take(count), &mut io::sink())? < count {
             return Err(Trouble::Short);

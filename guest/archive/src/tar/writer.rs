@@ -2,6 +2,8 @@
 
 use std::io::{self, Read, Write};
 
+use isopod_gnu::output::PIECE;
+
 use super::header::{BLOCK, Header, Type};
 use super::pax::Records;
 use crate::codec::{Encoder, Format, Header as PackedHeader};
@@ -23,6 +25,8 @@ pub(super) struct Builder {
     written: u64,
     /// The end is padded to this.
     record: u64,
+    /// What data passes through, kept from file to file: to clear it anew for each would cost more than small files do.
+    buffer: Vec<u8>,
 }
 
 /// Names that fit their field in a header.
@@ -39,7 +43,7 @@ impl Builder {
         written: u64,
     ) -> io::Result<Builder> {
         let output = Encoder::new(format, sink, level, &PackedHeader::default())?;
-        Ok(Builder { output, dialect, written, record })
+        Ok(Builder { output, dialect, written, record, buffer: vec![0; PIECE] })
     }
 
     /// Writes a header, with what has to stand before it.
@@ -115,7 +119,7 @@ impl Builder {
 
     /// Writes exactly `size` bytes of a member's data. How many were missing: zeros stand for them.
     pub(super) fn data(&mut self, source: &mut dyn Read, size: u64) -> io::Result<u64> {
-        let mut buffer = vec![0; 1 << 16];
+        let mut buffer = std::mem::take(&mut self.buffer);
         let mut left = size;
         while left > 0 {
             let most = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
@@ -127,12 +131,15 @@ impl Builder {
             left -= count as u64;
         }
         let missing = left;
-        buffer.fill(0);
+        if missing > 0 {
+            buffer.fill(0);
+        }
         while left > 0 {
             let count = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
             self.put(&buffer[..count])?;
             left -= count as u64;
         }
+        self.buffer = buffer;
         self.pad(BLOCK as u64)?;
         Ok(missing)
     }
