@@ -1,7 +1,7 @@
 //! The tests.
 
 use isopod_gnu::accounts;
-use isopod_sys::files::{Attributes, Kind};
+use isopod_sys::files::{self, Attributes, Kind};
 use isopod_sys::{Errno, fs};
 
 use super::age::{Stamp, Window};
@@ -70,6 +70,8 @@ impl Test {
             Test::Kind(kinds) => kinds.contains(&visit.kind),
             Test::OtherKind(kinds) => visit.other_kind().is_some_and(|kind| kinds.contains(&kind)),
             Test::Empty => return is_empty(visit),
+            // Rights are those of what a link leads to, whether links are followed or not.
+            Test::Access(bit) => files::stat(visit.path, true).is_ok_and(|found| may(&found, *bit)),
             // What needs no more than the directory's listing stands above.
             test => test.holds_for(visit.attributes()?, visit.kind),
         })
@@ -91,7 +93,6 @@ impl Test {
                 since >= 0 && window.holds(since)
             }
             Test::Same(device, inode) => (found.device, found.inode) == (*device, *inode),
-            Test::Access(bit) => may(found, *bit),
             _ => false,
         }
     }
