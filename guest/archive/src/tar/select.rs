@@ -1,0 +1,122 @@
+//! Which members: by name, by pattern, and which not.
+
+use isopod_find::pattern::{Pattern, Rules};
+
+/// Patterns of names that are left out.
+#[derive(Default)]
+pub(super) struct Exclusions {
+    patterns: Vec<Exclusion>,
+}
+
+struct Exclusion {
+    pattern: Pattern,
+    is_anchored: bool,
+    /// The first name on the command line that it is for: those before it were there first.
+    from: usize,
+}
+
+impl Exclusions {
+    /// Adds a pattern; an anchored one matches from the start of a name, another after any slash.
+    pub(super) fn add(&mut self, text: &str, how: Matching, from: usize) {
+        let rules = Rules { leading_directory: true, slash_is_special: !how.stars_match_slashes, fold: how.folds };
+        let text = text.strip_suffix('/').filter(|text| !text.is_empty()).unwrap_or(text);
+        self.patterns.push(Exclusion { pattern: how.pattern(text, rules), is_anchored: how.is_anchored, from });
+    }
+
+    /// Whether a name is left out, which comes from the name of this number on the command line.
+    pub(super) fn has(&self, name: &str, number: usize) -> bool {
+        let name = name.strip_suffix('/').unwrap_or(name);
+        self.patterns.iter().filter(|exclusion| exclusion.from <= number).any(|exclusion| {
+            let after_slash = |(at, _): (usize, &str)| exclusion.pattern.matches(&name[at + 1..]);
+            exclusion.pattern.matches(name) || !exclusion.is_anchored && name.match_indices('/').any(after_slash)
+        })
+    }
+}
+
+/// How patterns are meant; options change it for what follows them.
+#[derive(Clone, Copy)]
+pub(super) struct Matching {
+    pub(super) is_anchored: bool,
+    pub(super) has_wildcards: bool,
+    pub(super) stars_match_slashes: bool,
+    pub(super) folds: bool,
+}
+
+impl Matching {
+    fn pattern(self, text: &str, rules: Rules) -> Pattern {
+        if self.has_wildcards {
+            return Pattern::new(text, rules);
+        }
+        let literal: String =
+            text.chars().flat_map(|c| if "*?[\\".contains(c) { vec!['\\', c] } else { vec![c] }).collect();
+        Pattern::new(&literal, rules)
+    }
+}
+
+/// Members that were asked for.
+pub(super) struct Wanted {
+    names: Vec<Name>,
+}
+
+struct Name {
+    text: String,
+    pattern: Pattern,
+    /// Where it is unpacked.
+    directory: usize,
+    is_found: bool,
+}
+
+impl Wanted {
+    /// No names are all members.
+    pub(super) fn new(names: &[(String, usize)], how: Matching) -> Wanted {
+        let rules = Rules { leading_directory: true, slash_is_special: false, fold: how.folds };
+        let name = |(text, directory): &(String, usize)| {
+            let trimmed = text.strip_suffix('/').filter(|text| !text.is_empty()).unwrap_or(text);
+            Name { text: text.clone(), pattern: how.pattern(trimmed, rules), directory: *directory, is_found: false }
+        };
+        Wanted { names: names.iter().map(name).collect() }
+    }
+
+    /// Where a member is unpacked, if it is wanted; `usize::MAX` for where all go.
+    pub(super) fn place(&mut self, name: &str) -> Option<usize> {
+        if self.names.is_empty() {
+            return Some(usize::MAX);
+        }
+        let name = name.strip_suffix('/').unwrap_or(name);
+        let found = self.names.iter_mut().find(|wanted| wanted.pattern.matches(name))?;
+        found.is_found = true;
+        Some(found.directory)
+    }
+
+    /// The names that no member had.
+    pub(super) fn missing(&self) -> Vec<&str> {
+        self.names.iter().filter(|name| !name.is_found).map(|name| name.text.as_str()).collect()
+    }
+
+    /// Whether a name looks like a pattern while patterns are off, which is most likely a mistake.
+    pub(super) fn looks_like_patterns(&self, how: Matching) -> bool {
+        !how.has_wildcards && self.names.iter().any(|name| !name.is_found && name.text.contains(['*', '?', '[']))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOOSE: Matching =
+        Matching { is_anchored: false, has_wildcards: true, stars_match_slashes: true, folds: false };
+
+    #[test]
+    fn exclusions_match_after_any_slash() {
+        let mut excluded = Exclusions::default();
+        excluded.add("*.o", LOOSE, 0);
+        excluded.add("node_modules", LOOSE, 0);
+        excluded.add("d/cache/", LOOSE, 0);
+        for name in ["a.o", "d/a.o", "x/node_modules", "x/node_modules/y", "d/cache/x", "p/d/cache"] {
+            assert!(excluded.has(name, 0), "{name}");
+        }
+        for name in ["a.oo", "node_modules2", "d/cachex"] {
+            assert!(!excluded.has(name, 0), "{name}");
+        }
+    }
+}

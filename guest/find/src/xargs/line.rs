@@ -1,0 +1,68 @@
+//! A command line that is filled with arguments up to its limits.
+
+use super::settings::{Settings, Split};
+
+/// A command and the arguments it has so far.
+pub(super) struct Line<'a> {
+    settings: &'a Settings,
+    args: Vec<String>,
+    chars: usize,
+    /// Lines of input that are used up.
+    pub(super) lines: usize,
+}
+
+/// Why an argument was not taken.
+pub(super) enum Full {
+    /// It fits on the next line.
+    Line(String),
+    /// It fits on none.
+    Never,
+    /// It would need a second line, which is not wanted.
+    Refused,
+}
+
+impl<'a> Line<'a> {
+    pub(super) fn new(settings: &'a Settings) -> Line<'a> {
+        Line { settings, args: Vec::new(), chars: Line::fixed(settings), lines: 0 }
+    }
+
+    fn fixed(settings: &Settings) -> usize {
+        settings.command.iter().map(|arg| arg.len() + 1).sum()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.args.is_empty()
+    }
+
+    /// Whether the command has all that it is to get.
+    pub(super) fn is_full(&self) -> bool {
+        match self.settings.split {
+            Split::Args(most) => self.args.len() >= most,
+            Split::Lines(most) => self.lines >= most,
+            _ => false,
+        }
+    }
+
+    /// Adds an argument, if it fits.
+    pub(super) fn push(&mut self, arg: String) -> Result<(), Full> {
+        let length = arg.len() + 1;
+        if Line::fixed(self.settings) + length > self.settings.max_chars {
+            return Err(Full::Never);
+        }
+        if self.chars + length > self.settings.max_chars {
+            return Err(if self.settings.exits_when_full { Full::Refused } else { Full::Line(arg) });
+        }
+        self.chars += length;
+        self.args.push(arg);
+        Ok(())
+    }
+
+    /// The whole command, and an empty line again.
+    pub(super) fn take(&mut self) -> Vec<String> {
+        self.chars = Line::fixed(self.settings);
+        self.lines = 0;
+        let mut argv = self.settings.command.clone();
+        argv.append(&mut self.args);
+        argv
+    }
+}
