@@ -64,7 +64,7 @@ fn format(formatting: Formatting, value: &Value) -> Result<String, Value> {
             .replace('&', "&amp;")
             .replace('<', "&lt;")
             .replace('>', "&gt;")
-            .replace('\'', "&#39;")
+            .replace('\'', "&apos;")
             .replace('"', "&quot;")),
         Formatting::Uri => {
             let mut out = String::new();

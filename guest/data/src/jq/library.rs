@@ -95,8 +95,7 @@ const FUNCTIONS: &[(&str, usize, &str)] = &[
     ("recurse", 1, "(f): def again: ., (f | again); again;"),
     ("recurse", 2, "(f; cond): def again: ., (f | select(cond) | again); again;"),
     ("recurse_down", 0, ": recurse;"),
-    ("repeat", 1, "(f): def again: ., (f | again); again;"),
-    ("repeat", 2, "(f; $unused): def again: ., (f | again); again;"),
+    ("repeat", 1, "(f): def again: f | (., again); again;"),
     ("scalars", 0, ": select(type | . != \"array\" and . != \"object\");"),
     ("scan", 1, "(re): scan(re; null);"),
     (

@@ -110,6 +110,7 @@ fn run(call: &Call) -> Result<u8, u8> {
                 Err(Stop::Halt(code, message)) => {
                     match message {
                         Some(Value::Text(text)) => inputs.complain(&text),
+                        Some(Value::Null) => {}
                         Some(value) => inputs.complain(&format!("{}\n", json::compact(&value))),
                         None => {}
                     }

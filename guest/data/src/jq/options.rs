@@ -119,7 +119,8 @@ impl Options {
         while let Some(arg) = args.next() {
             match arg.strip_prefix('-') {
                 Some("-") if !only_operands => only_operands = true,
-                Some(rest) if !only_operands && !rest.is_empty() => match rest.strip_prefix('-') {
+                // `-1` is a filter, not an option.
+                Some(rest) if !only_operands && rest.starts_with(|c: char| c == '-' || c.is_ascii_alphabetic()) => match rest.strip_prefix('-') {
                     Some(long) => reading.long(long, &mut args)?,
                     None => reading.letters(rest, &mut args)?,
                 },

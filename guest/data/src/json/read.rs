@@ -214,7 +214,8 @@ impl Reader {
                 Some(Open::Object(mut object, key)) => {
                     match (key, self.value.take()) {
                         (Some(key), Some(value)) => object.insert(key, value),
-                        (Some(_), None) | (None, Some(_)) => return Err("Objects must consist of key:value pairs"),
+                        (None, Some(_)) => return Err("Objects must consist of key:value pairs"),
+                        (Some(_), None) => return Err("Unmatched '}'"),
                         (None, None) if object.is_empty() => {}
                         (None, None) => return Err("Expected another key-value pair"),
                     }

@@ -178,17 +178,23 @@ pub(super) fn transpose(input: Value, _: Vec<Value>) -> Outcome {
 }
 
 pub(super) fn to_entries(input: Value, _: Vec<Value>) -> Outcome {
-    let Value::Object(object) = &input else {
-        return Err(Value::text(format!("{} has no keys", describe(&input))));
-    };
     let (name, content): (Text, Text) = (Rc::new("key".into()), Rc::new("value".into()));
-    let entries = object.iter().map(|(key, value)| {
+    let entry = |key: Value, value: &Value| {
         let mut entry = Object::default();
-        entry.insert(name.clone(), Value::Text(key.clone()));
+        entry.insert(name.clone(), key);
         entry.insert(content.clone(), value.clone());
         Value::object(entry)
-    });
-    Ok(Value::array(entries.collect()))
+    };
+    match &input {
+        Value::Object(object) => {
+            Ok(Value::array(object.iter().map(|(key, value)| entry(Value::Text(key.clone()), value)).collect()))
+        }
+        Value::Array(items) => {
+            let numbered = items.iter().enumerate();
+            Ok(Value::array(numbered.map(|(index, item)| entry(Value::number(index as f64), item)).collect()))
+        }
+        other => Err(Value::text(format!("{} has no keys", describe(other)))),
+    }
 }
 
 pub(super) fn from_entries(input: Value, _: Vec<Value>) -> Outcome {
@@ -261,7 +267,7 @@ fn positions(input: &Value, wanted: &Value) -> Outcome {
         (Value::Null, _) => Ok(Value::Null),
         (Value::Text(text), Value::Text(wanted)) => {
             if wanted.is_empty() {
-                return Ok(Value::Null);
+                return Ok(Value::array(Vec::new()));
             }
             // jq 1.6 counts bytes here, later ones characters: they agree where it matters least to differ.
             let mut found = Vec::new();

@@ -135,8 +135,8 @@ fn group(found: Option<fancy_regex::Match>, name: Option<&str>, counter: &Counte
         }
         None => {
             put("offset", Value::number(-1.0));
-            put("length", Value::number(0.0));
             put("string", Value::Null);
+            put("length", Value::number(0.0));
         }
     }
     put("name", name.map(Value::text).unwrap_or_default());

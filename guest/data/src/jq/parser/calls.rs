@@ -76,6 +76,9 @@ impl Parser<'_> {
     /// What the machine does itself, and what is short enough to stand in place of its name.
     fn form(&mut self, name: &str, args: &[Node]) -> Option<Node> {
         let expr = match (name, args) {
+            ("null", []) => Expr::Const(Value::Null),
+            ("true", []) => Expr::Const(Value::Bool(true)),
+            ("false", []) => Expr::Const(Value::Bool(false)),
             ("empty", []) => Expr::Empty,
             ("error", []) => Expr::Raise,
             ("error", [message]) => {
