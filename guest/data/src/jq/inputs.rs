@@ -85,7 +85,7 @@ impl<'c> Inputs<'c> {
                     }
                     Err(errno) => {
                         self.failed = true;
-                        self.call.complain(&format!("error: Could not open {name}: {}", text(errno)));
+                        self.call.complain(&format!("error: Could not open file {name}: {}", text(errno)));
                         continue;
                     }
                 }

@@ -85,6 +85,8 @@ fn run(call: &Call) -> Result<u8, u8> {
             }
         };
         is_first = false;
+        // What counts is how the last input went.
+        status = Status { inputs: status.inputs + 1, ..Status::default() };
         let mut machine = Machine::new(&program, main, input);
         loop {
             match machine.next(&mut inputs) {
@@ -125,6 +127,8 @@ fn run(call: &Call) -> Result<u8, u8> {
 /// What the exit code tells.
 #[derive(Default)]
 struct Status {
+    /// Inputs so far.
+    inputs: usize,
     /// Whether an error was not caught.
     failed: bool,
     /// Whether an input was no JSON.
@@ -145,7 +149,7 @@ impl Status {
             return FAILED;
         }
         match self.last {
-            _ if !by_output => 0,
+            _ if !by_output || self.inputs == 0 => 0,
             Some(true) => 0,
             Some(false) => 1,
             None => NO_OUTPUT,

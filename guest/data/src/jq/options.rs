@@ -150,7 +150,7 @@ impl Reading<'_> {
                 'h' => "help",
                 'V' => "version",
                 'L' => return Err(self.misused("unsupported option -- 'L': there are no modules")),
-                _ => return Err(self.misused(&format!("Unknown arguments: -{letters}"))),
+                _ => return Err(self.misused(&format!("Unknown option -{letters}"))),
             };
             self.long(long, args)?;
         }
@@ -174,9 +174,8 @@ impl Reading<'_> {
                 self.options.layout.indent = match text.parse::<i64>() {
                     Ok(0) => None,
                     Ok(count @ 1..=7) => Some(vec![b' '; count as usize]),
-                    Ok(count) if count < 0 => return Err(self.misused("Cannot indent less than zero characters")),
-                    Ok(_) => return Err(self.misused("Cannot indent more than 7 characters")),
-                    Err(_) => return Err(self.misused("--indent takes a number")),
+                    Ok(-1) => Some(b"\t".to_vec()),
+                    _ => return Err(self.misused("--indent takes a number between -1 and 7")),
                 };
             }
             "unbuffered" => options.unbuffered = true,
@@ -204,7 +203,7 @@ impl Reading<'_> {
             }
             "help" => return Err(self.call.help()),
             "version" => return Err(self.call.print("jq-1.6\n")),
-            _ => return Err(self.misused(&format!("Unknown arguments: --{name}"))),
+            _ => return Err(self.misused(&format!("Unknown option --{name}"))),
         }
         Ok(())
     }
@@ -215,7 +214,7 @@ impl Reading<'_> {
         }
         if kind == "argjson" {
             return parse(value.as_bytes()).map_err(|_| {
-                self.misused("Invalid JSON text passed to --argjson")
+                self.misused("invalid JSON text passed to --argjson")
             });
         }
         let bytes = read_file(value, LARGEST_FILE).map_err(|errno| {
@@ -251,7 +250,7 @@ impl Reading<'_> {
             Rest::Strings => self.positional.push(Value::text(arg)),
             Rest::Values => match parse(arg.as_bytes()) {
                 Ok(value) => self.positional.push(value),
-                Err(_) => return Err(self.misused("Invalid JSON text passed to --jsonargs")),
+                Err(_) => return Err(self.misused("invalid JSON text passed to --jsonargs")),
             },
         }
         Ok(())

@@ -137,13 +137,11 @@ impl Reader {
                             }
                         }
                         b'"' => {
-                            self.separate()?;
                             self.state = State::Text;
                             self.scan_text()?;
                         }
                         b'[' | b'{' | b']' | b'}' | b',' | b':' => self.punctuation(byte)?,
                         _ => {
-                            self.separate()?;
                             self.at -= 1;
                             self.state = State::Word;
                             self.scan_word()?;
@@ -182,8 +180,8 @@ impl Reader {
                 });
             }
             b':' => match (self.open.last_mut(), self.value.take()) {
-                (None, _) => return Err("':' not as part of an object"),
                 (_, None) => return Err("Expected string key before ':'"),
+                (None, _) => return Err("':' not as part of an object"),
                 (Some(Open::Array(_)), _) | (Some(Open::Object(_, Some(_))), _) => {
                     return Err("':' not as part of an object");
                 }
@@ -191,8 +189,8 @@ impl Reader {
                 (Some(Open::Object(..)), Some(_)) => return Err("Object keys must be strings"),
             },
             b',' => match (self.open.last_mut(), self.value.take()) {
-                (None, _) => return Err("',' not as part of an object or array"),
                 (_, None) => return Err("Expected value before ','"),
+                (None, _) => return Err("',' not as part of an object or array"),
                 (Some(Open::Array(items)), Some(value)) => items.push(value),
                 (Some(Open::Object(object, key)), Some(value)) => match key.take() {
                     Some(key) => object.insert(key, value),
@@ -241,7 +239,7 @@ impl Reader {
             return Ok(());
         };
         if self.token.is_empty() {
-            let value = word(&rest[..length]);
+            let value = self.separate().and_then(|()| word(&rest[..length]));
             self.at += length;
             self.state = State::Between;
             self.value = Some(value.inspect_err(|_| self.at += 1)?);
@@ -255,6 +253,7 @@ impl Reader {
 
     fn end_word(&mut self) -> Result<(), &'static str> {
         self.state = State::Between;
+        self.separate()?;
         self.value = Some(word(&std::mem::take(&mut self.token))?);
         Ok(())
     }
@@ -274,6 +273,7 @@ impl Reader {
             } else if byte == b'"' {
                 self.at = at;
                 self.state = State::Between;
+                self.separate()?;
                 let body = &self.piece[start..at - 1];
                 if body.iter().chain(&self.token).any(|byte| *byte < 0x20) {
                     return Err("Invalid string: control characters from U+0000 through U+001F must be escaped");
@@ -339,11 +339,7 @@ fn word(text: &[u8]) -> Result<Value, &'static str> {
         [b't' | b'f', ..] => Err("Invalid literal"),
         text => {
             let number = std::str::from_utf8(text).ok().and_then(Number::read);
-            number.map(Value::Number).ok_or(if text.starts_with(b"'") {
-                "Invalid string literal; expected \", but got '"
-            } else {
-                "Invalid numeric literal"
-            })
+            number.map(Value::Number).ok_or("Invalid numeric literal")
         }
     }
 }

@@ -80,6 +80,9 @@ impl Parser<'_> {
             let mut before = Vec::new();
             let bound = parser.scope.len();
             let mut last = loop {
+                if may_end && *parser.peek() == Kind::End && parser.at == 0 {
+                    break parser.program.add(Expr::Identity);
+                }
                 if parser.is_name("def") {
                     let function = parser.definition()?;
                     before.push(Expr::Define(function, 0));
