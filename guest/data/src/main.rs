@@ -7,6 +7,7 @@
 //! - `yaml`, `yq`: YAML, and the same language on it
 //! - `calc`: numbers of any length, for `bc` and `dc`
 
+mod calc;
 mod jq;
 mod json;
 mod value;
@@ -14,7 +15,7 @@ mod value;
 use isopod_gnu::program::{Program, main_of};
 
 /// The programs, sorted by name.
-const PROGRAMS: &[&Program] = &[&jq::PROGRAM];
+const PROGRAMS: &[&Program] = &[&calc::bc::PROGRAM, &calc::dc::PROGRAM, &jq::PROGRAM];
 
 fn main() {
     main_of(PROGRAMS)
