@@ -11,11 +11,13 @@ mod calc;
 mod jq;
 mod json;
 mod value;
+mod yaml;
+mod yq;
 
 use isopod_gnu::program::{Program, main_of};
 
 /// The programs, sorted by name.
-const PROGRAMS: &[&Program] = &[&calc::bc::PROGRAM, &calc::dc::PROGRAM, &jq::PROGRAM];
+const PROGRAMS: &[&Program] = &[&calc::bc::PROGRAM, &calc::dc::PROGRAM, &jq::PROGRAM, &yq::PROGRAM];
 
 fn main() {
     main_of(PROGRAMS)

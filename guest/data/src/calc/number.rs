@@ -192,11 +192,8 @@ impl Number {
         let mut power = self.clone();
         let mut result: Option<Number> = None;
         let mut left = exponent.unsigned_abs();
-        let wanted = if exponent < 0 {
-            scale
-        } else {
-            self.scale.saturating_mul(left as usize).min(scale.max(self.scale))
-        };
+        let wanted =
+            if exponent < 0 { scale } else { self.scale.saturating_mul(left as usize).min(scale.max(self.scale)) };
         while left > 0 {
             if left & 1 == 1 {
                 result = Some(match result {

@@ -11,11 +11,13 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// With the length that a variable of the environment says, or 70.
-    pub(crate) fn new(variable: &str) -> Lines {
-        let limit = match std::env::var(variable).ok().and_then(|text| text.parse().ok()) {
-            Some(limit @ (0 | 3..)) => limit,
-            _ => 70,
+    /// With the length that a variable of the environment says, or 70. `more` columns are used of what it says: dc has
+    /// one digit more in a line than bc.
+    pub(crate) fn new(variable: &str, more: usize) -> Lines {
+        let limit = match std::env::var(variable).ok().and_then(|text| text.parse::<usize>().ok()) {
+            Some(0) => 0,
+            Some(limit @ 3..) => limit.saturating_add(more),
+            _ => 70 + more,
         };
         Lines { limit, column: 0, text: Vec::new() }
     }

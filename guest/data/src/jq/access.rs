@@ -117,7 +117,8 @@ fn change_at(
                     _ => Vec::new(),
                 };
                 let (from, to) = span(bounds, list.len())?;
-                let mut part = if matches!(value, Value::Null) { Value::Null } else { Value::array(list[from..to].to_vec()) };
+                let mut part =
+                    if matches!(value, Value::Null) { Value::Null } else { Value::array(list[from..to].to_vec()) };
                 change_at(&mut part, &keys[depth + 1..], slices - 1, change)?;
                 let Value::Array(part) = part else {
                     return Err(Value::text("A slice of an array can only be assigned another array"));
@@ -233,9 +234,7 @@ pub(crate) fn has(value: &Value, key: &Value) -> Outcome {
             let index = index.float();
             Ok(Value::Bool(index >= 0.0 && index.trunc() < items.len() as f64))
         }
-        (value, key) => {
-            Err(Value::text(format!("Cannot check whether {} has a {} key", value.kind(), key.kind())))
-        }
+        (value, key) => Err(Value::text(format!("Cannot check whether {} has a {} key", value.kind(), key.kind()))),
     }
 }
 

@@ -104,7 +104,11 @@ const FUNCTIONS: &[(&str, usize, &str)] = &[
         "(re; $flags): match(re; \"g\" + $flags) | if .captures | length > 0 then [.captures | .[] | .string] \
          else .string end;",
     ),
-    ("skip", 2, "($n; f): if $n > 0 then foreach f as $item ($n; . - 1; if . < 0 then $item else empty end) else f end;"),
+    (
+        "skip",
+        2,
+        "($n; f): if $n > 0 then foreach f as $item ($n; . - 1; if . < 0 then $item else empty end) else f end;",
+    ),
     ("splits", 1, "($re): splits($re; null);"),
     ("splits", 2, "($re; flags): split($re; flags) | .[];"),
     ("strings", 0, ": select(type == \"string\");"),

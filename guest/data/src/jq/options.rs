@@ -120,10 +120,12 @@ impl Options {
             match arg.strip_prefix('-') {
                 Some("-") if !only_operands => only_operands = true,
                 // `-1` is a filter, not an option.
-                Some(rest) if !only_operands && rest.starts_with(|c: char| c == '-' || c.is_ascii_alphabetic()) => match rest.strip_prefix('-') {
-                    Some(long) => reading.long(long, &mut args)?,
-                    None => reading.letters(rest, &mut args)?,
-                },
+                Some(rest) if !only_operands && rest.starts_with(|c: char| c == '-' || c.is_ascii_alphabetic()) => {
+                    match rest.strip_prefix('-') {
+                        Some(long) => reading.long(long, &mut args)?,
+                        None => reading.letters(rest, &mut args)?,
+                    }
+                }
                 _ => reading.operand(arg)?,
             }
         }
@@ -213,12 +215,11 @@ impl Reading<'_> {
             return Ok(Value::text(value));
         }
         if kind == "argjson" {
-            return parse(value.as_bytes()).map_err(|_| {
-                self.misused("invalid JSON text passed to --argjson")
-            });
+            return parse(value.as_bytes()).map_err(|_| self.misused("invalid JSON text passed to --argjson"));
         }
         let bytes = read_file(value, LARGEST_FILE).map_err(|errno| {
-            self.call.complain(&format!("Bad JSON in --{kind} {variable} {value}: Could not open {value}: {}", text(errno)));
+            self.call
+                .complain(&format!("Bad JSON in --{kind} {variable} {value}: Could not open {value}: {}", text(errno)));
             2
         })?;
         if kind == "rawfile" {

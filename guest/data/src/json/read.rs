@@ -232,7 +232,9 @@ impl Reader {
 
     fn scan_word(&mut self) -> Result<(), &'static str> {
         let rest = &self.piece[self.at..];
-        let ends = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'[' | b']' | b'{' | b'}' | b',' | b':' | b'"' | 0x1e);
+        let ends = |byte: &u8| {
+            matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'[' | b']' | b'{' | b'}' | b',' | b':' | b'"' | 0x1e)
+        };
         let Some(length) = rest.iter().position(ends) else {
             self.token.extend_from_slice(rest);
             self.at = self.piece.len();

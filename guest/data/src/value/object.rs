@@ -93,7 +93,9 @@ impl Object {
     fn find(&self, key: &str) -> Option<usize> {
         match &self.table {
             Some(table) => table.get(key).map(|index| *index as usize),
-            None => self.entries.iter().position(|(other, _)| other.as_ref().is_some_and(|other| other.as_str() == key)),
+            None => {
+                self.entries.iter().position(|(other, _)| other.as_ref().is_some_and(|other| other.as_str() == key))
+            }
         }
     }
 

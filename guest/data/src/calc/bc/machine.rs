@@ -65,7 +65,7 @@ impl Machine {
             scale: if has_library { 20 } else { 0 },
             ibase: 10,
             obase: 10,
-            lines: Lines::new("BC_LINE_LENGTH"),
+            lines: Lines::new("BC_LINE_LENGTH", 0),
             warnings: Vec::new(),
         }
     }
@@ -364,7 +364,11 @@ impl Machine {
             }
             IBASE => {
                 if !(2..=36).contains(&number) {
-                    self.warnings.push(format!("ibase too {}, set to {}", if number < 2 { "small" } else { "large" }, if number < 2 { 2 } else { 36 }));
+                    self.warnings.push(format!(
+                        "ibase too {}, set to {}",
+                        if number < 2 { "small" } else { "large" },
+                        if number < 2 { 2 } else { 36 }
+                    ));
                 }
                 self.ibase = number.clamp(2, 36);
             }

@@ -84,7 +84,17 @@ impl Names {
 
 impl<'b> Parser<'b> {
     pub(super) fn new(lexer: Lexer, names: &'b mut Names, before: &'b mut dyn FnMut()) -> Parser<'b> {
-        Parser { lexer, token: None, waiting: Vec::new(), code: Vec::new(), names, loops: Vec::new(), in_function: false, depth: 0, before }
+        Parser {
+            lexer,
+            token: None,
+            waiting: Vec::new(),
+            code: Vec::new(),
+            names,
+            loops: Vec::new(),
+            in_function: false,
+            depth: 0,
+            before,
+        }
     }
 
     /// The next line, or a function.
@@ -514,6 +524,15 @@ impl<'b> Parser<'b> {
                 self.bracketed()?;
                 Ok(Shape::Value)
             }
+            Token::Sign("!") => {
+                self.depth += 1;
+                if self.depth >= DEEPEST {
+                    return Err(Refusal::Deep);
+                }
+                let shape = self.negation();
+                self.depth -= 1;
+                shape
+            }
             Token::Sign(sign @ ("++" | "--")) => {
                 self.advance();
                 let by = if sign == "++" { 1 } else { -1 };
@@ -747,8 +766,24 @@ enum Place {
 fn is_keyword(name: &str) -> bool {
     matches!(
         name,
-        "define" | "auto" | "if" | "else" | "while" | "for" | "return" | "break" | "continue" | "halt" | "quit" | "print"
-            | "length" | "sqrt" | "scale" | "read" | "limits" | "warranty"
+        "define"
+            | "auto"
+            | "if"
+            | "else"
+            | "while"
+            | "for"
+            | "return"
+            | "break"
+            | "continue"
+            | "halt"
+            | "quit"
+            | "print"
+            | "length"
+            | "sqrt"
+            | "scale"
+            | "read"
+            | "limits"
+            | "warranty"
     )
 }
 

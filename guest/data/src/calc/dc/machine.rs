@@ -59,7 +59,7 @@ impl Machine {
     pub(super) fn new() -> Machine {
         Machine {
             out: Out::new(),
-            lines: Lines::new("DC_LINE_LENGTH"),
+            lines: Lines::new("DC_LINE_LENGTH", 1),
             stack: Vec::new(),
             registers: HashMap::new(),
             scale: 0,
@@ -194,9 +194,9 @@ impl Machine {
                 let depth = (count.unsigned_abs() as usize).min(self.stack.len());
                 let from = self.stack.len() - depth;
                 if count > 0 && depth > 1 {
-                    self.stack[from..].rotate_right(1);
-                } else if depth > 1 {
                     self.stack[from..].rotate_left(1);
+                } else if depth > 1 {
+                    self.stack[from..].rotate_right(1);
                 }
             }
             b'k' => match self.pop_number()?.to_i64() {
@@ -233,10 +233,8 @@ impl Machine {
                 let text: Rc<[u8]> = match self.pop()? {
                     Item::Text(text) => text[..text.len().min(1)].into(),
                     Item::Number(number) => {
-                        let (_, low) = number
-                            .truncate(0)
-                            .divide_with_rest(&Number::whole(256), 0)
-                            .ok_or("divide by zero")?;
+                        let (_, low) =
+                            number.truncate(0).divide_with_rest(&Number::whole(256), 0).ok_or("divide by zero")?;
                         [low.to_i64().unwrap_or(0) as u8].into()
                     }
                 };
@@ -265,10 +263,16 @@ impl Machine {
                 Some(levels @ 1..) => return Ok(Step::Leave(levels as usize)),
                 _ => return Err("Q command requires a number >= 1".into()),
             },
-            other if other.is_ascii_graphic() => {
-                return Err(format!("'{}' (0{other:o}) unimplemented", char::from(other)));
+            other => {
+                // GNU's has the first word of this on standard error and the rest on standard output.
+                let _ = isopod_sys::write_all(2, b"dc: ");
+                let shown = if other.is_ascii_graphic() {
+                    format!("'{}' (0{other:o})", char::from(other))
+                } else {
+                    format!("0{other:o}")
+                };
+                self.lines.plain(format!("{shown} unimplemented\n").as_bytes());
             }
-            other => return Err(format!("0{other:o} unimplemented")),
         }
         Ok(Step::Next)
     }
@@ -378,7 +382,8 @@ impl Machine {
             }),
             _ => match b.to_i64() {
                 Some(exponent)
-                    if a.length().saturating_mul(exponent.unsigned_abs() as usize) <= MOST_DIGITS || a.length() == 1 =>
+                    if a.length().saturating_mul(exponent.unsigned_abs() as usize) <= MOST_DIGITS
+                        || a.length() == 1 =>
                 {
                     a.power(exponent, scale)
                 }
@@ -392,7 +397,9 @@ impl Machine {
             Some(result) => self.stack.push(Item::Number(result)),
             None => {
                 self.restore(a, b);
-                return Err(if command == b'%' || command == b'~' { "remainder by zero" } else { "divide by zero" }.into());
+                return Err(
+                    if command == b'%' || command == b'~' { "remainder by zero" } else { "divide by zero" }.into()
+                );
             }
         }
         Ok(())

@@ -5,7 +5,6 @@ mod machine;
 use isopod_gnu::input::Input;
 use isopod_gnu::options::Opt;
 use isopod_gnu::program::{Call, Program, Syntax};
-use isopod_sys::text;
 
 use machine::Machine;
 
@@ -35,30 +34,29 @@ fn run(call: &Call) -> u8 {
     }
     let mut machine = Machine::new();
     let mut has_script = false;
-    let mut code = 0;
     for found in &call.options {
         let Some(value) = &found.value else { continue };
         has_script = true;
         let goes_on = if found.option == "expression" {
             machine.run(value.as_bytes().to_vec())
         } else {
-            run_file(call, &mut machine, value, &mut code)
+            run_file(call, &mut machine, value)
         };
         if !goes_on {
-            return call.finish(machine.out, code);
+            return call.finish(machine.out, 0);
         }
     }
     let standard_input = ["-".to_owned()];
     let files = if call.operands.is_empty() && !has_script { standard_input.as_slice() } else { &call.operands };
     for path in files {
-        if !run_file(call, &mut machine, path, &mut code) {
+        if !run_file(call, &mut machine, path) {
             break;
         }
     }
-    call.finish(machine.out, code)
+    call.finish(machine.out, 0)
 }
 
-fn run_file(call: &Call, machine: &mut Machine, path: &str, code: &mut u8) -> bool {
+fn run_file(call: &Call, machine: &mut Machine, path: &str) -> bool {
     if path == "-" {
         // What is typed is answered before the next line is there, and `?` reads on where the program is.
         while let Some(line) = machine.next_line() {
@@ -70,9 +68,8 @@ fn run_file(call: &Call, machine: &mut Machine, path: &str, code: &mut u8) -> bo
     }
     match Input::open(path).and_then(|input| input.read_all()) {
         Ok(bytes) => machine.run(bytes),
-        Err(errno) => {
-            call.complain(&format!("Could not open file {path}: {}", text(errno)));
-            *code = 1;
+        Err(_) => {
+            call.complain(&format!("Could not open file {path}"));
             true
         }
     }

@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use super::super::access;
 use super::super::program::{Expr, Node, Pattern, Patterns};
-use super::state::{Binding, Choice, Env, Error, Frame, Next, Part, State, Task, Then, Unbound};
 use super::Machine;
+use super::state::{Binding, Choice, Env, Error, Frame, Next, Part, State, Task, Then, Unbound};
 use crate::value::Value;
 
 impl Machine<'_> {

@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::state::{Binding, Choice, Cursor, Env, Error, Frame, Keys, Next, Pending, State, Task};
 use super::super::program::{Expr, Node};
+use super::state::{Binding, Choice, Cursor, Env, Error, Frame, Keys, Next, Pending, State, Task};
 use super::{Machine, World};
 use crate::value::Value;
 
@@ -49,9 +49,7 @@ impl Machine<'_> {
                 }
             }
             Expr::Iterate(term) => Task::Eval(*term, env, state, next.with(Frame::Iterate)),
-            Expr::Pipe(first, second) => {
-                Task::Eval(*first, env.clone(), state, next.with(Frame::Pipe(*second, env)))
-            }
+            Expr::Pipe(first, second) => Task::Eval(*first, env.clone(), state, next.with(Frame::Pipe(*second, env))),
             Expr::Comma(first, second) => {
                 self.choices.push(Choice::Eval(*second, env.clone(), state.clone(), next.clone()));
                 Task::Eval(*first, env, state, next)

@@ -16,9 +16,7 @@ impl Machine<'_> {
         match frame {
             Frame::Pipe(node, env) => Task::Eval(node, env, state, next),
             Frame::Restore(cursor) => Task::Give(State { value: state.value, cursor }, next),
-            Frame::IndexKey(term, env, input) => {
-                Task::Eval(term, env, input, next.with(Frame::IndexTerm(state.value)))
-            }
+            Frame::IndexKey(term, env, input) => Task::Eval(term, env, input, next.with(Frame::IndexTerm(state.value))),
             Frame::IndexTerm(key) => self.step(state, key, next),
             Frame::SliceFrom { node, env, input } => {
                 let Expr::Slice(_, _, to) = self.program.expr(node) else { return Task::Backtrack };
@@ -184,9 +182,7 @@ impl Machine<'_> {
                 Expr::UpdateWith(Some(native), paths, _) => {
                     self.change(*paths, env, input, Change::Arithmetic(native, state.value), next)
                 }
-                Expr::UpdateWith(None, paths, _) => {
-                    self.change(*paths, env, input, Change::Default(state.value), next)
-                }
+                Expr::UpdateWith(None, paths, _) => self.change(*paths, env, input, Change::Default(state.value), next),
                 _ => Task::Backtrack,
             },
             Frame::Change { change, cell } => self.change_path(change, cell, state),

@@ -1,7 +1,7 @@
 //! What a choice does when it is come back to, and where errors end up.
 
-use super::state::{Binding, Choice, Error, State, Task};
 use super::super::access;
+use super::state::{Binding, Choice, Error, State, Task};
 use super::{Machine, Stop, resume};
 use crate::value::Value;
 
@@ -37,7 +37,11 @@ impl Machine<'_> {
             }
             Choice::Try { .. } | Choice::TryLeft(_) | Choice::Label(_) | Choice::Pattern { .. } => Task::Backtrack,
             Choice::Alternative { found, node, env, input, next } => {
-                if *found.borrow() { Task::Backtrack } else { Task::Eval(node, env, input, next) }
+                if *found.borrow() {
+                    Task::Backtrack
+                } else {
+                    Task::Eval(node, env, input, next)
+                }
             }
             Choice::Collected(cell, cursor, next) => {
                 Task::Give(State { value: Value::array(cell.take()), cursor }, next)

@@ -84,41 +84,117 @@ pub(super) enum Frame {
     IndexKey(Node, Env, State),
     IndexTerm(Value),
     /// Begin and end of a slice.
-    SliceFrom { node: Node, env: Env, input: State },
-    SliceTo { node: Node, env: Env, input: State, from: Value },
+    SliceFrom {
+        node: Node,
+        env: Env,
+        input: State,
+    },
+    SliceTo {
+        node: Node,
+        env: Env,
+        input: State,
+        from: Value,
+    },
     Iterate,
     /// An argument of a native; they are evaluated from the last to the first.
-    Argument { node: Node, env: Env, input: State, done: Rc<Vec<Value>> },
+    Argument {
+        node: Node,
+        env: Env,
+        input: State,
+        done: Rc<Vec<Value>>,
+    },
     /// A part of a string, likewise.
-    Part { node: Node, env: Env, input: State, done: Rc<Vec<Value>> },
+    Part {
+        node: Node,
+        env: Env,
+        input: State,
+        done: Rc<Vec<Value>>,
+    },
     /// Left side of `and` (`false`) or `or` (`true`).
-    Logic { right: Node, env: Env, input: State, decided_by: bool },
+    Logic {
+        right: Node,
+        env: Env,
+        input: State,
+        decided_by: bool,
+    },
     Truth(Option<Rc<Cursor>>),
-    Condition { yes: Node, no: Node, env: Env, input: State },
+    Condition {
+        yes: Node,
+        no: Node,
+        env: Env,
+        input: State,
+    },
     /// Left side of `//`.
     Alternative(Rc<RefCell<bool>>),
     /// A value of the body of a `try`, which the choice at this depth guards.
     TryEnd(usize, u64),
-    Key { node: Node, index: usize, env: Env, input: State, object: Value },
-    Member { node: Node, index: usize, env: Env, input: State, object: Value, key: Value },
+    Key {
+        node: Node,
+        index: usize,
+        env: Env,
+        input: State,
+        object: Value,
+    },
+    Member {
+        node: Node,
+        index: usize,
+        env: Env,
+        input: State,
+        object: Value,
+        key: Value,
+    },
     Collect(Rc<RefCell<Vec<Value>>>),
     /// A value to bind.
-    Bind { node: Node, env: Env, input: State },
+    Bind {
+        node: Node,
+        env: Env,
+        input: State,
+    },
     /// The key of a field in a pattern.
     PatternKey(Rc<Unbound>),
-    FoldInit { node: Node, env: Env, input: State },
-    FoldSource { node: Node, env: Env, cell: Rc<RefCell<Value>> },
-    FoldUpdate { node: Node, env: Env, cell: Rc<RefCell<Value>> },
+    FoldInit {
+        node: Node,
+        env: Env,
+        input: State,
+    },
+    FoldSource {
+        node: Node,
+        env: Env,
+        cell: Rc<RefCell<Value>>,
+    },
+    FoldUpdate {
+        node: Node,
+        env: Env,
+        cell: Rc<RefCell<Value>>,
+    },
     PathEnd(Option<Rc<Cursor>>),
     GetPath(State),
-    RangeFrom { to: Node, env: Env, input: State },
-    RangeTo { from: f64, cursor: Option<Rc<Cursor>> },
+    RangeFrom {
+        to: Node,
+        env: Env,
+        input: State,
+    },
+    RangeTo {
+        from: f64,
+        cursor: Option<Rc<Cursor>>,
+    },
     /// The value that is assigned.
-    AssignValue { node: Node, env: Env, input: State },
+    AssignValue {
+        node: Node,
+        env: Env,
+        input: State,
+    },
     /// A path that is changed.
-    Change { change: Change, cell: Rc<RefCell<Pending>> },
+    Change {
+        change: Change,
+        cell: Rc<RefCell<Pending>>,
+    },
     /// What an update gave for a path.
-    Changed { keys: Vec<Value>, cell: Rc<RefCell<Pending>>, depth: usize },
+    Changed {
+        keys: Vec<Value>,
+        cell: Rc<RefCell<Pending>>,
+        depth: usize,
+    },
     HaltCode(Value),
 }
 
@@ -166,18 +242,52 @@ pub(super) enum Part {
 /// A place to come back to.
 pub(super) enum Choice {
     Eval(Node, Env, State, Next),
-    Each { container: State, index: usize, next: Next },
-    Recurse { container: State, index: usize, next: Next },
-    Range { from: f64, to: f64, cursor: Option<Rc<Cursor>>, next: Next },
+    Each {
+        container: State,
+        index: usize,
+        next: Next,
+    },
+    Recurse {
+        container: State,
+        index: usize,
+        next: Next,
+    },
+    Range {
+        from: f64,
+        to: f64,
+        cursor: Option<Rc<Cursor>>,
+        next: Next,
+    },
     /// Errors end here; the number is that of the `try`.
-    Try { id: u64, handler: Option<Node>, env: Env, input: State, next: Next },
+    Try {
+        id: u64,
+        handler: Option<Node>,
+        env: Env,
+        input: State,
+        next: Next,
+    },
     /// What is above comes after the `try` of this number, whose errors are not its own.
     TryLeft(u64),
-    Alternative { found: Rc<RefCell<bool>>, node: Node, env: Env, input: State, next: Next },
+    Alternative {
+        found: Rc<RefCell<bool>>,
+        node: Node,
+        env: Env,
+        input: State,
+        next: Next,
+    },
     Label(u64),
     Collected(Rc<RefCell<Vec<Value>>>, Option<Rc<Cursor>>, Next),
     Folded(Rc<RefCell<Value>>, Option<Rc<Cursor>>, Next),
-    Pattern { id: u64, node: Node, alternative: usize, value: Value, env: Env, input: State, then: Then, next: Next },
+    Pattern {
+        id: u64,
+        node: Node,
+        alternative: usize,
+        value: Value,
+        env: Env,
+        input: State,
+        then: Then,
+        next: Next,
+    },
     Changed(Rc<RefCell<Pending>>, Option<Rc<Cursor>>, Next),
     /// An update that gave nothing.
     Gone(Rc<RefCell<Pending>>, Vec<Value>),

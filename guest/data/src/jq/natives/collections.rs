@@ -76,11 +76,9 @@ fn contained(a: &Value, b: &Value, depth: usize) -> Result<bool, Value> {
         }
         (Value::Text(a), Value::Text(b)) => Ok(a.contains(b.as_str())),
         (a, b) if a.kind() == b.kind() => Ok(equal(a, b)),
-        (a, b) if depth == 0 => Err(Value::text(format!(
-            "{} and {} cannot have their containment checked",
-            describe(a),
-            describe(b)
-        ))),
+        (a, b) if depth == 0 => {
+            Err(Value::text(format!("{} and {} cannot have their containment checked", describe(a), describe(b))))
+        }
         _ => Ok(false),
     }
 }
@@ -324,12 +322,20 @@ pub(super) fn unique_by(input: Value, args: Vec<Value>) -> Outcome {
 
 pub(super) fn min_by(input: Value, args: Vec<Value>) -> Outcome {
     let pairs = pairs(input, args, "iterated over")?;
-    Ok(pairs.into_iter().reduce(|a, b| if compare(&b.0, &a.0) == Ordering::Less { b } else { a }).map(|pair| pair.1).unwrap_or_default())
+    Ok(pairs
+        .into_iter()
+        .reduce(|a, b| if compare(&b.0, &a.0) == Ordering::Less { b } else { a })
+        .map(|pair| pair.1)
+        .unwrap_or_default())
 }
 
 pub(super) fn max_by(input: Value, args: Vec<Value>) -> Outcome {
     let pairs = pairs(input, args, "iterated over")?;
-    Ok(pairs.into_iter().reduce(|a, b| if compare(&b.0, &a.0) == Ordering::Less { a } else { b }).map(|pair| pair.1).unwrap_or_default())
+    Ok(pairs
+        .into_iter()
+        .reduce(|a, b| if compare(&b.0, &a.0) == Ordering::Less { a } else { b })
+        .map(|pair| pair.1)
+        .unwrap_or_default())
 }
 
 /// Items with their keys, sorted by key; equal ones keep their order.
@@ -341,12 +347,8 @@ fn keyed(input: Value, args: Vec<Value>) -> Result<Vec<(Value, Value)>, Value> {
 
 fn pairs(input: Value, args: Vec<Value>, what: &str) -> Result<Vec<(Value, Value)>, Value> {
     match (input, one(args)) {
-        (Value::Array(items), Value::Array(keys)) => {
-            Ok(keys.iter().cloned().zip(items.iter().cloned()).collect())
-        }
-        (input, keys) => {
-            Err(Value::text(format!("{} and {} cannot be {what}", describe(&input), describe(&keys))))
-        }
+        (Value::Array(items), Value::Array(keys)) => Ok(keys.iter().cloned().zip(items.iter().cloned()).collect()),
+        (input, keys) => Err(Value::text(format!("{} and {} cannot be {what}", describe(&input), describe(&keys)))),
     }
 }
 

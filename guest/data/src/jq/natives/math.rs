@@ -84,9 +84,7 @@ pub(super) static NATIVES: &[Entry] = &[
     binary!("ldexp", |x, n| libm::scalbn(x, n as i32)),
     binary!("scalb", |x, n| libm::scalbn(x, n as i32)),
     binary!("scalbln", |x, n| libm::scalbn(x, n as i32)),
-    plain("fma", 3, |_, args| {
-        Ok(Value::number(libm::fma(number(&args[0])?, number(&args[1])?, number(&args[2])?)))
-    }),
+    plain("fma", 3, |_, args| Ok(Value::number(libm::fma(number(&args[0])?, number(&args[1])?, number(&args[2])?)))),
     plain("frexp", 0, |input, _| {
         let (mantissa, exponent) = libm::frexp(number(&input)?);
         Ok(Value::array(vec![Value::number(mantissa), Value::number(f64::from(exponent))]))
@@ -110,4 +108,3 @@ pub(super) static NATIVES: &[Entry] = &[
 fn number(value: &Value) -> Result<f64, Value> {
     value.as_number().ok_or_else(|| Value::text(format!("{} number required", describe(value))))
 }
-

@@ -285,7 +285,12 @@ impl Date {
         Ok(rest)
     }
 
-    fn parse_directive<'t>(&mut self, text: &'t str, directive: char, seen: &mut Seen) -> Result<&'t str, Option<char>> {
+    fn parse_directive<'t>(
+        &mut self,
+        text: &'t str,
+        directive: char,
+        seen: &mut Seen,
+    ) -> Result<&'t str, Option<char>> {
         let rest = if matches!(directive, 'n' | 't' | '%' | 'Z') { text } else { text.trim_start() };
         let mut number = |most: usize, low: i64, high: i64, rest: &mut &'t str| -> Result<i64, Option<char>> {
             let digits = rest.bytes().take(most).take_while(u8::is_ascii_digit).count();
@@ -405,4 +410,3 @@ fn days_of(year: i64, month: i64, day: i64) -> i64 {
     let of_year = (153 * ((month + 10) % 12) + 2) / 5 + day - 1;
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
-
