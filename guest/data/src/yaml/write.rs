@@ -135,30 +135,9 @@ fn scalar(text: &str) -> String {
         || text.ends_with([' ', ':'])
         || text.contains(": ")
         || text.contains(" #")
-        || matches!(text, "---" | "..." | "<<" | "=")
-        || matches!(
-            text,
-            "y" | "Y"
-                | "n"
-                | "N"
-                | "yes"
-                | "Yes"
-                | "YES"
-                | "no"
-                | "No"
-                | "NO"
-                | "on"
-                | "On"
-                | "ON"
-                | "off"
-                | "Off"
-                | "OFF"
-        );
+        || matches!(text, "---" | "..." | "<<" | "=");
     if !is_special {
         return text.to_owned();
-    }
-    if text.len() <= 3 && text.chars().all(char::is_alphabetic) {
-        return format!("\"{text}\"");
     }
     format!("'{}'", text.replace('\'', "''"))
 }

@@ -11,7 +11,7 @@ use isopod_gnu::input::Input;
 use isopod_gnu::options::Opt;
 use isopod_gnu::output::Out;
 use isopod_gnu::program::{Call, Program, Syntax};
-use isopod_sys::files::OpenFlags;
+use isopod_sys::files::{Kind, OpenFlags};
 use isopod_sys::{Fd, text};
 
 use crate::jq::machine::{Machine, Stop, World};
@@ -51,7 +51,8 @@ struct Writer {
     indent: usize,
     unwraps: bool,
     separates: bool,
-    count: usize,
+    /// Whether the next result is the first one of its document.
+    is_new: bool,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -94,19 +95,20 @@ fn run(call: &Call) -> Result<u8, u8> {
         operands.remove(0);
     }
     // A sole operand that names a file is one, and everything in it is wanted.
-    let is_file = |path: &str| isopod_sys::files::stat(path, true).is_ok();
+    let is_file = |path: &str| isopod_sys::files::stat(path, true).is_ok_and(|found| found.kind == Kind::File);
     let expression = match operands.as_slice() {
         [] => ".",
         [only] if !call.has("null-input") && is_file(only) => ".",
         [..] => operands.remove(0),
     };
     let mut writer = Writer::new(call, operands.first().copied()).map_err(fail)?;
-    let reads_json = match call.value("input-format") {
+    let reads_json = match value_of(call, "input-format") {
         Some("json" | "j") => true,
         None | Some("yaml" | "y" | "auto" | "a") => false,
         Some(other) => return Err(fail(format!("unsupported input format '{other}'"))),
     };
     let mut documents = Vec::new();
+    let mut has_comments = false;
     if !call.has("null-input") {
         let standard_input = ["-"];
         for path in if operands.is_empty() { standard_input.as_slice() } else { &operands } {
@@ -114,6 +116,7 @@ fn run(call: &Call) -> Result<u8, u8> {
                 .and_then(|input| input.read_all())
                 .map_err(|errno| fail(format!("open {path}: {}", text(errno).to_lowercase())))?;
             let source = String::from_utf8_lossy(&bytes);
+            has_comments |= source.lines().any(|line| line.trim_start().starts_with('#') || line.contains(" #"));
             let parsed = if reads_json { json_values(&bytes) } else { yaml::parse(&source) };
             documents.extend(parsed.map_err(|message| fail(format!("bad file '{path}': {message}")))?);
         }
@@ -132,6 +135,7 @@ fn run(call: &Call) -> Result<u8, u8> {
     let mut last = None;
     for document in documents {
         let mut machine = Machine::new(&program, main, document);
+        writer.begin();
         loop {
             match machine.next(&mut Nowhere) {
                 Ok(Some(value)) => {
@@ -151,6 +155,9 @@ fn run(call: &Call) -> Result<u8, u8> {
                 "write in place flag only applicable when giving an expression and at least one file".into(),
             ));
         };
+        if has_comments {
+            call.complain(&format!("warning: comments in {path} are not kept"));
+        }
         let written = Fd::open(path, OpenFlags::WRITE | OpenFlags::TRUNCATE, 0)
             .and_then(|file| isopod_sys::write_all(file.raw(), &out));
         written.map_err(|errno| fail(format!("write {path}: {}", text(errno))))?;
@@ -159,6 +166,11 @@ fn run(call: &Call) -> Result<u8, u8> {
     let mut stdout = Out::new();
     stdout.push(&out);
     Ok(call.finish(stdout, code))
+}
+
+/// The value of an option; `-o=json` is `-o json`.
+fn value_of<'c>(call: &'c Call, option: &str) -> Option<&'c str> {
+    call.value(option).map(|value| value.strip_prefix('=').unwrap_or(value))
 }
 
 fn json_values(bytes: &[u8]) -> Result<Vec<Value>, String> {
@@ -174,8 +186,10 @@ fn json_values(bytes: &[u8]) -> Result<Vec<Value>, String> {
 
 impl Writer {
     fn new(call: &Call, first: Option<&str>) -> Result<Writer, String> {
-        let from_name = if first.is_some_and(|path| path.ends_with(".json")) { Format::Json } else { Format::Yaml };
-        let format = match call.value("output-format") {
+        let is_plain = !call.has("input-format") && !call.has("prettyPrint");
+        let is_json = is_plain && first.is_some_and(|path| path.ends_with(".json"));
+        let from_name = if is_json { Format::Json } else { Format::Yaml };
+        let format = match value_of(call, "output-format") {
             Some("json" | "j") => Format::Json,
             Some("yaml" | "y") => Format::Yaml,
             Some("props" | "p") => Format::Props,
@@ -183,7 +197,7 @@ impl Writer {
             None | Some("auto" | "a") => from_name,
             Some(other) => return Err(format!("unsupported output format '{other}'")),
         };
-        let indent = match call.value("indent").map(str::parse::<usize>) {
+        let indent = match value_of(call, "indent").map(str::parse::<usize>) {
             None => 2,
             Some(Ok(indent @ 0..=16)) => indent,
             Some(_) => return Err("invalid indent".into()),
@@ -194,15 +208,18 @@ impl Writer {
             Some(found) => found.value.as_deref() != Some("false"),
             None => format != Format::Json,
         };
-        Ok(Writer { format, indent, unwraps, separates: !call.has("no-doc"), count: 0 })
+        Ok(Writer { format, indent, unwraps, separates: !call.has("no-doc"), is_new: false })
+    }
+
+    /// The results of another document follow.
+    fn begin(&mut self) {
+        self.is_new = true;
     }
 
     fn write(&mut self, value: &Value, out: &mut Vec<u8>) {
-        let is_container = matches!(value, Value::Array(_) | Value::Object(_));
-        if self.format == Format::Yaml && self.count > 0 && self.separates && is_container {
+        if std::mem::take(&mut self.is_new) && self.format == Format::Yaml && self.separates && !out.is_empty() {
             out.extend_from_slice(b"---\n");
         }
-        self.count += 1;
         match (self.format, value) {
             (Format::Yaml | Format::Json, Value::Text(text)) if self.unwraps => {
                 out.extend_from_slice(text.as_bytes());
