@@ -252,11 +252,12 @@ impl Number {
             limbs = padded;
         }
         let beyond = wanted * WIDTH - scale;
-        if let Some(lowest) = limbs.first_mut() {
-            if wanted > 0 && beyond > 0 {
-                let unit = 10u32.pow(beyond as u32);
-                *lowest -= *lowest % unit;
-            }
+        if let Some(lowest) = limbs.first_mut()
+            && wanted > 0
+            && beyond > 0
+        {
+            let unit = 10u32.pow(beyond as u32);
+            *lowest -= *lowest % unit;
         }
         let mut number = Number { is_negative, limbs, scale };
         number.normalize();

@@ -149,7 +149,7 @@ fn encode(bytes: &[u8], letters: &[u8], width: u32, group: usize) -> String {
     if count > 0 {
         out.push(char::from(letters[(held << (width - count)) as usize & (letters.len() - 1)]));
     }
-    while out.len() % group != 0 {
+    while !out.len().is_multiple_of(group) {
         out.push('=');
     }
     out

@@ -152,11 +152,12 @@ fn text(
                 let unit = |at: usize| source.get(at..at + 4).and_then(|hex| u32::from_str_radix(hex, 16).ok());
                 let mut code = unit(*at).ok_or_else(invalid)?;
                 *at += 4;
-                if (0xd800..0xdc00).contains(&code) && source[*at..].starts_with("\\u") {
-                    if let Some(low @ 0xdc00..0xe000) = unit(*at + 2) {
-                        code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-                        *at += 6;
-                    }
+                if (0xd800..0xdc00).contains(&code)
+                    && source[*at..].starts_with("\\u")
+                    && let Some(low @ 0xdc00..0xe000) = unit(*at + 2)
+                {
+                    code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+                    *at += 6;
                 }
                 char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
             }

@@ -129,7 +129,6 @@ pub(crate) struct Field {
 /// A function.
 pub(crate) struct Function {
     pub(crate) body: Node,
-    pub(crate) parameters: u32,
 }
 
 /// A program.

@@ -72,11 +72,6 @@ impl Object {
         self.entries.iter().filter_map(|(key, value)| key.as_ref().map(|key| (key, value)))
     }
 
-    /// The values in their order.
-    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut Value> {
-        self.entries.iter_mut().filter(|(key, _)| key.is_some()).map(|(_, value)| value)
-    }
-
     /// Keys and values, sorted by key: by code point, which is the order of the bytes.
     pub(crate) fn sorted(&self) -> Vec<(&Text, &Value)> {
         let mut sorted: Vec<_> = self.iter().collect();

@@ -593,19 +593,19 @@ impl<'b> Parser<'b> {
 
     fn argument(&mut self) -> Parsed<Argument> {
         // `name[]` takes a look at three words, which go back if it is something else.
-        if let Token::Name(name) = self.peek().clone() {
-            if !is_keyword(&name) {
+        if let Token::Name(name) = self.peek().clone()
+            && !is_keyword(&name)
+        {
+            self.advance();
+            if self.is_sign("[") {
                 self.advance();
-                if self.is_sign("[") {
+                if self.is_sign("]") {
                     self.advance();
-                    if self.is_sign("]") {
-                        self.advance();
-                        return Ok(Argument::Array(self.names.array(&name)));
-                    }
-                    self.push_back(&[Token::Name(name), Token::Sign("[")]);
-                } else {
-                    self.push_back(&[Token::Name(name)]);
+                    return Ok(Argument::Array(self.names.array(&name)));
                 }
+                self.push_back(&[Token::Name(name), Token::Sign("[")]);
+            } else {
+                self.push_back(&[Token::Name(name)]);
             }
         }
         self.expression()?;

@@ -75,10 +75,7 @@ impl<'p> Machine<'p> {
                     Some(choice) => self.retreat(choice),
                     None => return Ok(None),
                 },
-                Task::Raise(error) => match self.unwind(error) {
-                    Ok(task) => task,
-                    Err(stop) => return Err(stop),
-                },
+                Task::Raise(error) => self.unwind(error)?,
             };
         }
     }

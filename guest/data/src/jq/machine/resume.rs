@@ -15,7 +15,6 @@ impl Machine<'_> {
     pub(super) fn resume(&mut self, frame: Frame, state: State, next: Next, world: &mut dyn World) -> Task {
         match frame {
             Frame::Pipe(node, env) => Task::Eval(node, env, state, next),
-            Frame::Restore(cursor) => Task::Give(State { value: state.value, cursor }, next),
             Frame::IndexKey(term, env, input) => Task::Eval(term, env, input, next.with(Frame::IndexTerm(state.value))),
             Frame::IndexTerm(key) => self.step(state, key, next),
             Frame::SliceFrom { node, env, input } => {

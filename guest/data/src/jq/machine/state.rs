@@ -78,8 +78,6 @@ struct Cont {
 pub(super) enum Frame {
     /// The value is the input of an expression.
     Pipe(Node, Env),
-    /// The value was asked for beside the path: go on where the path stands.
-    Restore(Option<Rc<Cursor>>),
     /// The key of an index: now the term.
     IndexKey(Node, Env, State),
     IndexTerm(Value),

@@ -148,7 +148,8 @@ pub(super) fn flatten(input: Value, args: Vec<Value>) -> Outcome {
             }
             Some(Value::Array(inner)) if *depth > 0.0 => {
                 let depth = *depth - 1.0;
-                left.push((inner.to_vec().into_iter(), depth));
+                let inner: Vec<Value> = inner.to_vec();
+                left.push((inner.into_iter(), depth));
             }
             Some(item) => flat.push(item),
         }
@@ -210,11 +211,11 @@ pub(super) fn from_entries(input: Value, _: Vec<Value>) -> Outcome {
         }
         let mut value = Value::Null;
         for name in ["value", "v", "Value", "V"] {
-            if let Value::Object(entry) = &entry {
-                if let Some(found) = entry.get(name) {
-                    value = found.clone();
-                    break;
-                }
+            if let Value::Object(entry) = &entry
+                && let Some(found) = entry.get(name)
+            {
+                value = found.clone();
+                break;
             }
         }
         let key = match key {

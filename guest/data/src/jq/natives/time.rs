@@ -292,7 +292,7 @@ impl Date {
         seen: &mut Seen,
     ) -> Result<&'t str, Option<char>> {
         let rest = if matches!(directive, 'n' | 't' | '%' | 'Z') { text } else { text.trim_start() };
-        let mut number = |most: usize, low: i64, high: i64, rest: &mut &'t str| -> Result<i64, Option<char>> {
+        let number = |most: usize, low: i64, high: i64, rest: &mut &'t str| -> Result<i64, Option<char>> {
             let digits = rest.bytes().take(most).take_while(u8::is_ascii_digit).count();
             let value: i64 = rest[..digits].parse().map_err(|_| None)?;
             *rest = &rest[digits..];

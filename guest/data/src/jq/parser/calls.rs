@@ -55,7 +55,7 @@ impl Parser<'_> {
                 Bound::Parameter(other) if other == name && args.is_empty() => {
                     return Ok(self.program.add(Expr::CallParameter(ago as u32)));
                 }
-                Bound::Function(other, count, _) if other == name && *count == args.len() => {
+                Bound::Function(other, count) if other == name && *count == args.len() => {
                     return Ok(self.program.add(Expr::CallLocal(ago as u32, args.into())));
                 }
                 _ => {}

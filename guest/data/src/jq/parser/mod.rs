@@ -22,7 +22,8 @@ pub(crate) type Complaint = (String, usize);
 enum Bound {
     Variable(String),
     Parameter(String),
-    Function(String, usize, u32),
+    /// With the number of its parameters.
+    Function(String, usize),
     Label(String),
 }
 
@@ -58,10 +59,8 @@ pub(crate) fn parse(source: &str, globals: &HashMap<String, Value>) -> Result<(P
         globals,
         library: HashMap::new(),
     };
-    if let Kind::Name(name) = parser.peek() {
-        if name == "import" || name == "include" || name == "module" {
-            return Err(("modules are not supported".into(), 0));
-        }
+    if ["import", "include", "module"].iter().any(|word| parser.is_name(word)) {
+        return Err(("modules are not supported".into(), 0));
     }
     // A program of definitions only does nothing to its input.
     let main = parser.pipe(true)?;
@@ -203,7 +202,7 @@ impl Parser<'_> {
         self.at += 1;
         let parameters = self.parameters()?;
         let function = self.reserve();
-        self.scope.push(Bound::Function(name, parameters.len(), function));
+        self.scope.push(Bound::Function(name, parameters.len()));
         self.body(function, parameters)?;
         Ok(function)
     }
@@ -229,14 +228,13 @@ impl Parser<'_> {
     }
 
     fn reserve(&mut self) -> u32 {
-        self.program.functions.push(Function { body: 0, parameters: 0 });
+        self.program.functions.push(Function { body: 0 });
         (self.program.functions.len() - 1) as u32
     }
 
     /// The body of a function, up to its `;`. A parameter `$x` is one that is bound to a variable first.
     fn body(&mut self, function: u32, parameters: Vec<(String, bool)>) -> Result<(), Complaint> {
         let outside = self.scope.len();
-        let count = parameters.len();
         let variables: Vec<_> = parameters.iter().enumerate().filter(|(_, (_, is_variable))| *is_variable).collect();
         let mut binds = Vec::new();
         for (name, _) in &parameters {
@@ -254,7 +252,7 @@ impl Parser<'_> {
             body = self.program.add(Expr::Bind(source, Box::new(pattern), body));
         }
         self.scope.truncate(outside);
-        self.program.functions[function as usize] = Function { body, parameters: count as u32 };
+        self.program.functions[function as usize] = Function { body };
         Ok(())
     }
 
