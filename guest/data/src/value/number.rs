@@ -36,6 +36,23 @@ impl Number {
         Some(Number::Float(float))
     }
 
+    /// A number that is printed as it was written, whatever arithmetic makes of it: a version `1.10` in YAML is not 1.1.
+    pub(crate) fn written(text: &str) -> Option<Number> {
+        let float = parse(text)?;
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        let is_json = digits.starts_with(|c: char| c.is_ascii_digit())
+            && !(digits.starts_with('0') && digits.as_bytes().get(1).is_some_and(u8::is_ascii_digit))
+            && !digits.ends_with('.')
+            && !digits.contains(".e")
+            && !digits.contains(".E");
+        let mut printed = Vec::new();
+        print(float, &mut printed);
+        if !is_json || printed == text.as_bytes() {
+            return Some(Number::Float(float));
+        }
+        Some(Number::Exact(Rc::new((float, text.to_owned()))))
+    }
+
     /// The nearest double.
     pub(crate) fn float(&self) -> f64 {
         match self {

@@ -131,20 +131,17 @@ pub(super) fn scalar(text: &str) -> Value {
         "false" | "False" | "FALSE" => return Value::Bool(false),
         _ => {}
     }
-    let radix = |prefix: &str, radix: u32| {
-        text.strip_prefix(prefix).and_then(|digits| i64::from_str_radix(digits, radix).ok()).map(|value| value as f64)
-    };
-    if let Some(value) = radix("0x", 16).or_else(|| radix("0o", 8)) {
-        return Value::number(value);
-    }
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
-    let is_number = digits.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+    // `0644` and `0x1F` stay as they are written: what they are told apart by is their spelling.
+    let is_spelled = digits.len() > 1 && digits.starts_with('0') && !digits[1..].starts_with(['.', 'e', 'E']);
+    let is_number = !is_spelled
+        && digits.starts_with(|c: char| c.is_ascii_digit() || c == '.')
         && digits.bytes().any(|byte| byte.is_ascii_digit())
         && digits.bytes().enumerate().all(|(index, byte)| {
             matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E')
                 || matches!(byte, b'+' | b'-') && matches!(digits.as_bytes()[index.saturating_sub(1)], b'e' | b'E')
         });
-    match Number::read(text.strip_prefix('+').unwrap_or(text)) {
+    match Number::written(text.strip_prefix('+').unwrap_or(text)) {
         Some(number) if is_number => Value::Number(number),
         _ => Value::text(text),
     }
