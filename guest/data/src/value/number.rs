@@ -40,11 +40,9 @@ impl Number {
     pub(crate) fn written(text: &str) -> Option<Number> {
         let float = parse(text)?;
         let digits = text.strip_prefix('-').unwrap_or(text);
-        let is_json = digits.starts_with(|c: char| c.is_ascii_digit())
-            && !(digits.starts_with('0') && digits.as_bytes().get(1).is_some_and(u8::is_ascii_digit))
-            && !digits.ends_with('.')
-            && !digits.contains(".e")
-            && !digits.contains(".E");
+        let is_padded = digits.starts_with('0') && digits.as_bytes().get(1).is_some_and(u8::is_ascii_digit);
+        let is_cut = digits.ends_with('.') || digits.contains(".e") || digits.contains(".E");
+        let is_json = digits.starts_with(|c: char| c.is_ascii_digit()) && !is_padded && !is_cut;
         let mut printed = Vec::new();
         print(float, &mut printed);
         if !is_json || printed == text.as_bytes() {
