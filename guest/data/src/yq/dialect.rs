@@ -127,7 +127,8 @@ fn over_all(body: &str) -> Result<String, String> {
     if let Some((variable, rest)) = body.trim().strip_prefix(". as $").and_then(|rest| rest.split_once("ireduce")) {
         return Ok(format!("reduce $__documents[] as ${} {rest}", variable.trim()));
     }
-    if body.trim().starts_with('[') && body.contains("fileIndex") || body.contains("fi") {
+    let mut words = body.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '.');
+    if words.any(|word| matches!(word, "fileIndex" | "file_index" | "fi" | "ireduce")) {
         return Err("this use of eval-all is not supported".into());
     }
     Ok(format!("$__documents[] | ({body})"))
