@@ -1,0 +1,812 @@
+//! The grammar: statements are compiled as they are read, a line at a time.
+
+use std::collections::HashMap;
+
+use super::code::{Argument, Function, IBASE, LAST, Local, OBASE, Op, SCALE, Variable};
+use super::lexer::{Lexer, Token};
+
+/// Statements in statements and brackets in brackets: as many as the stack surely holds.
+const DEEPEST: usize = 120;
+
+/// What was read.
+pub(super) enum Item {
+    /// Code to run.
+    Code(Vec<Op>),
+    Define(String, Function),
+    Quit,
+    End,
+    /// What is to be said on standard error.
+    Error(String),
+}
+
+/// What an expression is, for its statement.
+#[derive(Clone, Copy, PartialEq)]
+enum Shape {
+    Assignment,
+    Value,
+}
+
+/// Why a line cannot be compiled.
+enum Refusal {
+    Syntax,
+    Quit,
+    Deep,
+}
+
+type Parsed<T> = Result<T, Refusal>;
+
+/// Parses a file.
+pub(super) struct Parser<'b> {
+    pub(super) lexer: Lexer,
+    token: Option<Token>,
+    /// Words that were looked at and are still to be read, the next one last.
+    waiting: Vec<Token>,
+    code: Vec<Op>,
+    names: &'b mut Names,
+    /// Jumps of `break` and `continue` that wait for their targets, a loop each.
+    loops: Vec<Loop>,
+    in_function: bool,
+    depth: usize,
+    before: &'b mut dyn FnMut(),
+}
+
+#[derive(Default)]
+struct Loop {
+    breaks: Vec<usize>,
+    continues: Vec<usize>,
+}
+
+/// Numbers of variables and arrays, by name.
+pub(super) struct Names {
+    variables: HashMap<String, Variable>,
+    arrays: HashMap<String, usize>,
+}
+
+impl Names {
+    pub(super) fn new() -> Names {
+        let own = [("scale", SCALE), ("ibase", IBASE), ("obase", OBASE), ("last", LAST)];
+        Names {
+            variables: own.into_iter().map(|(name, number)| (name.to_owned(), number)).collect(),
+            arrays: HashMap::new(),
+        }
+    }
+
+    fn variable(&mut self, name: &str) -> Variable {
+        let next = self.variables.len();
+        *self.variables.entry(name.to_owned()).or_insert(next)
+    }
+
+    fn array(&mut self, name: &str) -> usize {
+        let next = self.arrays.len();
+        *self.arrays.entry(name.to_owned()).or_insert(next)
+    }
+}
+
+impl<'b> Parser<'b> {
+    pub(super) fn new(lexer: Lexer, names: &'b mut Names, before: &'b mut dyn FnMut()) -> Parser<'b> {
+        Parser {
+            lexer,
+            token: None,
+            waiting: Vec::new(),
+            code: Vec::new(),
+            names,
+            loops: Vec::new(),
+            in_function: false,
+            depth: 0,
+            before,
+        }
+    }
+
+    /// The next line, or a function.
+    pub(super) fn item(&mut self) -> Item {
+        self.code.clear();
+        self.loops.clear();
+        (self.in_function, self.depth) = (false, 0);
+        let parsed = if self.is_name("define") { self.definition().map(Some) } else { self.line().map(|()| None) };
+        match parsed {
+            Ok(Some((name, function))) => Item::Define(name, function),
+            Ok(None) if self.code.is_empty() && *self.peek() == Token::End => Item::End,
+            Ok(None) => Item::Code(std::mem::take(&mut self.code)),
+            Err(Refusal::Quit) => Item::Quit,
+            Err(refusal) => {
+                let what = match (refusal, self.peek()) {
+                    (Refusal::Deep, _) => "nested too deep".to_owned(),
+                    (_, Token::Wrong(byte)) => format!("illegal character: {}", char::from(*byte)),
+                    _ => "syntax error".to_owned(),
+                };
+                let message = format!("({}) {}: {what}", self.lexer.name, self.lexer.line);
+                while !matches!(self.peek(), Token::Newline | Token::End) {
+                    self.advance();
+                }
+                if *self.peek() == Token::Newline {
+                    self.advance();
+                }
+                Item::Error(message)
+            }
+        }
+    }
+
+    fn line(&mut self) -> Parsed<()> {
+        loop {
+            match self.peek() {
+                Token::Sign(";") => self.advance(),
+                Token::Newline => {
+                    self.advance();
+                    return Ok(());
+                }
+                Token::End => return Ok(()),
+                _ => {
+                    self.statement()?;
+                    if !matches!(self.peek(), Token::Sign(";") | Token::Newline | Token::End) {
+                        return Err(Refusal::Syntax);
+                    }
+                }
+            }
+        }
+    }
+
+    fn statement(&mut self) -> Parsed<()> {
+        if self.depth >= DEEPEST {
+            return Err(Refusal::Deep);
+        }
+        self.depth += 1;
+        let result = self.statement_here();
+        self.depth -= 1;
+        result
+    }
+
+    fn statement_here(&mut self) -> Parsed<()> {
+        match self.peek().clone() {
+            Token::Text(text) => {
+                self.advance();
+                self.code.push(Op::PrintText(text.into()));
+                Ok(())
+            }
+            Token::Sign("{") => {
+                self.advance();
+                self.block()
+            }
+            Token::Name(name) => match name.as_str() {
+                "if" => self.condition(),
+                "while" => self.repeat(),
+                "for" => self.count(),
+                "print" => self.print(),
+                "break" | "continue" => {
+                    self.advance();
+                    let at = self.code.len();
+                    self.code.push(Op::Jump(0));
+                    let Some(current) = self.loops.last_mut() else { return Err(Refusal::Syntax) };
+                    if name == "break" { &mut current.breaks } else { &mut current.continues }.push(at);
+                    Ok(())
+                }
+                "return" => {
+                    self.advance();
+                    if !self.in_function {
+                        return Err(Refusal::Syntax);
+                    }
+                    if matches!(self.peek(), Token::Sign(";" | "}") | Token::Newline | Token::End) {
+                        self.code.push(Op::Constant((*b"0").into()));
+                    } else {
+                        self.expression()?;
+                    }
+                    self.code.push(Op::Return);
+                    Ok(())
+                }
+                "halt" => {
+                    self.advance();
+                    self.code.push(Op::Halt);
+                    Ok(())
+                }
+                "quit" => Err(Refusal::Quit),
+                "limits" => {
+                    self.advance();
+                    self.code.push(Op::PrintText((*super::LIMITS).as_bytes().into()));
+                    Ok(())
+                }
+                "define" | "auto" | "else" | "warranty" => Err(Refusal::Syntax),
+                _ => self.expression_statement(),
+            },
+            _ => self.expression_statement(),
+        }
+    }
+
+    fn expression_statement(&mut self) -> Parsed<()> {
+        let shape = self.expression()?;
+        self.code.push(if shape == Shape::Assignment { Op::Pop } else { Op::Print });
+        Ok(())
+    }
+
+    fn block(&mut self) -> Parsed<()> {
+        loop {
+            match self.peek() {
+                Token::Sign("}") => {
+                    self.advance();
+                    return Ok(());
+                }
+                Token::Sign(";") | Token::Newline => self.advance(),
+                Token::End => return Err(Refusal::Syntax),
+                _ => {
+                    self.statement()?;
+                    if !matches!(self.peek(), Token::Sign(";" | "}") | Token::Newline) {
+                        return Err(Refusal::Syntax);
+                    }
+                }
+            }
+        }
+    }
+
+    fn condition(&mut self) -> Parsed<()> {
+        self.advance();
+        self.bracketed()?;
+        let skip = self.jump(Op::JumpZero(0));
+        self.skip_newlines();
+        self.statement()?;
+        if self.is_name("else") {
+            self.advance();
+            let end = self.jump(Op::Jump(0));
+            self.land(skip);
+            self.skip_newlines();
+            self.statement()?;
+            self.land(end);
+        } else {
+            self.land(skip);
+        }
+        Ok(())
+    }
+
+    fn repeat(&mut self) -> Parsed<()> {
+        self.advance();
+        let start = self.code.len();
+        self.bracketed()?;
+        let out = self.jump(Op::JumpZero(0));
+        self.skip_newlines();
+        self.body(|parser| {
+            parser.statement()?;
+            Ok(start)
+        })?;
+        self.land(out);
+        Ok(())
+    }
+
+    fn count(&mut self) -> Parsed<()> {
+        self.advance();
+        self.expect("(")?;
+        if !self.is_sign(";") {
+            self.expression()?;
+            self.code.push(Op::Pop);
+        }
+        self.expect(";")?;
+        let test = self.code.len();
+        if self.is_sign(";") {
+            self.code.push(Op::Constant((*b"1").into()));
+        } else {
+            self.expression()?;
+        }
+        self.expect(";")?;
+        let out = self.jump(Op::JumpZero(0));
+        let body = self.jump(Op::Jump(0));
+        let step = self.code.len();
+        if !self.is_sign(")") {
+            self.expression()?;
+            self.code.push(Op::Pop);
+        }
+        self.expect(")")?;
+        self.code.push(Op::Jump(test));
+        self.land(body);
+        self.skip_newlines();
+        self.body(|parser| {
+            parser.statement()?;
+            Ok(step)
+        })?;
+        self.land(out);
+        Ok(())
+    }
+
+    /// The body of a loop, which says where `continue` goes; `break` goes to what follows.
+    fn body(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<usize>) -> Parsed<()> {
+        self.loops.push(Loop::default());
+        let again = parse(self)?;
+        self.code.push(Op::Jump(again));
+        let current = self.loops.pop().unwrap_or_default();
+        for at in current.continues {
+            self.code[at] = Op::Jump(again);
+        }
+        for at in current.breaks {
+            self.land(at);
+        }
+        Ok(())
+    }
+
+    fn print(&mut self) -> Parsed<()> {
+        self.advance();
+        loop {
+            if let Token::Text(text) = self.peek().clone() {
+                self.advance();
+                self.code.push(Op::PrintText(unescape(&text).into()));
+            } else {
+                self.expression()?;
+                self.code.push(Op::PrintPlain);
+            }
+            if !self.is_sign(",") {
+                return Ok(());
+            }
+            self.advance();
+        }
+    }
+
+    fn definition(&mut self) -> Parsed<(String, Function)> {
+        self.advance();
+        let mut is_void = false;
+        let mut name = self.name()?;
+        if name == "void" && !self.is_sign("(") {
+            is_void = true;
+            name = self.name()?;
+        }
+        self.expect("(")?;
+        let parameters = self.locals(")")?;
+        self.expect(")")?;
+        self.skip_newlines();
+        self.expect("{")?;
+        self.in_function = true;
+        let mut autos = Vec::new();
+        while matches!(self.peek(), Token::Newline | Token::Sign(";")) {
+            self.advance();
+        }
+        if self.is_name("auto") {
+            self.advance();
+            autos = self.locals(";")?;
+        }
+        self.block()?;
+        self.code.push(Op::Constant((*b"0").into()));
+        self.code.push(Op::Return);
+        let code = std::mem::take(&mut self.code).into();
+        Ok((name, Function { parameters, autos, code, is_void }))
+    }
+
+    fn locals(&mut self, end: &str) -> Parsed<Vec<Local>> {
+        let mut locals = Vec::new();
+        while !self.is_sign(end) && *self.peek() != Token::Newline {
+            if !locals.is_empty() {
+                self.expect(",")?;
+            }
+            let is_reference = self.is_sign("*") || self.is_sign("&");
+            if is_reference {
+                self.advance();
+            }
+            let name = self.name()?;
+            if self.is_sign("[") {
+                self.advance();
+                self.expect("]")?;
+                let array = self.names.array(&name);
+                locals.push(if is_reference { Local::Reference(array) } else { Local::Array(array) });
+            } else {
+                locals.push(Local::Variable(self.names.variable(&name)));
+            }
+        }
+        Ok(locals)
+    }
+
+    fn bracketed(&mut self) -> Parsed<()> {
+        self.expect("(")?;
+        self.expression()?;
+        self.expect(")")
+    }
+
+    fn expression(&mut self) -> Parsed<Shape> {
+        if self.depth >= DEEPEST {
+            return Err(Refusal::Deep);
+        }
+        self.depth += 1;
+        let result = self.either();
+        self.depth -= 1;
+        result
+    }
+
+    fn either(&mut self) -> Parsed<Shape> {
+        let mut shape = self.both()?;
+        while self.is_sign("||") {
+            self.advance();
+            let next = self.jump(Op::JumpZero(0));
+            self.code.push(Op::Constant((*b"1").into()));
+            let end = self.jump(Op::Jump(0));
+            self.land(next);
+            self.both()?;
+            self.code.push(Op::Truth);
+            self.land(end);
+            shape = Shape::Value;
+        }
+        Ok(shape)
+    }
+
+    fn both(&mut self) -> Parsed<Shape> {
+        let mut shape = self.negation()?;
+        while self.is_sign("&&") {
+            self.advance();
+            let no = self.jump(Op::JumpZero(0));
+            self.negation()?;
+            self.code.push(Op::Truth);
+            let end = self.jump(Op::Jump(0));
+            self.land(no);
+            self.code.push(Op::Constant((*b"0").into()));
+            self.land(end);
+            shape = Shape::Value;
+        }
+        Ok(shape)
+    }
+
+    fn negation(&mut self) -> Parsed<Shape> {
+        let mut count = 0;
+        while self.is_sign("!") {
+            self.advance();
+            count += 1;
+        }
+        let shape = self.comparison()?;
+        for _ in 0..count {
+            self.code.push(Op::Not);
+        }
+        Ok(if count > 0 { Shape::Value } else { shape })
+    }
+
+    fn comparison(&mut self) -> Parsed<Shape> {
+        let mut shape = self.sum()?;
+        while let Token::Sign(sign @ ("==" | "!=" | "<" | "<=" | ">" | ">=")) = *self.peek() {
+            self.advance();
+            self.sum()?;
+            self.code.push(Op::Compare(sign));
+            shape = Shape::Value;
+        }
+        Ok(shape)
+    }
+
+    fn sum(&mut self) -> Parsed<Shape> {
+        let mut shape = self.product()?;
+        while let Token::Sign(sign @ ("+" | "-")) = *self.peek() {
+            self.advance();
+            self.product()?;
+            self.code.push(if sign == "+" { Op::Add } else { Op::Subtract });
+            shape = Shape::Value;
+        }
+        Ok(shape)
+    }
+
+    fn product(&mut self) -> Parsed<Shape> {
+        let mut shape = self.power()?;
+        while let Token::Sign(sign @ ("*" | "/" | "%")) = *self.peek() {
+            self.advance();
+            self.power()?;
+            self.code.push(match sign {
+                "*" => Op::Multiply,
+                "/" => Op::Divide,
+                _ => Op::Remainder,
+            });
+            shape = Shape::Value;
+        }
+        Ok(shape)
+    }
+
+    fn power(&mut self) -> Parsed<Shape> {
+        // To the right: the operands first, then as many powers.
+        let mut shape = self.unary()?;
+        let mut count = 0;
+        while self.is_sign("^") {
+            self.advance();
+            self.unary()?;
+            count += 1;
+            shape = Shape::Value;
+        }
+        self.code.extend(std::iter::repeat_n(Op::Power, count));
+        Ok(shape)
+    }
+
+    fn unary(&mut self) -> Parsed<Shape> {
+        let mut count = 0;
+        while self.is_sign("-") {
+            self.advance();
+            count += 1;
+        }
+        let shape = self.primary()?;
+        self.code.extend(std::iter::repeat_n(Op::Negate, count));
+        Ok(if count > 0 { Shape::Value } else { shape })
+    }
+
+    fn primary(&mut self) -> Parsed<Shape> {
+        match self.peek().clone() {
+            Token::Number(digits) => {
+                self.advance();
+                // A point alone is the last number printed.
+                if digits == b"." {
+                    return self.place(Place::Variable(LAST));
+                }
+                self.code.push(Op::Constant(digits.into()));
+                Ok(Shape::Value)
+            }
+            Token::Sign("(") => {
+                self.bracketed()?;
+                Ok(Shape::Value)
+            }
+            Token::Sign("!") => {
+                self.depth += 1;
+                if self.depth >= DEEPEST {
+                    return Err(Refusal::Deep);
+                }
+                let shape = self.negation();
+                self.depth -= 1;
+                shape
+            }
+            Token::Sign(sign @ ("++" | "--")) => {
+                self.advance();
+                let by = if sign == "++" { 1 } else { -1 };
+                let op = match self.place_name()? {
+                    Place::Variable(variable) => Op::Step(variable, by, false),
+                    Place::Element(array) => Op::StepElement(array, by, false),
+                };
+                self.code.push(op);
+                Ok(Shape::Value)
+            }
+            Token::Name(name) => {
+                if let "length" | "sqrt" | "scale" | "read" = name.as_str() {
+                    let op = match name.as_str() {
+                        "length" => Op::Length,
+                        "sqrt" => Op::SquareRoot,
+                        "scale" => Op::ScaleOf,
+                        _ => Op::Read,
+                    };
+                    self.advance();
+                    if name == "read" {
+                        self.expect("(")?;
+                        self.expect(")")?;
+                    } else if name == "scale" && !self.is_sign("(") {
+                        return self.place(Place::Variable(SCALE));
+                    } else {
+                        self.bracketed()?;
+                    }
+                    self.code.push(op);
+                    return Ok(Shape::Value);
+                }
+                if is_keyword(&name) {
+                    return Err(Refusal::Syntax);
+                }
+                self.advance();
+                if self.is_sign("(") {
+                    return self.call(name);
+                }
+                let place = self.after_name(&name)?;
+                self.place(place)
+            }
+            _ => Err(Refusal::Syntax),
+        }
+    }
+
+    fn call(&mut self, name: String) -> Parsed<Shape> {
+        self.expect("(")?;
+        let mut arguments = Vec::new();
+        while !self.is_sign(")") {
+            if !arguments.is_empty() {
+                self.expect(",")?;
+            }
+            arguments.push(self.argument()?);
+        }
+        self.advance();
+        self.code.push(Op::Call(name, arguments.into()));
+        Ok(Shape::Value)
+    }
+
+    fn argument(&mut self) -> Parsed<Argument> {
+        // `name[]` takes a look at three words, which go back if it is something else.
+        if let Token::Name(name) = self.peek().clone()
+            && !is_keyword(&name)
+        {
+            self.advance();
+            if self.is_sign("[") {
+                self.advance();
+                if self.is_sign("]") {
+                    self.advance();
+                    return Ok(Argument::Array(self.names.array(&name)));
+                }
+                self.push_back(&[Token::Name(name), Token::Sign("[")]);
+            } else {
+                self.push_back(&[Token::Name(name)]);
+            }
+        }
+        self.expression()?;
+        Ok(Argument::Value)
+    }
+
+    fn place_name(&mut self) -> Parsed<Place> {
+        let Token::Name(name) = self.peek().clone() else { return Err(Refusal::Syntax) };
+        self.advance();
+        self.after_name(&name)
+    }
+
+    fn after_name(&mut self, name: &str) -> Parsed<Place> {
+        if !self.is_sign("[") {
+            return Ok(Place::Variable(self.names.variable(name)));
+        }
+        self.advance();
+        self.element(name)
+    }
+
+    fn element(&mut self, name: &str) -> Parsed<Place> {
+        self.expression()?;
+        self.expect("]")?;
+        Ok(Place::Element(self.names.array(name)))
+    }
+
+    /// A place that has been read: set, stepped, or just its value.
+    fn place(&mut self, place: Place) -> Parsed<Shape> {
+        let sign = match self.peek() {
+            Token::Sign(sign) => *sign,
+            _ => "",
+        };
+        match (sign, place) {
+            ("++" | "--", place) => {
+                self.advance();
+                let by = if sign == "++" { 1 } else { -1 };
+                self.code.push(match place {
+                    Place::Variable(variable) => Op::Step(variable, by, true),
+                    Place::Element(array) => Op::StepElement(array, by, true),
+                });
+                Ok(Shape::Value)
+            }
+            ("=" | "+=" | "-=" | "*=" | "/=" | "%=" | "^=", place) => {
+                self.advance();
+                let operation = match sign {
+                    "+=" => Some(Op::Add),
+                    "-=" => Some(Op::Subtract),
+                    "*=" => Some(Op::Multiply),
+                    "/=" => Some(Op::Divide),
+                    "%=" => Some(Op::Remainder),
+                    "^=" => Some(Op::Power),
+                    _ => None,
+                };
+                if operation.is_some() {
+                    self.code.push(match place {
+                        Place::Variable(variable) => Op::Load(variable),
+                        Place::Element(array) => Op::PeekElement(array),
+                    });
+                }
+                self.depth += 1;
+                if self.depth >= DEEPEST {
+                    return Err(Refusal::Deep);
+                }
+                self.sum()?;
+                self.depth -= 1;
+                self.code.extend(operation);
+                self.code.push(match place {
+                    Place::Variable(variable) => Op::Store(variable),
+                    Place::Element(array) => Op::StoreElement(array),
+                });
+                Ok(Shape::Assignment)
+            }
+            (_, Place::Variable(variable)) => {
+                self.code.push(Op::Load(variable));
+                Ok(Shape::Value)
+            }
+            (_, Place::Element(array)) => {
+                self.code.push(Op::LoadElement(array));
+                Ok(Shape::Value)
+            }
+        }
+    }
+
+    fn jump(&mut self, op: Op) -> usize {
+        self.code.push(op);
+        self.code.len() - 1
+    }
+
+    fn land(&mut self, jump: usize) {
+        let here = self.code.len();
+        self.code[jump] = match self.code[jump] {
+            Op::JumpZero(_) => Op::JumpZero(here),
+            _ => Op::Jump(here),
+        };
+    }
+
+    fn peek(&mut self) -> &Token {
+        if self.token.is_none() {
+            self.token = Some(self.waiting.pop().unwrap_or_else(|| self.lexer.next(self.before)));
+        }
+        self.token.as_ref().unwrap_or(&Token::End)
+    }
+
+    fn advance(&mut self) {
+        self.peek();
+        // The end stays: nothing is read behind it.
+        if self.token != Some(Token::End) {
+            self.token = None;
+        }
+    }
+
+    fn push_back(&mut self, words: &[Token]) {
+        self.waiting.extend(self.token.take());
+        self.waiting.extend(words.iter().rev().cloned());
+    }
+
+    fn name(&mut self) -> Parsed<String> {
+        match self.peek().clone() {
+            Token::Name(name) => {
+                self.advance();
+                Ok(name)
+            }
+            _ => Err(Refusal::Syntax),
+        }
+    }
+
+    fn is_sign(&mut self, sign: &str) -> bool {
+        matches!(self.peek(), Token::Sign(other) if *other == sign)
+    }
+
+    fn is_name(&mut self, name: &str) -> bool {
+        matches!(self.peek(), Token::Name(other) if other == name)
+    }
+
+    fn expect(&mut self, sign: &str) -> Parsed<()> {
+        if !self.is_sign(sign) {
+            return Err(Refusal::Syntax);
+        }
+        self.advance();
+        Ok(())
+    }
+
+    fn skip_newlines(&mut self) {
+        while *self.peek() == Token::Newline {
+            self.advance();
+        }
+    }
+}
+
+/// What can be set.
+#[derive(Clone, Copy)]
+enum Place {
+    Variable(Variable),
+    /// The index is on the stack.
+    Element(usize),
+}
+
+fn is_keyword(name: &str) -> bool {
+    matches!(
+        name,
+        "define"
+            | "auto"
+            | "if"
+            | "else"
+            | "while"
+            | "for"
+            | "return"
+            | "break"
+            | "continue"
+            | "halt"
+            | "quit"
+            | "print"
+            | "length"
+            | "sqrt"
+            | "scale"
+            | "read"
+            | "limits"
+            | "warranty"
+    )
+}
+
+/// The escapes of `print`; one that it does not know is nothing.
+fn unescape(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut bytes = text.iter();
+    while let Some(byte) = bytes.next() {
+        if *byte != b'\\' {
+            out.push(*byte);
+            continue;
+        }
+        match bytes.next() {
+            Some(b'a') => out.push(7),
+            Some(b'b') => out.push(8),
+            Some(b'f') => out.push(12),
+            Some(b'n') => out.push(b'\n'),
+            Some(b'r') => out.push(b'\r'),
+            Some(b'q') => out.push(b'"'),
+            Some(b't') => out.push(b'\t'),
+            Some(b'\\') => out.push(b'\\'),
+            _ => {}
+        }
+    }
+    out
+}
