@@ -73,7 +73,12 @@ pub(super) fn pushd(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop>
         Some(target) => match position(target, all.len()) {
             Some(at) if at < all.len() => all.rotate_left(at),
             Some(_) => {
-                shell.complain_as("pushd", &format!("{target}: directory stack index out of range"));
+                let why = if all.len() < 2 {
+                    "directory stack empty".to_owned()
+                } else {
+                    format!("{target}: directory stack index out of range")
+                };
+                shell.complain_as("pushd", &why);
                 return Ok(1);
             }
             None if stay => {

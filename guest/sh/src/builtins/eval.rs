@@ -24,6 +24,7 @@ pub fn source(shell: &mut Shell, arguments: &[String]) -> Result<Option<Script>,
     let first = if arguments.get(1).is_some_and(|a| a == "--") { 2 } else { 1 };
     let Some(name) = arguments.get(first) else {
         shell.complain_as(&arguments[0], "filename argument required");
+        shell.print_usage(&arguments[0]);
         shell.status = 2;
         return Ok(None);
     };

@@ -5,7 +5,7 @@ use crate::syntax::is_name;
 
 pub(super) fn getopts(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
     let [_, spec, name, own @ ..] = arguments else {
-        shell.complain_as("getopts", "usage: getopts optstring name [arg ...]");
+        shell.print_usage("getopts");
         return Ok(2);
     };
     let silent = spec.starts_with(':');

@@ -11,10 +11,7 @@ pub(super) fn kill(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
     let mut at = 1;
     match arguments.get(1).map(String::as_str) {
         None => {
-            shell.complain_as(
-                "kill",
-                "usage: kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]",
-            );
+            shell.print_usage("kill");
             return Ok(2);
         }
         Some("-l" | "-L") => return Ok(list(shell, &arguments[2..])),
@@ -46,10 +43,7 @@ pub(super) fn kill(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
         at += 1;
     }
     if arguments.len() <= at {
-        shell.complain_as(
-            "kill",
-            "usage: kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]",
-        );
+        shell.print_usage("kill");
         return Ok(2);
     }
     let mut status = 0;

@@ -54,6 +54,7 @@ pub(super) fn declaration(name: &str, variable: &Variable) -> String {
     let flags = flags(variable);
     match &variable.value {
         Value::Unset => format!("declare -{flags} {name}"),
+        _ if variable.is(Attributes::UNASSIGNED) => format!("declare -{flags} {name}"),
         Value::Scalar(text) => format!("declare -{flags} {name}={}", quote::double(text)),
         _ => format!("declare -{flags} {name}={}", array_text(variable)),
     }

@@ -24,8 +24,7 @@ pub(super) fn printf(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop
             }
         }
         Some(option) if option.starts_with('-') && option.len() > 1 && option != "--" => {
-            shell.complain_as("printf", &format!("{option}: invalid option"));
-            return Ok(2);
+            return Ok(shell.reject_option("printf", &option[..2.min(option.len())]));
         }
         _ => {}
     }
@@ -33,7 +32,7 @@ pub(super) fn printf(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop
         first += 1;
     }
     let Some(format) = arguments.get(first) else {
-        shell.complain_as("printf", "usage: printf [-v var] format [arguments]");
+        shell.print_usage("printf");
         return Ok(2);
     };
     let mut printer = Printer { shell, arguments: &arguments[first + 1..], next: 0, out: Vec::new(), status: 0 };

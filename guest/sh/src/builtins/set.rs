@@ -51,8 +51,7 @@ pub(super) fn set(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
                 }
                 None => {
                     let sign = if on { '-' } else { '+' };
-                    shell.complain_as("set", &format!("{sign}{}: invalid option", char::from(letter)));
-                    return Ok(2);
+                    return Ok(shell.reject_option("set", &format!("{sign}{}", char::from(letter))));
                 }
             }
         }

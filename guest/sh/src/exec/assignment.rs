@@ -48,6 +48,7 @@ impl Shell {
         let exported = self.options.has(SetOption::ALLEXPORT);
         let variable = self.variables.slot(&name);
         variable.value = value;
+        variable.attributes.remove(Attributes::UNASSIGNED);
         if exported {
             variable.attributes.insert(Attributes::EXPORT);
         }
@@ -155,20 +156,16 @@ impl Shell {
         }
     }
 
-    /// Assignments before a command: a scope of their own, exported. False if one is refused; then there is
-    /// no scope.
-    pub(super) fn assign_temporarily(&mut self, assignments: &[Assignment]) -> Result<bool, Stop> {
+    /// Assignments before a command: a scope of their own, exported. If one cannot be expanded there is no scope.
+    pub(super) fn assign_temporarily(&mut self, assignments: &[Assignment]) -> Result<(), Stop> {
         self.variables.enter(ScopeKind::Temporary);
         for assignment in assignments {
             if let Err(stop) = self.assign_temporary(assignment) {
                 self.variables.leave();
-                return match stop {
-                    Stop::Discard => Ok(false),
-                    stop => Err(stop),
-                };
+                return Err(stop);
             }
         }
-        Ok(true)
+        Ok(())
     }
 
     fn assign_temporary(&mut self, assignment: &Assignment) -> Result<(), Stop> {
@@ -186,7 +183,14 @@ impl Shell {
         let old = self.variables.get(&assignment.name);
         let attributes = old.map(|v| v.attributes).unwrap_or_default();
         if attributes.has(Attributes::READONLY) {
-            return Err(self.refuse(&format!("{}: readonly variable", assignment.name)));
+            // The command runs all the same, unless POSIX is asked for.
+            let message = format!("{}: readonly variable", assignment.name);
+            if self.options.has(SetOption::POSIX) {
+                self.refuse(&message);
+                return Err(Stop::Exit);
+            }
+            self.complain(&message);
+            return Ok(());
         }
         if assignment.append {
             value = old.and_then(|v| v.text()).unwrap_or_default().to_owned() + &value;

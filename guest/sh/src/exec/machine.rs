@@ -6,8 +6,8 @@ use super::simple::Next;
 use super::{Code, Control, Loop, Op};
 use crate::state::variable::Value;
 use crate::state::{Definition, Origin, Shell, Stop, nanoseconds};
-use crate::syntax::is_name;
 use crate::syntax::tree::{Case, Function};
+use crate::syntax::{arith_text, condition_text, for_text, is_name, word_text};
 
 impl Shell {
     /// Runs code to its end, or until something stops it that its commands did not start.
@@ -84,8 +84,9 @@ impl Shell {
             }
             Op::Arith(arith, line) => {
                 self.line = *line;
+                self.before_compound(|| format!("(({}))", arith_text(arith)))?;
                 self.trace_arith(arith)?;
-                let status = match self.arith(arith) {
+                let status = match self.arith_for("((", arith) {
                     Ok(value) => u8::from(value == 0),
                     // A wrong expression fails the command, no more.
                     Err(Stop::Discard) => 1,
@@ -96,6 +97,7 @@ impl Shell {
             }
             Op::Condition(condition, line) => {
                 self.line = *line;
+                self.before_compound(|| condition_text(condition))?;
                 self.status = self.condition_status(condition)?;
                 self.finish_command()?;
             }
@@ -152,6 +154,7 @@ impl Shell {
                 match item {
                     Some(item) => {
                         self.line = node.line;
+                        self.before_compound(|| for_text(node))?;
                         self.trace_for(node)?;
                         // A name reference refers to each word in turn.
                         match self.is_reference(&node.name) {
@@ -179,8 +182,9 @@ impl Shell {
             Op::ForStep(node) => {
                 if let Some(step) = &node.step {
                     self.line = node.line;
+                    self.before_compound(|| format!("(({}))", arith_text(step)))?;
                     self.trace_arith(step)?;
-                    self.arith(step)?;
+                    self.arith_for("((", step)?;
                 }
             }
             Op::Again(start) => {
@@ -197,6 +201,7 @@ impl Shell {
             }
             Op::Case { node, bodies, end } => {
                 self.line = node.line;
+                self.before_compound(|| format!("case {} in ", word_text(&node.word)))?;
                 self.trace_case(node)?;
                 let word = self.expand_string(&node.word)?;
                 self.controls.push(Control::Case(word));
@@ -227,8 +232,9 @@ impl Shell {
 
     /// An expression of `for ((…))`: a wrong one ends the loop with status 1.
     fn for_expression(&mut self, arith: &crate::syntax::tree::Arith, at: &mut usize, end: usize) -> Result<i64, Stop> {
+        self.before_compound(|| format!("(({}))", arith_text(arith)))?;
         self.trace_arith(arith)?;
-        match self.arith(arith) {
+        match self.arith_for("((", arith) {
             Err(Stop::Discard) => {
                 self.status = 1;
                 if let Some(Control::Loop(running)) = self.controls.last_mut() {

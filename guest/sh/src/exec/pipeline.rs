@@ -6,7 +6,6 @@ use isopod_sys::{Errno, Fd, process};
 
 use super::capture::Plumbing;
 use super::subshell::Work;
-use crate::builtins;
 use crate::state::files::File;
 use crate::state::options::{SetOption, Shopt};
 use crate::state::{Shell, Stop};
@@ -145,7 +144,7 @@ impl Shell {
         }
         let arguments = self.expand_words(&simple.words).ok()?;
         let name = arguments.first()?;
-        if self.functions.contains_key(name.as_str()) || builtins::find(name).is_some() {
+        if self.functions.contains_key(name.as_str()) || self.find_builtin(name).is_some() {
             return None;
         }
         self.line = simple.line;

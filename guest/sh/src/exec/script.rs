@@ -6,7 +6,7 @@ use super::redirect::Undo;
 use super::{Code, Control, compile};
 use crate::state::options::{SetOption, Shopt};
 use crate::state::{Call, Shell, Stop};
-use crate::syntax::Parser;
+use crate::syntax::{Parser, Unfinished};
 
 /// Texts that run texts, in each other.
 const DEPTH_LIMIT: usize = 10_000;
@@ -111,13 +111,14 @@ impl Shell {
     /// Tells a parser what the options say about the language.
     fn prepare(&self, parser: &mut Parser<'_>) {
         parser.extglob = self.options.shopt(Shopt::EXTGLOB);
+        parser.keep_sources = !self.traps.is_empty() || self.options.has(SetOption::XTRACE);
         parser.aliases = self.options.shopt(Shopt::EXPAND_ALIASES).then(|| self.aliases.clone());
     }
 
     /// Says that the end of the text ended a here-document.
-    pub fn warn_of_unfinished(&mut self, warnings: &[(u32, String)]) {
-        for (line, delimiter) in warnings {
-            self.line = *line;
+    pub fn warn_of_unfinished(&mut self, warnings: &[Unfinished]) {
+        for Unfinished { line, end, delimiter } in warnings {
+            self.line = *end;
             self.complain(&format!(
                 "warning: here-document at line {line} delimited by end-of-file (wanted `{delimiter}')"
             ));

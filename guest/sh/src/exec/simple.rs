@@ -43,8 +43,8 @@ impl Shell {
             return self.assignments_only(node);
         }
         let temporary = !node.assignments.is_empty();
-        if temporary && !self.assign_temporarily(&node.assignments)? {
-            return self.done();
+        if temporary {
+            self.assign_temporarily(&node.assignments)?;
         }
         self.trace_command(&arguments)?;
         let undo = match node.redirects.is_empty() {
@@ -79,7 +79,7 @@ impl Shell {
             arguments.list.remove(0);
             return Ok(Next::Call(Box::new(Entry { definition, arguments: arguments.list, undo, temporary, last })));
         }
-        let result = match builtins::find(name) {
+        let result = match self.find_builtin(name) {
             Some(builtin) => self.builtin(builtin, arguments, &mut undo),
             None => self.program(&arguments.list).map(|()| Next::Go),
         };
@@ -157,7 +157,7 @@ impl Shell {
             builtins::CommandRequest::Done(status) => self.settle(&arguments.list, Ok(status)),
             builtins::CommandRequest::Run(first) => {
                 arguments.shift(first);
-                match builtins::find(&arguments.list[0]) {
+                match self.find_builtin(&arguments.list[0]) {
                     Some(builtin) => self.builtin(builtin, arguments, undo),
                     None => {
                         self.program(&arguments.list)?;
@@ -176,7 +176,7 @@ impl Shell {
             return Ok(Next::Go);
         }
         arguments.shift(first);
-        match builtins::find(&arguments.list[0]) {
+        match self.find_builtin(&arguments.list[0]) {
             Some(builtin) => self.builtin(builtin, arguments, undo),
             None => {
                 let message = format!("{}: not a shell builtin", arguments.list[0]);

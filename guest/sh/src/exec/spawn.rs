@@ -46,6 +46,11 @@ impl Shell {
         if let Some(name) = name {
             argv[0] = name;
         }
+        if !self.hashed.is_empty()
+            && let Some((_, path)) = self.hashed.iter().find(|(name, _)| *name == program)
+        {
+            program = path.clone();
+        }
         // The kernel looks in the PATH that the child gets; one that is not exported is the shell's to search.
         let searched = env.iter().any(|(name, _)| name == "PATH");
         if !program.contains('/') && !searched {
@@ -100,7 +105,8 @@ impl Shell {
                 let name = format!("exec: {}", arguments[0]);
                 self.status = match errno {
                     Errno::NoEntry => {
-                        self.complain(&format!("{name}: {}", not_found(&arguments[0])));
+                        let why = if arguments[0].contains('/') { "No such file or directory" } else { "not found" };
+                        self.complain(&format!("{name}: {why}"));
                         127
                     }
                     errno => {

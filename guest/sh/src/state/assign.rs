@@ -68,6 +68,7 @@ impl Shell {
     ) -> Result<(), Stop> {
         let variable = self.variables.slot(name);
         variable.attributes = attributes;
+        variable.attributes.remove(Attributes::UNASSIGNED);
         let put = |old: &mut String| match append {
             true => old.push_str(&value),
             false => old.clone_from(&value),

@@ -52,6 +52,8 @@ impl Attributes {
     pub const CAPITAL: Attributes = Attributes(128);
     /// A special variable that was unset, and so has lost its meaning.
     pub const PLAIN: Attributes = Attributes(256);
+    /// An array that was declared and has not been assigned to, which only `declare -p` can tell.
+    pub const UNASSIGNED: Attributes = Attributes(512);
 
     /// Whether all of these are set.
     pub fn has(self, other: Attributes) -> bool {

@@ -149,7 +149,7 @@ impl Parser<'_> {
         // What is no name is found out only when it is run.
         let name = match self.word(Place::Value)? {
             Some(_) => self.text[start..self.at].to_owned(),
-            None => return Err(self.unexpected()),
+            None => return Err(self.missing_word()),
         };
         self.newlines()?;
         let mut words = None;

@@ -3,10 +3,10 @@
 //! Words of functions are shown as they were written. Elsewhere, in job lists and traces, only the parts are
 //! there, and quoting is put back where it is needed.
 
-use super::print_word::{arith_text, assignment_text, condition_text, parts_text, word_text};
+use super::print_word::{arith_text, assignment_text, expression_text, parts_text, word_text};
 use super::tree::{
-    Arith, ArmEnd, Chain, Command, Connector, Descriptor, Function, Kind, List, Part, Pipeline, Redirect,
-    RedirectAction, Simple, TimeFormat,
+    Arith, ArmEnd, Chain, Command, Condition, Connector, Descriptor, For, Function, Kind, List, Part, Pipeline,
+    Redirect, RedirectAction, Simple, TimeFormat,
 };
 
 /// A function definition.
@@ -35,6 +35,20 @@ pub fn simple_text(simple: &Simple) -> String {
     let mut printer = Printer { inline: true, ..Printer::default() };
     printer.simple(simple);
     printer.out
+}
+
+/// The first line of a `for`.
+pub fn for_text(node: &For) -> String {
+    let words: Vec<String> = match &node.words {
+        Some(words) => words.iter().map(word_text).collect(),
+        None => vec!["\"$@\"".to_owned()],
+    };
+    format!("for {} in {}", node.name, words.join(" "))
+}
+
+/// `[[ … ]]`
+pub fn condition_text(condition: &Condition) -> String {
+    format!("[[ {} ]]", expression_text(condition))
 }
 
 #[derive(Default)]
@@ -189,14 +203,7 @@ impl Printer {
                 self.put("done");
             }
             Kind::For(node) => {
-                self.put(&format!("for {} in ", node.name));
-                match &node.words {
-                    Some(words) => {
-                        let words: Vec<String> = words.iter().map(word_text).collect();
-                        self.put(&words.join(" "));
-                    }
-                    None => self.put("\"$@\""),
-                }
+                self.put(&for_text(node));
                 self.put(";");
                 self.newline();
                 self.put("do");
@@ -221,7 +228,7 @@ impl Printer {
             }
             Kind::Case(node) => self.case(node),
             Kind::Arith(arith) => self.put(&format!("(({}))", arith_text(arith))),
-            Kind::Condition(condition) => self.put(&format!("[[ {} ]]", condition_text(condition))),
+            Kind::Condition(condition) => self.put(&condition_text(condition)),
             Kind::Function(function) => {
                 self.put("function ");
                 self.function(function);

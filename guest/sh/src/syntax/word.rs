@@ -1,6 +1,6 @@
 //! Words and quoting.
 
-use super::error::SyntaxError;
+use super::error::{Fault, SyntaxError};
 use super::lexer::{Parser, ends_word};
 use super::tree::{Direction, Part, Word};
 use crate::escape;
@@ -107,9 +107,9 @@ impl Parser<'_> {
         Ok(Some(word))
     }
 
-    /// Within a function, notes how a word was written.
+    /// Within a function, or where it is wanted, notes how a word was written.
     pub(super) fn keep_source(&self, word: &mut Word, start: usize, end: usize) {
-        if self.functions > 0 && word.bare().is_none() {
+        if (self.functions > 0 || self.keep_sources) && word.bare().is_none() {
             word.source = self.text.get(start..end).map(Into::into);
         }
     }
@@ -119,7 +119,18 @@ impl Parser<'_> {
         self.blanks();
         match self.word(place)? {
             Some(word) => Ok(word),
-            None => Err(self.unexpected()),
+            None => Err(self.missing_word()),
+        }
+    }
+
+    /// The error where a word must be: the line that the end of the text ends is the token that is wrong.
+    pub(super) fn missing_word(&mut self) -> SyntaxError {
+        match self.unexpected() {
+            SyntaxError { fault: Fault::EndOfFile, .. } if !self.text.ends_with('\n') => {
+                let line = self.text.lines().last().unwrap_or_default().to_owned();
+                self.fault(Fault::Unexpected("newline".to_owned(), line))
+            }
+            error => error,
         }
     }
 
@@ -148,7 +159,7 @@ impl Parser<'_> {
                 b'<' | b'>' if self.ahead(1) == b'(' && place != Place::Regex => {
                     let direction = if byte == b'<' { Direction::Read } else { Direction::Write };
                     self.at += 2;
-                    let list = self.nested(|p| p.list_until_close())?;
+                    let list = self.nested(|p| p.substitution_list())?;
                     builder.part(Part::Process(list.into(), direction));
                 }
                 b'(' if place == Place::Regex => {
