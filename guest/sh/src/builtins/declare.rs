@@ -250,7 +250,11 @@ fn declare_here(
     let read_only = existing.is(Attributes::READONLY);
     let assigns = parsed.value.is_some() || array.is_some();
     if read_only && (assigns || request.clear.has(Attributes::READONLY)) {
-        shell.complain_as(request.builtin, &format!("{name}: readonly variable"));
+        let message = format!("{name}: readonly variable");
+        match request.builtin {
+            "export" | "readonly" => shell.complain(&message),
+            builtin => shell.complain_as(builtin, &message),
+        }
         return Ok(1);
     }
     if request.associative && matches!(existing.value, Value::Indexed(_)) {

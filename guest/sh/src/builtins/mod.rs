@@ -50,6 +50,7 @@ pub use command::{CommandRequest, command};
 pub use eval::{eval, source};
 pub use exec::{ExecRequest, exec_request};
 pub use listing::array_text;
+pub use read::read_answer;
 
 /// How a builtin is called.
 #[derive(Clone, Copy)]

@@ -165,6 +165,13 @@ impl Shell {
                     None => *at = *end,
                 }
             }
+            Op::SelectNext(node, end) => {
+                self.line = node.line;
+                self.before_compound(|| for_text(node).replacen("for", "select", 1))?;
+                if !self.select(node)? {
+                    *at = *end;
+                }
+            }
             Op::ForInitial(node, end) => {
                 if let Some(initial) = &node.initial {
                     self.line = node.line;
@@ -226,7 +233,7 @@ impl Shell {
     }
 
     fn begin_loop(&mut self, next: usize, end: usize, items: Vec<String>) {
-        let running = Loop { next, end, status: 0, guards: self.guards, items: items.into_iter() };
+        let running = Loop { next, end, status: 0, guards: self.guards, items: items.into_iter(), begun: false };
         self.controls.push(Control::Loop(running));
     }
 

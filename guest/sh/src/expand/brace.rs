@@ -59,7 +59,9 @@ fn push<'a>(word: &mut Vec<Cow<'a, Part>>, part: Cow<'a, Part>) {
         };
         word.pop();
         word.push(Cow::Owned(longer));
-        word.push(Cow::Owned(rest));
+        if length < text.len() {
+            word.push(Cow::Owned(rest));
+        }
         return;
     }
     word.push(part);

@@ -160,9 +160,10 @@ impl Shell {
             (Value::Associative(elements), Key::Name(key)) => elements.remove(&key),
             (Value::Associative(elements), Key::Index(index)) => elements.remove(&index.to_string()),
             (Value::Indexed(elements), Key::Index(index)) => {
+                let written = index;
                 let index = if index < 0 { index + end_of(elements) } else { index };
                 if index < 0 {
-                    return Err(self.refuse(&format!("unset: [{index}]: bad array subscript")));
+                    return Err(self.refuse(&format!("unset: [{written}]: bad array subscript")));
                 }
                 elements.remove(&index);
             }

@@ -164,8 +164,10 @@ impl Parser<'_> {
                 simple.redirects.push(redirect);
                 continue;
             }
-            if (simple.words.is_empty() || self.after_blank_alias()) && self.alias() {
-                continue;
+            if simple.words.is_empty() || self.after_blank_alias() {
+                while self.alias() {
+                    self.blanks();
+                }
             }
             if simple.words.is_empty() {
                 if let Some(assignment) = self.assignment()? {

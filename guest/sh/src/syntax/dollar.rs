@@ -168,7 +168,9 @@ impl Parser<'_> {
                     self.at += 2;
                     self.line += 1;
                 }
-                b'\\' if matches!(self.ahead(1), b'$' | b'`' | b'"' | b'\\') => self.backslash(&mut builder),
+                b'\\' if end == ArithEnd::Subscript || matches!(self.ahead(1), b'$' | b'`' | b'"' | b'\\') => {
+                    self.backslash(&mut builder);
+                }
                 b'\'' if end == ArithEnd::Subscript => self.single_quotes(&mut builder)?,
                 b'"' => self.double_quotes(&mut builder)?,
                 _ if depth == 0 && end.is_at(self, questions) => {

@@ -202,8 +202,12 @@ impl Printer {
                 self.body(body);
                 self.put("done");
             }
-            Kind::For(node) => {
-                self.put(&for_text(node));
+            Kind::For(node) | Kind::Select(node) => {
+                let text = for_text(node);
+                match command.kind {
+                    Kind::Select(_) => self.put(&text.replacen("for", "select", 1)),
+                    _ => self.put(&text),
+                }
                 self.put(";");
                 self.newline();
                 self.put("do");
