@@ -39,6 +39,7 @@ pub(super) fn hash(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
                     };
                     shell.print(&line);
                 }
+                None if given.has(b'd') => {}
                 None => status = not_found(shell, name),
             }
             continue;

@@ -18,7 +18,7 @@ pub(super) fn kill(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
         Some(option @ ("-s" | "-n")) => {
             let Some(name) = arguments.get(2) else {
                 shell.complain_as("kill", &format!("{option}: option requires an argument"));
-                return Ok(2);
+                return Ok(1);
             };
             let Some(number) = real_signal(name) else {
                 shell.complain_as("kill", &format!("{name}: invalid signal specification"));

@@ -15,6 +15,11 @@ pub(super) fn printf(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop
     match arguments.get(1).map(String::as_str) {
         Some("-v") => {
             variable = arguments.get(2).cloned();
+            if variable.is_none() {
+                shell.complain_as("printf", "-v: option requires an argument");
+                shell.print_usage("printf");
+                return Ok(2);
+            }
             first = 3;
             let valid = variable.as_ref().is_some_and(|v| name_length(v.as_bytes()) > 0);
             if !valid {
@@ -24,7 +29,7 @@ pub(super) fn printf(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop
             }
         }
         Some(option) if option.starts_with('-') && option.len() > 1 && option != "--" => {
-            return Ok(shell.reject_option("printf", &option[..2.min(option.len())]));
+            return Ok(shell.reject_option("printf", &option.chars().take(2).collect::<String>()));
         }
         _ => {}
     }

@@ -58,7 +58,8 @@ pub(super) fn read(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
         None => 0,
         Some(Ok(number)) => number,
         Some(Err(_)) => {
-            shell.complain_as("read", "invalid file descriptor specification");
+            let written = given.value(b'u').unwrap_or_default();
+            shell.complain_as("read", &format!("{written}: invalid file descriptor specification"));
             return Ok(1);
         }
     };

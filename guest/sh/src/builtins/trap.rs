@@ -93,5 +93,8 @@ fn show(shell: &mut Shell, names: &[String]) -> u8 {
     for line in lines {
         shell.print(&line);
     }
+    for name in names.iter().filter(|n| signal_number(n).is_none()) {
+        shell.complain_as("trap", &format!("{name}: invalid signal specification"));
+    }
     u8::from(wanted.len() != names.len())
 }

@@ -97,14 +97,14 @@ pub(super) fn topics() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 impl Shell {
     /// Prints how a builtin is called, after a mistake: without saying where.
-    pub(super) fn print_usage(&mut self, builtin: &str) {
+    pub fn print_usage(&mut self, builtin: &str) {
         if let Some((name, synopsis)) = SYNOPSES.iter().find(|(name, _)| *name == builtin) {
             self.write_error(&format!("{name}: usage: {synopsis}\n"));
         }
     }
 
     /// Reports an option that a builtin does not have; the status.
-    pub(super) fn reject_option(&mut self, builtin: &str, option: &str) -> u8 {
+    pub fn reject_option(&mut self, builtin: &str, option: &str) -> u8 {
         self.complain_as(builtin, &format!("{option}: invalid option"));
         self.print_usage(builtin);
         2

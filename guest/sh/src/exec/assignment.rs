@@ -100,7 +100,7 @@ impl Shell {
                 }
                 continue;
             };
-            let mut at = self.arith(index)?;
+            let mut at = self.arith(index).map_err(Stop::abandoning)?;
             if at < 0 {
                 at += end;
             }
@@ -169,7 +169,7 @@ impl Shell {
     /// What an element becomes by the attributes of its array.
     fn by_attributes(&mut self, word: String, attributes: Attributes) -> Result<String, Stop> {
         if attributes.has(Attributes::INTEGER) {
-            return Ok(self.evaluate(&word)?.to_string());
+            return Ok(self.evaluate(&word).map_err(Stop::abandoning)?.to_string());
         }
         if attributes.has(Attributes::LOWER) || attributes.has(Attributes::UPPER) {
             return Ok(in_case(&word, attributes));

@@ -84,7 +84,7 @@ impl Shell {
         self.variables.leave();
         self.out = out;
         self.put_back(saved);
-        if result == Err(Stop::Discard) {
+        if matches!(result, Err(Stop::Discard | Stop::Abandon)) {
             self.status = 1;
         }
         let status = self.status;

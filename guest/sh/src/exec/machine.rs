@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::simple::Next;
 use super::{Code, Control, Loop, Op};
+use crate::state::options::SetOption;
 use crate::state::variable::Value;
 use crate::state::{Definition, Origin, Shell, Stop, nanoseconds};
 use crate::syntax::tree::{Case, Function};
@@ -66,6 +67,9 @@ impl Shell {
     }
 
     fn step(&mut self, op: &Op, at: &mut usize) -> Result<Next, Stop> {
+        if self.options.has(SetOption::NOEXEC) {
+            return Ok(Next::Go);
+        }
         match op {
             Op::Simple(simple) => return self.simple(simple),
             Op::Pipeline(pipeline) => {
@@ -279,6 +283,11 @@ impl Shell {
     }
 
     fn define(&mut self, function: &Rc<Function>) {
+        if function.name.contains(['$', '"', '\'', '`', '\\']) {
+            self.complain(&format!("`{}': not a valid identifier", function.name));
+            self.status = 1;
+            return;
+        }
         let readonly = self.functions.get(function.name.as_str()).is_some_and(|d| d.readonly.get());
         if readonly {
             let message = format!("{}: readonly function", function.name);
@@ -343,6 +352,12 @@ impl Shell {
                         Ok(()) => return Ok(Resume::In(code, at)),
                         Err(next) => stop = next,
                     }
+                }
+                // The text goes on with its next command, but not in a subshell, which ends.
+                (Control::Script(script), Stop::Discard) if self.level == 0 => {
+                    self.guards = script.guards;
+                    self.controls.push(Control::Script(script));
+                    return Ok(Resume::In(Rc::default(), 0));
                 }
                 (control, _) => self.undo(control),
             }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::redirect::Undo;
 use super::{Code, Control, compile};
 use crate::state::options::{SetOption, Shopt};
-use crate::state::{Call, Shell, Stop};
+use crate::state::{Call, Origin, Shell, Stop};
 use crate::syntax::{Parser, Unfinished};
 
 /// Texts that run texts, in each other.
@@ -22,6 +22,8 @@ pub struct Script {
     at: usize,
     pub(super) undo: Undo,
     pub(super) temporary: bool,
+    /// The conditions around it.
+    pub(super) guards: u32,
     /// Whether a command of it has run: an empty text succeeds.
     ran: bool,
 }
@@ -46,7 +48,7 @@ impl Script {
 
     fn new(parser: Parser<'static>, title: Rc<str>, file: Option<SourcedFile>) -> Script {
         let (code, at, undo) = (Rc::default(), 0, Undo::default());
-        Script { parser, title, file, code, at, undo, temporary: false, ran: false }
+        Script { parser, title, file, code, at, undo, temporary: false, guards: 0, ran: false }
     }
 
     pub(super) fn is_file(&self) -> bool {
@@ -59,6 +61,7 @@ impl Shell {
     pub(super) fn enter_script(&mut self, mut script: Script, code: Rc<Code>, at: usize) {
         script.code = code;
         script.at = at;
+        script.guards = self.guards;
         if let Some(file) = &mut script.file {
             file.line = self.line;
             self.calls.push(Call { name: "source".into(), line: self.line, source: file.source.clone() });
@@ -183,8 +186,11 @@ impl Shell {
                         continue;
                     }
                     // Other stops end the line only.
-                    if self.run(compile(&list)) == Err(Stop::Exit) {
-                        return;
+                    let guards = self.guards;
+                    match self.run(compile(&list)) {
+                        Err(Stop::Exit) => return,
+                        Err(Stop::Abandon) if self.origin == Origin::Argument => return,
+                        _ => self.guards = guards,
                     }
                 }
                 Ok(None) => return,

@@ -6,7 +6,6 @@ use super::function::Entry;
 use super::redirect::Undo;
 use super::script::Script;
 use crate::builtins::{self, Builtin};
-use crate::state::options::SetOption;
 use crate::state::{Shell, Stop};
 use crate::syntax::tree::{Assigned, Assignment, Part, Simple, Word};
 
@@ -32,9 +31,6 @@ pub struct Arguments {
 impl Shell {
     /// Runs a simple command.
     pub(super) fn simple(&mut self, node: &Rc<Simple>) -> Result<Next, Stop> {
-        if self.options.has(SetOption::NOEXEC) {
-            return Ok(Next::Go);
-        }
         self.line = node.line;
         self.before_command(node)?;
         self.substituted = None;
@@ -126,8 +122,8 @@ impl Shell {
         let written = self.flush_output();
         match status {
             Ok(status) => self.status = status,
-            // An error in a builtin fails the builtin; only `exit` with nonsense gives up the line.
-            Err(Stop::Discard) if arguments[0] != "exit" => self.status = 1,
+            // An error in a builtin fails the builtin.
+            Err(Stop::Discard) => self.status = 1,
             Err(stop) => return Err(stop),
         }
         if let Err(errno) = written {
@@ -170,7 +166,14 @@ impl Shell {
 
     /// `builtin`: nothing but builtins.
     fn builtin_builtin(&mut self, mut arguments: Arguments, undo: &mut Undo) -> Result<Next, Stop> {
-        let first = if arguments.list.get(1).is_some_and(|a| a == "--") { 2 } else { 1 };
+        let first = match arguments.list.get(1).map(String::as_str) {
+            Some("--") => 2,
+            Some(option) if option.starts_with('-') => {
+                self.status = self.reject_option("builtin", &option.chars().take(2).collect::<String>());
+                return Ok(Next::Go);
+            }
+            _ => 1,
+        };
         if arguments.list.len() <= first {
             self.status = 0;
             return Ok(Next::Go);

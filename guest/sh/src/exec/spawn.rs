@@ -105,9 +105,16 @@ impl Shell {
                 let name = format!("exec: {}", arguments[0]);
                 self.status = match errno {
                     Errno::NoEntry => {
-                        let why = if arguments[0].contains('/') { "No such file or directory" } else { "not found" };
-                        self.complain(&format!("{name}: {why}"));
+                        match arguments[0].contains('/') {
+                            true => self.complain(&format!("{}: No such file or directory", arguments[0])),
+                            false => self.complain(&format!("{name}: not found")),
+                        }
                         127
+                    }
+                    Errno::Access if is_directory(&arguments[0]) => {
+                        self.complain(&format!("{}: Is a directory", arguments[0]));
+                        self.complain(&format!("{name}: cannot execute: Is a directory"));
+                        126
                     }
                     errno => {
                         self.complain(&format!("{name}: cannot execute: {}", isopod_sys::text(errno)));

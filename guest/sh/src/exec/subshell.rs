@@ -10,6 +10,7 @@ use super::capture::Plumbing;
 use super::spawn::spawn;
 use crate::state::files::File;
 use crate::state::jobs::exit_status;
+use crate::state::options::SetOption;
 use crate::state::variable::{Attributes, Value, Variable};
 use crate::state::{Shell, Stop};
 use crate::syntax::tree::{Chain, Command, Coproc, Direction, Kind, List, Redirect};
@@ -119,6 +120,9 @@ impl Shell {
 
     /// `<( … )` and `>( … )`: a path that names the other end.
     pub fn process_substitution(&mut self, list: &Rc<List>, direction: Direction) -> Result<String, Stop> {
+        if self.options.has(SetOption::NOEXEC) {
+            return Ok("/dev/null".to_owned());
+        }
         self.files.look_for_inherited();
         self.reap_strays();
         let (reader, writer) = match Fd::pipe() {

@@ -122,7 +122,7 @@ impl Shell {
             self.last_argument = last_argument;
         }
         match result {
-            Err(Stop::Discard) | Ok(()) => Ok(()),
+            Err(Stop::Discard | Stop::Abandon) | Ok(()) => Ok(()),
             Err(stop) => Err(stop),
         }
     }

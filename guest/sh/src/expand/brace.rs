@@ -9,6 +9,9 @@ use crate::syntax::tree::{Brace, Name, Parameter, Part};
 /// costs some fifty bytes here, and a process has 256 MiB.
 const LIMIT: usize = 2_000_000;
 
+/// Parts that these words may have together, which bounds what braces beside braces cost.
+const PARTS: usize = 4_000_000;
+
 /// The words that a word with braces stands for, as lists of parts.
 pub(super) fn alternatives<'a>(shell: &mut Shell, parts: &'a [Part]) -> Result<Vec<Vec<Cow<'a, Part>>>, Stop> {
     let mut words: Vec<Vec<Cow<'a, Part>>> = vec![Vec::new()];
@@ -20,7 +23,9 @@ pub(super) fn alternatives<'a>(shell: &mut Shell, parts: &'a [Part]) -> Result<V
             continue;
         };
         let choices = choices(shell, brace)?;
-        if words.len().saturating_mul(choices.len()) > LIMIT {
+        let made = words.len().saturating_mul(choices.len());
+        let length = words[0].len() + choices.first().map_or(0, Vec::len);
+        if made > LIMIT || made.saturating_mul(length) > PARTS {
             return Err(shell.refuse(&format!("brace expansion: too many words (limit {LIMIT})")));
         }
         let mut longer = Vec::with_capacity(words.len() * choices.len());

@@ -125,7 +125,7 @@ impl Shell {
         let associative = matches!(self.variable(name).as_deref(), Some(Variable { value: Value::Associative(_), .. }));
         match associative {
             true => Ok(Key::Name(self.expand_string(&subscript.text)?)),
-            false => Ok(Key::Index(self.arith(subscript)?)),
+            false => Ok(Key::Index(self.arith(subscript).map_err(Stop::abandoning)?)),
         }
     }
 

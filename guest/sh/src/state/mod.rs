@@ -186,12 +186,24 @@ pub enum Stop {
     Exit,
     /// The rest of the line that was parsed is given up, after an error.
     Discard,
+    /// So are the texts of `eval`, `source` and `-c` that the line is in: an error that bash jumps from.
+    Abandon,
     /// `return`
     Return,
     /// `break N`
     Break(u32),
     /// `continue N`
     Continue(u32),
+}
+
+impl Stop {
+    /// An error that was to end a line ends more.
+    pub fn abandoning(self) -> Stop {
+        match self {
+            Stop::Discard => Stop::Abandon,
+            other => other,
+        }
+    }
 }
 
 impl Shell {
