@@ -120,6 +120,7 @@ impl Printer<'_> {
 
     /// One directive after its `%`. True if `\c` ended the output.
     fn directive(&mut self, rest: &mut &str) -> Result<bool, Ended> {
+        let written = *rest;
         let mut spec = Spec::default();
         while let Some(flag) = rest.chars().next() {
             match flag {
@@ -149,7 +150,7 @@ impl Printer<'_> {
         // Sizes mean nothing here.
         *rest = rest.trim_start_matches(['h', 'l', 'L', 'j', 'z', 't']);
         let Some(letter) = rest.chars().next() else {
-            self.shell.complain_as("printf", "`%': missing format character");
+            self.shell.complain_as("printf", &format!("`%{written}': missing format character"));
             return Err(Ended);
         };
         *rest = &rest[letter.len_utf8()..];

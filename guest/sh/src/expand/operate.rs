@@ -132,41 +132,45 @@ impl Shell {
         length: Option<&Arith>,
     ) -> Result<Values, Stop> {
         let (offset, length) = self.bounds(offset, length)?;
+        let end = match name {
+            Name::Variable(name) => match self.variable(name).as_deref().map(|v| &v.value) {
+                Some(Value::Indexed(elements)) => {
+                    elements.last_key_value().map_or(0, |(last, _)| last.saturating_add(1))
+                }
+                Some(Value::Associative(elements)) => elements.len() as i64,
+                Some(Value::Scalar(_)) => 1,
+                Some(Value::Unset) | None => 0,
+            },
+            _ => self.positional.len() as i64 + 1,
+        };
+        let start = if offset < 0 { end + offset } else { offset };
+        if start < 0 || start > end {
+            return Ok(Values::Many { items: Vec::new(), joined, end });
+        }
         let limit = match length {
             None => usize::MAX,
             Some(length) if length < 0 => return Err(self.refuse(&format!("{length}: substring expression < 0"))),
             Some(length) => length as usize,
         };
-        let start = |end: i64| if offset < 0 { end + offset } else { offset };
         let items: Vec<(i64, String)> = match name {
             Name::Variable(name) => match self.variable(name).as_deref().map(|v| &v.value) {
                 Some(Value::Indexed(elements)) => {
-                    let start = start(elements.last_key_value().map_or(0, |(last, _)| last.saturating_add(1)));
-                    let wanted = if start < 0 { 0 } else { limit };
-                    elements.range(start.max(0)..).take(wanted).map(|(i, v)| (*i, v.clone())).collect()
+                    elements.range(start..).take(limit).map(|(i, v)| (*i, v.clone())).collect()
                 }
                 Some(Value::Associative(elements)) => {
-                    let start = start(elements.len() as i64);
-                    let wanted = if start < 0 { 0 } else { limit };
-                    let sorted = elements.sorted().into_iter().skip(start.max(0) as usize).take(wanted);
+                    let sorted = elements.sorted().into_iter().skip(start as usize).take(limit);
                     sorted.enumerate().map(|(i, (_, v))| (i as i64, v.to_owned())).collect()
                 }
-                Some(Value::Scalar(text)) => {
-                    let wanted = usize::from(start(1) == 0).min(limit);
-                    std::iter::repeat_n((0, text.clone()), wanted).collect()
-                }
-                Some(Value::Unset) | None => Vec::new(),
+                Some(Value::Scalar(text)) if start == 0 => vec![(0, text.clone())].into_iter().take(limit).collect(),
+                _ => Vec::new(),
             },
             _ => {
-                let start = start(self.positional.len() as i64 + 1);
-                let wanted = if start < 0 { 0 } else { limit };
                 // `${@:0}` starts with `$0`.
                 let own = (start == 0).then(|| self.name.to_string());
                 let rest = self.positional.iter().skip(start.max(1) as usize - 1).cloned();
-                own.into_iter().chain(rest).take(wanted).enumerate().map(|(i, v)| (i as i64, v)).collect()
+                own.into_iter().chain(rest).take(limit).enumerate().map(|(i, v)| (i as i64, v)).collect()
             }
         };
-        let end = items.last().map_or(0, |(last, _)| last.saturating_add(1));
         Ok(Values::Many { items, joined, end })
     }
 

@@ -120,6 +120,8 @@ pub struct Shell {
     pub captures: u32,
     /// For each subshell in place, the working directory and the umask to go back to, once changed.
     pub places: Vec<(Option<String>, Option<u32>)>,
+    /// `-i` was given.
+    pub interactive: bool,
     /// Builtins that `enable -n` took away.
     pub disabled: Vec<String>,
     /// Programs that `hash` was told to remember, with their paths.
