@@ -439,6 +439,10 @@ fn functions(shell: &mut Shell, names: &[String], request: &Request) -> u8 {
             status = 1;
             continue;
         };
+        if request.set.has(Attributes::TRACE) || request.clear.has(Attributes::TRACE) {
+            definition.traced.set(request.set.has(Attributes::TRACE));
+            continue;
+        }
         if request.set.has(Attributes::READONLY) || request.set.has(Attributes::EXPORT) {
             definition.readonly.set(definition.readonly.get() || request.set.has(Attributes::READONLY));
             definition.exported.set(definition.exported.get() || request.set.has(Attributes::EXPORT));

@@ -83,6 +83,7 @@ impl Shell {
             }
             Op::Subshell(list, redirects, line) => {
                 self.line = *line;
+                self.note_subshell(list);
                 self.subshell(list, redirects)?;
                 self.finish_command()?;
             }

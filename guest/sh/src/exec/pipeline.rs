@@ -67,6 +67,9 @@ impl Shell {
         let mut reader: Option<Rc<File>> = None;
         let mut failed = None;
         for (i, command) in pipeline.stages.iter().enumerate() {
+            if !self.traps.is_empty() {
+                self.before_stage(command)?;
+            }
             let stdin = if i == 0 { input.clone() } else { reader.take() };
             let mut stdout = output.clone();
             if i + 1 < count {

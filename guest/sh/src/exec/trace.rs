@@ -95,9 +95,7 @@ impl Shell {
     /// The assignments among the arguments of a declaration, which bash shows once more by themselves.
     fn trace_declared(&mut self, arguments: &Arguments) -> Result<(), Stop> {
         let list = &arguments.list;
-        let declares = list
-            .first()
-            .is_some_and(|name| matches!(name.as_str(), "export" | "readonly" | "declare" | "local" | "typeset"));
+        let declares = list.first().is_some_and(|name| matches!(name.as_str(), "export" | "readonly"));
         if !declares {
             return Ok(());
         }

@@ -168,6 +168,8 @@ pub struct Definition {
     pub exported: Cell<bool>,
     /// `readonly -f`
     pub readonly: Cell<bool>,
+    /// `declare -ft`: the DEBUG and RETURN traps hold inside.
+    pub traced: Cell<bool>,
 }
 
 /// A running function or sourced file.
@@ -251,6 +253,7 @@ impl Definition {
             in_place: Cell::new(None),
             exported: Cell::new(false),
             readonly: Cell::new(false),
+            traced: Cell::new(false),
         })
     }
 }
