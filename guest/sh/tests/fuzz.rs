@@ -227,7 +227,10 @@ impl Random {
         match self.next(5) {
             0 => text.insert_str(from, PIECES[self.next(PIECES.len())]),
             1 => text.replace_range(from..to.min(boundary_before(text, from + 20)).max(from), ""),
-            2 if to - from < LONGEST => text.insert_str(from, &text[from..to].to_owned()),
+            2 if to - from < LONGEST => {
+                let piece = text[from..to].to_owned();
+                text.insert_str(from, &piece);
+            }
             3 => text.insert(from, char::from(self.next(256) as u8)),
             _ => text.truncate(to),
         }

@@ -24,34 +24,10 @@ fn key(text: &str) -> String {
     if plain { text.to_owned() } else { quote::double(text) }
 }
 
-/// The letters after `declare -`, `-` alone if there are none.
-pub(super) fn flags(variable: &Variable) -> String {
-    let mut letters = String::new();
-    match variable.value {
-        Value::Indexed(_) => letters.push('a'),
-        Value::Associative(_) => letters.push('A'),
-        _ => {}
-    }
-    for (attribute, letter) in [
-        (Attributes::INTEGER, 'i'),
-        (Attributes::NAMEREF, 'n'),
-        (Attributes::READONLY, 'r'),
-        (Attributes::TRACE, 't'),
-        (Attributes::EXPORT, 'x'),
-        (Attributes::CAPITAL, 'c'),
-        (Attributes::LOWER, 'l'),
-        (Attributes::UPPER, 'u'),
-    ] {
-        if variable.is(attribute) {
-            letters.push(letter);
-        }
-    }
-    if letters.is_empty() { "-".to_owned() } else { letters }
-}
-
 /// The line of `declare -p`.
 pub(super) fn declaration(name: &str, variable: &Variable) -> String {
-    let flags = flags(variable);
+    let letters = variable.letters();
+    let flags = if letters.is_empty() { "-" } else { &letters };
     match &variable.value {
         Value::Unset => format!("declare -{flags} {name}"),
         _ if variable.is(Attributes::UNASSIGNED) => format!("declare -{flags} {name}"),

@@ -75,7 +75,11 @@ pub(super) fn read(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
         shell.files.look_for_inherited();
     }
     let Some(file) = shell.files.get(number).cloned() else {
-        shell.complain_as("read", &format!("{number}: invalid file descriptor: Bad file descriptor"));
+        let message = match given.has(b'u') {
+            true => format!("{number}: invalid file descriptor: Bad file descriptor"),
+            false => format!("read error: {number}: Bad file descriptor"),
+        };
+        shell.complain_as("read", &message);
         return Ok(1);
     };
     if request.timeout == Some(0) {

@@ -20,7 +20,7 @@ impl Shell {
         match started {
             Ok((pid, plumbing)) => {
                 plumbing.drain();
-                self.status = self.wait_for(pid, Some(&arguments[0]))?;
+                self.status = self.wait_for(pid, Some(arguments))?;
             }
             Err(errno) => self.status = self.report_spawn(&arguments[0], errno)?,
         }
@@ -136,6 +136,11 @@ impl Shell {
                 self.complain(&format!("fork: {}", isopod_sys::text(errno)));
                 self.status = 254;
                 return Err(Stop::Exit);
+            }
+            // It is there, but what its first line names is not.
+            Errno::NoEntry if name.contains('/') && files::stat(name, true).is_ok() => {
+                self.complain(&format!("{name}: cannot execute: required file not found"));
+                return Ok(127);
             }
             Errno::NoEntry => {
                 let message = format!("{name}: {}", not_found(name));

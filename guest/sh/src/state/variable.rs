@@ -92,6 +92,26 @@ impl Variable {
         }
     }
 
+    /// The letters of `declare` for its kind and attributes.
+    pub fn letters(&self) -> String {
+        const LETTERS: [(Attributes, char); 8] = [
+            (Attributes::INTEGER, 'i'),
+            (Attributes::NAMEREF, 'n'),
+            (Attributes::READONLY, 'r'),
+            (Attributes::TRACE, 't'),
+            (Attributes::EXPORT, 'x'),
+            (Attributes::CAPITAL, 'c'),
+            (Attributes::LOWER, 'l'),
+            (Attributes::UPPER, 'u'),
+        ];
+        let kind = match self.value {
+            Value::Indexed(_) => Some('a'),
+            Value::Associative(_) => Some('A'),
+            Value::Unset | Value::Scalar(_) => None,
+        };
+        kind.into_iter().chain(LETTERS.iter().filter(|(a, _)| self.is(*a)).map(|(_, letter)| *letter)).collect()
+    }
+
     /// Whether it is an array of either kind.
     pub fn is_array(&self) -> bool {
         matches!(self.value, Value::Indexed(_) | Value::Associative(_))
