@@ -144,9 +144,11 @@ impl Printer {
     }
 
     fn finish_documents(&mut self) {
-        for document in std::mem::take(&mut self.documents) {
-            self.put("\n");
-            self.put(&document);
+        for (i, document) in std::mem::take(&mut self.documents).iter().enumerate() {
+            if i == 0 {
+                self.put("\n");
+            }
+            self.put(document);
         }
     }
 
@@ -340,8 +342,13 @@ impl Printer {
             RedirectAction::Write => format!("> {target}"),
             RedirectAction::Clobber => format!(">| {target}"),
             RedirectAction::Append => format!(">> {target}"),
+            RedirectAction::ReadWrite if descriptor.is_empty() => format!("0<> {target}"),
             RedirectAction::ReadWrite => format!("<> {target}"),
             // The default number is shown.
+            // Closing is shown one way.
+            RedirectAction::DuplicateRead if target == "-" => {
+                format!("{}>&-", if descriptor.is_empty() { "0" } else { "" })
+            }
             RedirectAction::DuplicateRead if descriptor.is_empty() => format!("0<&{target}"),
             RedirectAction::DuplicateRead => format!("<&{target}"),
             RedirectAction::DuplicateWrite if descriptor.is_empty() => format!("1>&{target}"),
