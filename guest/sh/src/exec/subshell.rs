@@ -210,4 +210,24 @@ impl Shell {
         self.status = 0;
         Ok(())
     }
+
+    /// After a `wait`: what is over has no pipes and no variables any more. Before that they stay, even if the
+    /// coprocess ended, so that its last words can be read.
+    pub fn forget_coprocesses(&mut self) {
+        for (name, pid) in std::mem::take(&mut self.coprocesses) {
+            if self.jobs.status_of(pid).is_none() {
+                self.coprocesses.push((name, pid));
+                continue;
+            }
+            let numbers: Vec<u32> = match self.variables.get(&name).map(|v| &v.value) {
+                Some(Value::Indexed(ends)) => ends.values().filter_map(|n| n.parse().ok()).collect(),
+                _ => Vec::new(),
+            };
+            for number in numbers {
+                self.files.set(number, None);
+            }
+            self.variables.unset(&name);
+            self.variables.unset(&format!("{name}_PID"));
+        }
+    }
 }

@@ -13,7 +13,8 @@ impl Shell {
             match process::wait(Some(pid), None) {
                 Ok((_, status)) => {
                     if let (process::Status::Signalled(signal), Some(command)) = (&status, command) {
-                        self.report_death(pid, *signal, command);
+                        let words: Vec<String> = command.iter().map(|word| crate::quote::traced(word)).collect();
+                        self.report_death(pid, *signal, &words.join(" "));
                     }
                     return Ok(exit_status(status));
                 }
@@ -27,7 +28,7 @@ impl Shell {
     }
 
     /// Says that a signal ended a child, unless it is one that people expect.
-    fn report_death(&mut self, pid: u32, signal: u8, command: &[String]) {
+    pub fn report_death(&mut self, pid: u32, signal: u8, command: &str) {
         let what = match signal {
             2 | 13 => return,
             1 => "Hangup",
@@ -43,8 +44,7 @@ impl Shell {
             15 => "Terminated",
             _ => "Terminated by a signal",
         };
-        let command: Vec<String> = command.iter().map(|word| crate::quote::traced(word)).collect();
-        self.complain(&format!("{pid:5} {what:23} {}", command.join(" ")));
+        self.complain(&format!("{pid:5} {what:23} {command}"));
     }
 
     /// Takes the caught signals from the kernel, to be dealt with between commands.
