@@ -36,12 +36,29 @@ pub(super) fn declaration(name: &str, variable: &Variable) -> String {
     }
 }
 
+/// Computed variables that `set` does not list.
+const MOVING: [&str; 11] = [
+    "BASHPID",
+    "BASH_ARGV0",
+    "BASH_COMMAND",
+    "BASH_SUBSHELL",
+    "EPOCHREALTIME",
+    "EPOCHSECONDS",
+    "FUNCNAME",
+    "LINENO",
+    "RANDOM",
+    "SECONDS",
+    "SRANDOM",
+];
+
 impl Shell {
     /// The lines of `set`: all variables as assignments.
     pub(super) fn print_assignments(&mut self) {
         let mut lines = Vec::new();
         let names: Vec<String> = self.names_with("");
-        for name in names {
+        // What is different each time it is looked at would make no two listings alike.
+        let moving = |name: &String| self.variables.get(name).is_none() && MOVING.contains(&name.as_str());
+        for name in names.into_iter().filter(|name| !moving(name)) {
             // A name reference is shown as what it is.
             let own = self.variables.get(&name).map(std::borrow::Cow::Borrowed);
             let Some(variable) = own.or_else(|| self.variable(&name)) else { continue };

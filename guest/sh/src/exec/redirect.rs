@@ -50,8 +50,8 @@ impl Shell {
             match self.redirect_one(redirect, &mut undo) {
                 Ok(()) => {}
                 Err(failure) => {
-                    self.restore_files(undo);
-                    return match failure {
+                    let result = match failure {
+                        // It goes where standard error goes by now.
                         Failure::Message(message) => {
                             self.complain(&message);
                             Ok(None)
@@ -59,6 +59,8 @@ impl Shell {
                         Failure::Stop(Stop::Discard) => Ok(None),
                         Failure::Stop(stop) => Err(stop),
                     };
+                    self.restore_files(undo);
+                    return result;
                 }
             }
         }

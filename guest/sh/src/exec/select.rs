@@ -7,6 +7,8 @@ use crate::syntax::tree::For;
 
 /// The width that bash assumes where there is no terminal.
 const WIDTH: usize = 80;
+/// Columns between tab stops.
+const TAB: usize = 8;
 
 impl Shell {
     /// Shows the menu and sets the variable by the answer. False when there are no more answers.
@@ -49,11 +51,11 @@ impl Shell {
     }
 }
 
-/// The numbered items, in as many columns as fit.
+/// The numbered items, in as many columns as fit, each column at a tab stop or by blanks, as bash sets them.
 fn menu(items: &[String]) -> String {
-    let digits = items.len().to_string().len();
+    let digits = |number: usize| number.to_string().len();
     let longest = items.iter().map(|i| i.chars().count()).max().unwrap_or(0);
-    let width = longest + digits + 4;
+    let width = longest + digits(items.len()) + 4;
     let columns = (WIDTH / width).max(1);
     let mut rows = items.len().div_ceil(columns);
     if rows == 1 {
@@ -61,17 +63,32 @@ fn menu(items: &[String]) -> String {
     }
     let mut text = String::new();
     for row in 0..rows {
-        let mut column = row;
+        let (mut at, mut position) = (row, 0);
         loop {
-            let entry = format!("{:digits$}) {}", column + 1, items[column]);
+            let digits = if position == 0 { digits(rows) } else { digits(items.len()) };
+            let entry = format!("{:digits$}) {}", at + 1, items[at]);
             text.push_str(&entry);
-            column += rows;
-            if column >= items.len() {
+            at += rows;
+            if at >= items.len() {
                 break;
             }
-            text.push_str(&" ".repeat(width.saturating_sub(entry.chars().count())));
+            indent(&mut text, position + entry.chars().count(), position + width);
+            position += width;
         }
         text.push('\n');
     }
     text
+}
+
+/// Moves from one column to another, by tabs where they do not go too far.
+fn indent(text: &mut String, mut from: usize, to: usize) {
+    while from < to {
+        if to / TAB > from / TAB {
+            text.push('\t');
+            from += TAB - from % TAB;
+        } else {
+            text.push(' ');
+            from += 1;
+        }
+    }
 }

@@ -61,8 +61,8 @@ impl Shell {
             "MACHTYPE" => "wasm32-wasi".to_owned(),
             "OSTYPE" => "linux-gnu".to_owned(),
             "TERM" => "dumb".to_owned(),
-            "SHELLOPTS" => self.shell_options(),
-            "BASHOPTS" => self.bash_options(),
+            "SHELLOPTS" => return Some(read_only(Variable::scalar(self.shell_options()))),
+            "BASHOPTS" => return Some(read_only(Variable::scalar(self.bash_options()))),
             "PIPESTATUS" => return Some(array(self.statuses.iter().map(u8::to_string))),
             "DIRSTACK" => {
                 let top = self.variables.get("PWD").and_then(Variable::text).unwrap_or_default().to_owned();
