@@ -73,6 +73,14 @@ pub fn if_needed(text: &str) -> String {
     text.to_owned()
 }
 
+/// The same for `set -x`, which prefers plain quotes even around newlines and tabs.
+pub fn traced(text: &str) -> String {
+    match text.contains(['\n', '\t', ' ']) {
+        true => format!("'{}'", text.replace('\'', "'\\''")),
+        false => if_needed(text),
+    }
+}
+
 /// In double quotes, or `$'…'` if there are control characters: `declare -p`.
 pub fn double(text: &str) -> String {
     if needs_escapes(text) {

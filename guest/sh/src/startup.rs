@@ -100,7 +100,11 @@ impl Invocation {
                             b'c' if on => command = true,
                             b's' if on => input = true,
                             b'l' => {}
-                            b'i' => return Err(shell.reject("-i")),
+                            // Nobody types here; what can be seen of it is the letter, and aliases.
+                            b'i' => {
+                                shell.interactive = on;
+                                shell.options.switch_shopt(Shopt::EXPAND_ALIASES, on);
+                            }
                             b'o' => {
                                 let name = rest.next().unwrap_or_default();
                                 let Some(option) = SetOption::named(&name) else { return Err(shell.reject(&name)) };
@@ -236,7 +240,7 @@ impl Shell {
         let mut shlvl = Variable::scalar((level + 1).to_string());
         shlvl.attributes.insert(Attributes::EXPORT);
         self.variables.insert("SHLVL", shlvl);
-        let mut pwd = Variable::scalar(start_directory(directory));
+        let mut pwd = Variable::scalar(working_directory(directory));
         pwd.attributes.insert(Attributes::EXPORT);
         self.variables.insert("PWD", pwd);
     }
@@ -261,8 +265,8 @@ impl Shell {
     }
 }
 
-/// The working directory: by the name the parent had for it, if that is right.
-fn start_directory(given: Option<String>) -> String {
+/// The working directory: by the name that PWD has for it, if that is right.
+pub(crate) fn working_directory(given: Option<String>) -> String {
     let real = process::cwd();
     match given {
         Some(given) if given == real => real,

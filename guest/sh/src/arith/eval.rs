@@ -42,6 +42,22 @@ impl Shell {
         self.evaluate(&text)
     }
 
+    /// The same for `((`, `[[` or a builtin, by whose name its messages begin.
+    pub fn arith_for(&mut self, who: &'static str, arith: &Arith) -> Result<i64, Stop> {
+        let outer = std::mem::replace(&mut self.evaluating, who);
+        let result = self.arith(arith);
+        self.evaluating = outer;
+        result
+    }
+
+    /// The same for a text.
+    pub fn evaluate_for(&mut self, who: &'static str, text: &str) -> Result<i64, Stop> {
+        let outer = std::mem::replace(&mut self.evaluating, who);
+        let result = self.evaluate(text);
+        self.evaluating = outer;
+        result
+    }
+
     /// The value of an expression in a text that has been expanded.
     pub fn evaluate(&mut self, text: &str) -> Result<i64, Stop> {
         if let Some(number) = plain_number(text) {
@@ -58,9 +74,11 @@ impl Shell {
         result.map_err(|failure| match failure {
             Failure::Stop(stop) => stop,
             Failure::Error(error) => {
-                let text = without_placeholders(text.trim_start(), dollars);
+                let text = without_placeholders(error.within.as_deref().unwrap_or(text.trim_start()), dollars);
                 let token = without_placeholders(&error.token, dollars);
-                self.refuse(&format!("{text}: {} (error token is \"{token}\")", error.message))
+                let by = if self.evaluating.is_empty() { "" } else { ": " };
+                let message = format!("{}{by}{text}: {} (error token is \"{token}\")", self.evaluating, error.message);
+                self.refuse(&message)
             }
         })
     }
@@ -179,10 +197,13 @@ impl Shell {
         };
         if depth >= RECURSION_LIMIT {
             let message = "expression recursion level exceeded";
-            return Err(Error { message, token: text }.into());
+            return Err(Error::new(message, text).into());
         }
-        let code = compile(&text)?;
-        self.run_arith(&code, &[], depth + 1)
+        let code = compile(&text).map_err(|e| e.within(&text))?;
+        self.run_arith(&code, &[], depth + 1).map_err(|failure| match failure {
+            Failure::Error(error) => Failure::Error(error.within(&text)),
+            stop => stop,
+        })
     }
 
     fn target_key(&mut self, target: &Target, dollars: &[i64], depth: u32) -> Result<Option<Key>, Failure> {
@@ -198,16 +219,14 @@ impl Shell {
         let Subscript { code, text } = &**subscript;
         match code {
             Ok(code) => Ok(Some(Key::Index(self.run_arith(code, dollars, depth)?))),
-            Err(_) if text.trim().is_empty() => {
-                Err(Error { message: "bad array subscript", token: text.clone() }.into())
-            }
+            Err(_) if text.trim().is_empty() => Err(Error::new("bad array subscript", text.as_str()).into()),
             Err(error) => Err(error.clone().into()),
         }
     }
 }
 
 fn apply(binary: Binary, left: i64, right: i64, code: &Code, position: u32) -> Result<i64, Error> {
-    let fail = |message| Err(Error { message, token: code.text[position as usize..].to_owned() });
+    let fail = |message| Err(Error::new(message, &code.text[position as usize..]));
     Ok(match binary {
         Binary::Add => left.wrapping_add(right),
         Binary::Subtract => left.wrapping_sub(right),

@@ -107,6 +107,20 @@ pub struct Error {
     pub message: &'static str,
     /// The offending text.
     pub token: String,
+    /// The expression it is in, if that is not the one that was asked for.
+    pub within: Option<String>,
+}
+
+impl Error {
+    fn new(message: &'static str, token: impl Into<String>) -> Error {
+        Error { message, token: token.into(), within: None }
+    }
+
+    /// The error, in this expression unless it knows better.
+    fn within(mut self, text: &str) -> Error {
+        self.within.get_or_insert_with(|| text.trim_start().to_owned());
+        self
+    }
 }
 
 /// Marks a placeholder in the text given to `compile`; the next character is its number plus 32.

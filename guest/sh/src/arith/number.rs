@@ -4,7 +4,7 @@ use super::Error;
 
 /// Reads a constant: decimal, `0x`, `0` octal, or `base#digits`. Too large a value wraps, as in bash.
 pub fn parse_number(text: &str) -> Result<i64, Error> {
-    let fail = |message| Err(Error { message, token: text.to_owned() });
+    let fail = |message| Err(Error::new(message, text));
     if let Some((base, digits)) = text.split_once('#') {
         let base = match base.parse::<u32>() {
             Ok(base @ 2..=64) => base,
@@ -34,10 +34,10 @@ fn in_base(digits: &str, base: u32, text: &str) -> Result<i64, Error> {
             b'A'..=b'Z' => u32::from(byte - b'A') + 36,
             b'@' => 62,
             b'_' => 63,
-            _ => return Err(Error { message: "invalid number", token: text.to_owned() }),
+            _ => return Err(Error::new("invalid number", text)),
         };
         if digit >= base {
-            return Err(Error { message: "value too great for base", token: text.to_owned() });
+            return Err(Error::new("value too great for base", text));
         }
         value = value.wrapping_mul(i64::from(base)).wrapping_add(i64::from(digit));
     }

@@ -13,7 +13,7 @@ const DEPTH_LIMIT: u32 = 200;
 pub fn compile(text: &str) -> Result<Code, Error> {
     // A script can have this character too, and then it is no placeholder.
     if let Some(at) = text.find(PLACEHOLDER) {
-        return Err(Error { message: "syntax error: invalid arithmetic operator", token: text[at..].to_owned() });
+        return Err(Error::new("syntax error: invalid arithmetic operator", &text[at..]));
     }
     compile_at(text, 0)
 }
@@ -62,7 +62,7 @@ impl<'a> Compiler<'a> {
     /// The error of what comes next, or of the last token if nothing does.
     fn fail(&self, message: &'static str) -> Error {
         let from = if self.rest().is_empty() { self.last } else { self.at };
-        Error { message, token: self.text[from..].to_owned() }
+        Error::new(message, &self.text[from..])
     }
 
     fn blanks(&mut self) {
@@ -273,7 +273,8 @@ impl<'a> Compiler<'a> {
         if rest[..length].contains(PLACEHOLDER) {
             return Err(self.fail("text joins an expansion"));
         }
-        let number = parse_number(&rest[..length])?;
+        // The message stops where the number does.
+        let number = parse_number(&rest[..length]).map_err(|e| e.within(&self.text[..self.at + length]))?;
         self.last = self.at;
         self.at += length;
         self.blanks();

@@ -24,6 +24,13 @@ pub(super) fn alias(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop>
     let mut status = 0;
     for argument in rest {
         match argument.split_once('=') {
+            Some((name, _))
+                if name
+                    .contains([' ', '\t', '\n', '/', '$', '`', '\'', '"', '\\', ';', '&', '|', '(', ')', '<', '>']) =>
+            {
+                shell.complain_as("alias", &format!("`{name}': invalid alias name"));
+                status = 1;
+            }
             Some((name, value)) if !name.is_empty() => {
                 Rc::make_mut(&mut shell.aliases).insert(name.to_owned(), value.to_owned());
             }
@@ -47,6 +54,10 @@ pub(super) fn unalias(shell: &mut Shell, arguments: &[String]) -> Result<u8, Sto
     if given.has(b'a') {
         Rc::make_mut(&mut shell.aliases).clear();
         return Ok(0);
+    }
+    if given.rest == arguments.len() {
+        shell.print_usage("unalias");
+        return Ok(2);
     }
     let mut status = 0;
     for name in &arguments[given.rest..] {

@@ -3,6 +3,7 @@
 use isopod_sys::{files, process};
 
 use super::options;
+use crate::startup::working_directory;
 use crate::state::options::{SetOption, Shopt};
 use crate::state::variable::{Attributes, Value};
 use crate::state::{Shell, Stop};
@@ -94,7 +95,7 @@ fn candidates(shell: &Shell, target: &str) -> Vec<(String, bool)> {
 
 /// Goes to a directory; PWD gets the path as it was written, unless links are to be resolved.
 pub(super) fn change(shell: &mut Shell, target: &str, physical: bool) -> Result<bool, Stop> {
-    let old = shell.text_of("PWD").unwrap_or_else(process::cwd);
+    let old = working_directory(shell.text_of("PWD"));
     let logical = normalized(&old, target);
     if let Some(place) = shell.places.last_mut()
         && place.0.is_none()
@@ -151,9 +152,9 @@ pub(super) fn pwd(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
     for (letter, _) in &given.options {
         physical = *letter == b'P';
     }
-    let directory = match shell.text_of("PWD") {
-        Some(directory) if !physical && directory.starts_with('/') => directory,
-        _ => process::cwd(),
+    let directory = match physical {
+        true => process::cwd(),
+        false => working_directory(shell.text_of("PWD")),
     };
     shell.print(&directory);
     shell.print("\n");

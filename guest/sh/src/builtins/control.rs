@@ -42,7 +42,9 @@ fn leave_loops(shell: &mut Shell, arguments: &[String], stop: fn(u32) -> Stop) -
 }
 
 pub(super) fn return_from(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
+    refuse_more(shell, arguments)?;
     if shell.calls.is_empty() {
+        status_argument(shell, arguments);
         shell.complain_as("return", "can only `return' from a function or sourced script");
         return Ok(2);
     }
@@ -53,15 +55,21 @@ pub(super) fn return_from(shell: &mut Shell, arguments: &[String]) -> Result<u8,
 }
 
 pub(super) fn exit(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
-    if arguments.len() > 2 && crate::arith::integer(&arguments[1]).is_some() {
-        shell.complain_as(&arguments[0], "too many arguments");
-        shell.status = 1;
-        return Err(Stop::Discard);
-    }
+    refuse_more(shell, arguments)?;
     if let Some(status) = status_argument(shell, arguments) {
         shell.status = status;
     }
     Err(Stop::Exit)
+}
+
+/// More than a status is an error that gives up everything.
+fn refuse_more(shell: &mut Shell, arguments: &[String]) -> Result<(), Stop> {
+    if arguments.len() > 2 && crate::arith::integer(&arguments[1]).is_some() {
+        shell.complain_as(&arguments[0], "too many arguments");
+        shell.status = 1;
+        return Err(Stop::Abandon);
+    }
+    Ok(())
 }
 
 /// The status given, of which only eight bits count.

@@ -78,7 +78,9 @@ pub(super) fn declare_argument(
     request: &Request,
 ) -> Result<u8, Stop> {
     let array = arguments.arrays.iter().find(|(i, _)| *i == at).map(|(_, a)| a.clone());
+    let outer = std::mem::replace(&mut shell.evaluating, request.builtin);
     let result = declare_one(shell, &arguments.list[at], array.as_deref(), request);
+    shell.evaluating = outer;
     match result {
         // The message is out; the other arguments are declared all the same.
         Err(Stop::Discard) => Ok(1),
@@ -136,8 +138,7 @@ fn read_options(shell: &mut Shell, list: &[String], request: &mut Request) -> Re
                 't' => Attributes::TRACE,
                 letter => {
                     let sign = if on { '-' } else { '+' };
-                    shell.complain_as(request.builtin, &format!("{sign}{letter}: invalid option"));
-                    return Err(2);
+                    return Err(shell.reject_option(request.builtin, &format!("{sign}{letter}")));
                 }
             };
             match on {
@@ -249,7 +250,11 @@ fn declare_here(
     let read_only = existing.is(Attributes::READONLY);
     let assigns = parsed.value.is_some() || array.is_some();
     if read_only && (assigns || request.clear.has(Attributes::READONLY)) {
-        shell.complain_as(request.builtin, &format!("{name}: readonly variable"));
+        let message = format!("{name}: readonly variable");
+        match request.builtin {
+            "export" | "readonly" => shell.complain(&message),
+            builtin => shell.complain_as(builtin, &message),
+        }
         return Ok(1);
     }
     if request.associative && matches!(existing.value, Value::Indexed(_)) {
@@ -305,6 +310,9 @@ fn prepare(variable: &mut Variable, request: &Request, subscripted: bool) {
         if request.set.has(attribute) && !request.set.has(other) {
             variable.attributes.remove(other);
         }
+    }
+    if (request.associative || request.indexed) && matches!(variable.value, Value::Unset) {
+        variable.attributes.insert(Attributes::UNASSIGNED);
     }
     if request.associative && !matches!(variable.value, Value::Associative(_)) {
         let old = std::mem::take(&mut variable.value);
@@ -431,6 +439,10 @@ fn functions(shell: &mut Shell, names: &[String], request: &Request) -> u8 {
             status = 1;
             continue;
         };
+        if request.set.has(Attributes::TRACE) || request.clear.has(Attributes::TRACE) {
+            definition.traced.set(request.set.has(Attributes::TRACE));
+            continue;
+        }
         if request.set.has(Attributes::READONLY) || request.set.has(Attributes::EXPORT) {
             definition.readonly.set(definition.readonly.get() || request.set.has(Attributes::READONLY));
             definition.exported.set(definition.exported.get() || request.set.has(Attributes::EXPORT));

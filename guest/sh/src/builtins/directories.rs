@@ -19,8 +19,8 @@ pub(super) fn dirs(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
             other => match position(other, shell.directories.len() + 1) {
                 Some(at) => only = Some(at),
                 None => {
-                    shell.complain_as("dirs", &format!("{other}: invalid number"));
-                    return Ok(2);
+                    let what = if other.starts_with(['-', '+']) { "number" } else { "option" };
+                    return Ok(reject(shell, "dirs", other, what));
                 }
             },
         }
@@ -39,7 +39,11 @@ pub(super) fn dirs(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
         Some(at) => match shown.get(at) {
             Some(directory) => format!("{directory}\n"),
             None => {
-                shell.complain_as("dirs", "directory stack index out of range");
+                let empty = shell.directories.is_empty();
+                shell.complain_as(
+                    "dirs",
+                    if empty { "directory stack empty" } else { "directory stack index out of range" },
+                );
                 return Ok(1);
             }
         },
@@ -58,6 +62,9 @@ pub(super) fn pushd(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop>
         match argument.as_str() {
             "-n" => stay = true,
             "--" => {}
+            other if other.len() > 1 && other.starts_with('-') && position(other, 1).is_none() => {
+                return Ok(reject(shell, "pushd", other, "number"));
+            }
             other => target = Some(other),
         }
     }
@@ -73,7 +80,12 @@ pub(super) fn pushd(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop>
         Some(target) => match position(target, all.len()) {
             Some(at) if at < all.len() => all.rotate_left(at),
             Some(_) => {
-                shell.complain_as("pushd", &format!("{target}: directory stack index out of range"));
+                let why = if all.len() < 2 {
+                    "directory stack empty".to_owned()
+                } else {
+                    format!("{target}: directory stack index out of range")
+                };
+                shell.complain_as("pushd", &why);
                 return Ok(1);
             }
             None if stay => {
@@ -103,6 +115,10 @@ pub(super) fn popd(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
         match argument.as_str() {
             "-n" => stay = true,
             "--" => {}
+            other if position(other, 1).is_none() => {
+                let what = if other.starts_with('-') { "number" } else { "argument" };
+                return Ok(reject(shell, "popd", other, what));
+            }
             other => target = Some(other),
         }
     }
@@ -127,6 +143,13 @@ pub(super) fn popd(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
     }
     shell.directories = all[1..].to_vec();
     dirs(shell, &arguments[..1])
+}
+
+/// Reports an argument that none of these builtins takes; the status.
+fn reject(shell: &mut Shell, builtin: &str, argument: &str, what: &str) -> u8 {
+    shell.complain_as(builtin, &format!("{argument}: invalid {what}"));
+    shell.print_usage(builtin);
+    2
 }
 
 fn stack(shell: &Shell) -> Vec<String> {

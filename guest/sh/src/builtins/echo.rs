@@ -1,14 +1,16 @@
 //! `echo`
 
 use crate::escape;
-use crate::state::options::Shopt;
+use crate::state::options::{SetOption, Shopt};
 use crate::state::{Shell, Stop};
 
 pub(super) fn echo(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
     let mut newline = true;
     let mut escapes = shell.options.shopt(Shopt::XPG_ECHO);
     let mut first = 1;
-    while let Some(argument) = arguments.get(first) {
+    // As POSIX has it with these two, there are no options.
+    let plain = escapes && shell.options.has(SetOption::POSIX);
+    while let Some(argument) = arguments.get(first).filter(|_| !plain) {
         let Some(letters) = argument.strip_prefix('-') else { break };
         // Anything but these letters makes it text.
         if letters.is_empty() || !letters.bytes().all(|b| matches!(b, b'n' | b'e' | b'E')) {

@@ -10,7 +10,7 @@ use crate::text;
 
 /// The text to run, if there is any.
 pub fn eval(shell: &mut Shell, arguments: &[String]) -> Result<Option<Script>, Stop> {
-    let first = if arguments.get(1).is_some_and(|a| a == "--") { 2 } else { 1 };
+    let Some(first) = first_argument(shell, arguments) else { return Ok(None) };
     let text = arguments[first..].join(" ");
     if text.trim().is_empty() {
         shell.status = 0;
@@ -21,9 +21,10 @@ pub fn eval(shell: &mut Shell, arguments: &[String]) -> Result<Option<Script>, S
 
 /// The file to run. One that cannot be read has been reported.
 pub fn source(shell: &mut Shell, arguments: &[String]) -> Result<Option<Script>, Stop> {
-    let first = if arguments.get(1).is_some_and(|a| a == "--") { 2 } else { 1 };
+    let Some(first) = first_argument(shell, arguments) else { return Ok(None) };
     let Some(name) = arguments.get(first) else {
         shell.complain_as(&arguments[0], "filename argument required");
+        shell.print_usage(&arguments[0]);
         shell.status = 2;
         return Ok(None);
     };
@@ -48,6 +49,19 @@ pub fn source(shell: &mut Shell, arguments: &[String]) -> Result<Option<Script>,
             }
             Ok(None)
         }
+    }
+}
+
+/// Where the arguments begin. Neither builtin has options; one that is given has been reported.
+fn first_argument(shell: &mut Shell, arguments: &[String]) -> Option<usize> {
+    match arguments.get(1).map(String::as_str) {
+        Some("--") => Some(2),
+        Some(option) if option.len() > 1 && option.starts_with('-') => {
+            let letter: String = option.chars().take(2).collect();
+            shell.status = shell.reject_option(&arguments[0], &letter);
+            None
+        }
+        _ => Some(1),
     }
 }
 

@@ -33,10 +33,7 @@ fn mark(shell: &mut Shell, arguments: &Arguments, builtin: &'static str, attribu
                 ('n', "export") => remove = true,
                 ('a', "readonly") => request.indexed = true,
                 ('A', "readonly") => request.associative = true,
-                (letter, _) => {
-                    shell.complain_as(builtin, &format!("-{letter}: invalid option"));
-                    return Ok(2);
-                }
+                (letter, _) => return Ok(shell.reject_option(builtin, &format!("-{letter}"))),
             }
         }
         first += 1;
@@ -62,6 +59,14 @@ fn mark(shell: &mut Shell, arguments: &Arguments, builtin: &'static str, attribu
                     status = 1;
                 }
             }
+            continue;
+        }
+        // An element of an array can be neither.
+        if let Some((name, _)) = arguments.list[at].split_once('=')
+            && name.trim_end_matches('+').ends_with(']')
+        {
+            shell.complain_as(builtin, &format!("`{name}': not a valid identifier"));
+            status = 1;
             continue;
         }
         status |= declare_argument(shell, arguments, at, &request)?;

@@ -5,7 +5,11 @@ use crate::syntax::is_name;
 
 pub(super) fn getopts(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
     let [_, spec, name, own @ ..] = arguments else {
-        shell.complain_as("getopts", "usage: getopts optstring name [arg ...]");
+        if let Some(option) = arguments.get(1).filter(|a| a.len() > 1 && a.starts_with('-')) {
+            let letter: String = option.chars().take(2).collect();
+            return Ok(shell.reject_option("getopts", &letter));
+        }
+        shell.print_usage("getopts");
         return Ok(2);
     };
     let silent = spec.starts_with(':');

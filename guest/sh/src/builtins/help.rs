@@ -1,29 +1,68 @@
-//! `help`, and builtins of bash that need a terminal or a history
+//! `help`, and builtins of bash that are for people at a terminal
 
+use super::{options, usage};
+use crate::pattern::Pattern;
 use crate::state::{Shell, Stop};
 
 pub(super) fn help(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
-    if arguments.len() < 2 {
+    let given = match options::read(shell, arguments, "dms") {
+        Ok(given) => given,
+        Err(status) => return Ok(status),
+    };
+    let patterns = &arguments[given.rest..];
+    if patterns.is_empty() {
         let version = crate::state::VERSION;
-        shell.print(&format!("GNU bash, version {version} (isopod)\nThese shell commands are built in:\n\n"));
-        let names: Vec<&str> = super::names().collect();
-        for line in names.chunks(8) {
-            let line = format!(" {}\n", line.join(" "));
-            shell.print(&line);
+        shell.print(&format!(
+            "GNU bash, version {version} (isopod)\n\
+             These commands are part of the shell. `help NAME' says how NAME is called.\n\n"
+        ));
+        for (_, synopsis) in usage::topics() {
+            shell.print(&format!(" {synopsis}\n"));
         }
         return Ok(0);
     }
     let mut status = 0;
-    for name in arguments[1..].iter().filter(|a| !a.starts_with('-')) {
-        match super::find(name) {
-            Some(_) => shell.print(&format!("{name}: a shell builtin, as in bash 5.2\n")),
-            None => {
-                shell.complain_as("help", &format!("no help topics match `{name}'"));
-                status = 1;
-            }
+    for pattern in patterns {
+        let matcher = Pattern::new(pattern, false, false);
+        let mut found = false;
+        for (name, synopsis) in usage::topics().filter(|(name, _)| *name == pattern || matcher.matches(name)) {
+            shell.print(&format!("{name}: {synopsis}\n"));
+            found = true;
+        }
+        if !found {
+            shell.complain_as(
+                "help",
+                &format!(
+                    "no help topics match `{pattern}'.  Try `help help' or `man -k {pattern}' or `info {pattern}'."
+                ),
+            );
+            status = 1;
         }
     }
     Ok(status)
+}
+
+/// `history`, `fc`: there is no history, so its list is empty; what would change or run it is refused.
+pub(super) fn history(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
+    match arguments.get(1).map(String::as_str) {
+        None | Some("-l" | "-c") => Ok(0),
+        Some(_) => unsupported(shell, arguments),
+    }
+}
+
+/// `complete`: who never asks for completions cannot tell whether they are kept.
+pub(super) fn complete(_: &mut Shell, _: &[String]) -> Result<u8, Stop> {
+    Ok(0)
+}
+
+pub(super) fn suspend(shell: &mut Shell, _: &[String]) -> Result<u8, Stop> {
+    shell.complain_as("suspend", "cannot suspend: no job control");
+    Ok(1)
+}
+
+pub(super) fn logout(shell: &mut Shell, _: &[String]) -> Result<u8, Stop> {
+    shell.complain_as("logout", "not login shell: use `exit'");
+    Ok(1)
 }
 
 pub(super) fn unsupported(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {

@@ -11,17 +11,14 @@ pub(super) fn kill(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
     let mut at = 1;
     match arguments.get(1).map(String::as_str) {
         None => {
-            shell.complain_as(
-                "kill",
-                "usage: kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]",
-            );
+            shell.print_usage("kill");
             return Ok(2);
         }
         Some("-l" | "-L") => return Ok(list(shell, &arguments[2..])),
         Some(option @ ("-s" | "-n")) => {
             let Some(name) = arguments.get(2) else {
                 shell.complain_as("kill", &format!("{option}: option requires an argument"));
-                return Ok(2);
+                return Ok(1);
             };
             let Some(number) = real_signal(name) else {
                 shell.complain_as("kill", &format!("{name}: invalid signal specification"));
@@ -46,10 +43,7 @@ pub(super) fn kill(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
         at += 1;
     }
     if arguments.len() <= at {
-        shell.complain_as(
-            "kill",
-            "usage: kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]",
-        );
+        shell.print_usage("kill");
         return Ok(2);
     }
     let mut status = 0;

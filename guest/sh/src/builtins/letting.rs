@@ -9,7 +9,7 @@ pub(super) fn let_builtin(shell: &mut Shell, arguments: &[String]) -> Result<u8,
     }
     let mut last = 0;
     for expression in &arguments[1..] {
-        match shell.evaluate(expression) {
+        match shell.evaluate_for("let", expression) {
             Ok(value) => last = value,
             Err(Stop::Discard) => return Ok(1),
             Err(stop) => return Err(stop),

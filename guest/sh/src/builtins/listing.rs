@@ -24,47 +24,41 @@ fn key(text: &str) -> String {
     if plain { text.to_owned() } else { quote::double(text) }
 }
 
-/// The letters after `declare -`, `-` alone if there are none.
-pub(super) fn flags(variable: &Variable) -> String {
-    let mut letters = String::new();
-    match variable.value {
-        Value::Indexed(_) => letters.push('a'),
-        Value::Associative(_) => letters.push('A'),
-        _ => {}
-    }
-    for (attribute, letter) in [
-        (Attributes::INTEGER, 'i'),
-        (Attributes::NAMEREF, 'n'),
-        (Attributes::READONLY, 'r'),
-        (Attributes::TRACE, 't'),
-        (Attributes::EXPORT, 'x'),
-        (Attributes::CAPITAL, 'c'),
-        (Attributes::LOWER, 'l'),
-        (Attributes::UPPER, 'u'),
-    ] {
-        if variable.is(attribute) {
-            letters.push(letter);
-        }
-    }
-    if letters.is_empty() { "-".to_owned() } else { letters }
-}
-
 /// The line of `declare -p`.
 pub(super) fn declaration(name: &str, variable: &Variable) -> String {
-    let flags = flags(variable);
+    let letters = variable.letters();
+    let flags = if letters.is_empty() { "-" } else { &letters };
     match &variable.value {
         Value::Unset => format!("declare -{flags} {name}"),
+        _ if variable.is(Attributes::UNASSIGNED) => format!("declare -{flags} {name}"),
         Value::Scalar(text) => format!("declare -{flags} {name}={}", quote::double(text)),
         _ => format!("declare -{flags} {name}={}", array_text(variable)),
     }
 }
+
+/// Computed variables that `set` does not list.
+const MOVING: [&str; 11] = [
+    "BASHPID",
+    "BASH_ARGV0",
+    "BASH_COMMAND",
+    "BASH_SUBSHELL",
+    "EPOCHREALTIME",
+    "EPOCHSECONDS",
+    "FUNCNAME",
+    "LINENO",
+    "RANDOM",
+    "SECONDS",
+    "SRANDOM",
+];
 
 impl Shell {
     /// The lines of `set`: all variables as assignments.
     pub(super) fn print_assignments(&mut self) {
         let mut lines = Vec::new();
         let names: Vec<String> = self.names_with("");
-        for name in names {
+        // What is different each time it is looked at would make no two listings alike.
+        let moving = |name: &String| self.variables.get(name).is_none() && MOVING.contains(&name.as_str());
+        for name in names.into_iter().filter(|name| !moving(name)) {
             // A name reference is shown as what it is.
             let own = self.variables.get(&name).map(std::borrow::Cow::Borrowed);
             let Some(variable) = own.or_else(|| self.variable(&name)) else { continue };

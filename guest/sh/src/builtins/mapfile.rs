@@ -21,10 +21,12 @@ pub(super) fn mapfile(shell: &mut Shell, arguments: &[String]) -> Result<u8, Sto
         return Ok(1);
     }
     let mut numbers = [0usize; 4];
-    for (slot, letter) in numbers.iter_mut().zip([b'n', b'O', b's', b'c']) {
+    let kinds = [(b'n', "line count"), (b'O', "array origin"), (b's', "line count"), (b'c', "callback quantum")];
+    for (slot, (letter, what)) in numbers.iter_mut().zip(kinds) {
         if let Some(value) = given.value(letter) {
-            let Ok(number) = value.parse() else {
-                shell.complain_as(&arguments[0], &format!("{value}: invalid number"));
+            let number = value.parse().ok().filter(|n| letter != b'c' || *n > 0);
+            let Some(number) = number else {
+                shell.complain_as(&arguments[0], &format!("{value}: invalid {what}"));
                 return Ok(1);
             };
             *slot = number;

@@ -40,6 +40,7 @@ mod typing;
 mod ulimit;
 mod umask;
 mod unset;
+mod usage;
 mod wait;
 
 use crate::exec::Arguments;
@@ -49,6 +50,7 @@ pub use command::{CommandRequest, command};
 pub use eval::{eval, source};
 pub use exec::{ExecRequest, exec_request};
 pub use listing::array_text;
+pub use read::read_answer;
 
 /// How a builtin is called.
 #[derive(Clone, Copy)]
@@ -83,7 +85,7 @@ const TABLE: [(&str, Builtin); 60] = [
     ("cd", Builtin::Plain(cd::cd)),
     ("command", Builtin::Command),
     ("compgen", Builtin::Plain(compgen::compgen)),
-    ("complete", Builtin::Plain(help::unsupported)),
+    ("complete", Builtin::Plain(help::complete)),
     ("continue", Builtin::Plain(control::continue_loop)),
     ("declare", Builtin::Declaration(declare::declare)),
     ("dirs", Builtin::Plain(directories::dirs)),
@@ -95,17 +97,17 @@ const TABLE: [(&str, Builtin); 60] = [
     ("exit", Builtin::Plain(control::exit)),
     ("export", Builtin::Declaration(export::export)),
     ("false", Builtin::Plain(fail)),
-    ("fc", Builtin::Plain(help::unsupported)),
+    ("fc", Builtin::Plain(help::history)),
     ("fg", Builtin::Plain(jobs::fg)),
     ("getopts", Builtin::Plain(getopts::getopts)),
     ("hash", Builtin::Plain(hash::hash)),
     ("help", Builtin::Plain(help::help)),
-    ("history", Builtin::Plain(help::unsupported)),
+    ("history", Builtin::Plain(help::history)),
     ("jobs", Builtin::Plain(jobs::jobs)),
     ("kill", Builtin::Plain(kill::kill)),
     ("let", Builtin::Plain(letting::let_builtin)),
     ("local", Builtin::Declaration(declare::local)),
-    ("logout", Builtin::Plain(control::exit)),
+    ("logout", Builtin::Plain(help::logout)),
     ("mapfile", Builtin::Plain(mapfile::mapfile)),
     ("popd", Builtin::Plain(directories::popd)),
     ("printf", Builtin::Plain(printf::printf)),
@@ -119,7 +121,7 @@ const TABLE: [(&str, Builtin); 60] = [
     ("shift", Builtin::Plain(shift::shift)),
     ("shopt", Builtin::Plain(shopt::shopt)),
     ("source", Builtin::Source),
-    ("suspend", Builtin::Plain(help::unsupported)),
+    ("suspend", Builtin::Plain(help::suspend)),
     ("test", Builtin::Plain(test::test)),
     ("times", Builtin::Plain(times::times)),
     ("trap", Builtin::Plain(trap::trap)),
@@ -136,6 +138,16 @@ const TABLE: [(&str, Builtin); 60] = [
 /// The builtin of this name.
 pub fn find(name: &str) -> Option<Builtin> {
     TABLE.binary_search_by(|(n, _)| (*n).cmp(name)).ok().map(|i| TABLE[i].1)
+}
+
+impl Shell {
+    /// The builtin of this name, unless `enable -n` took it away.
+    pub fn find_builtin(&self, name: &str) -> Option<Builtin> {
+        match self.disabled.iter().any(|d| d == name) {
+            true => None,
+            false => find(name),
+        }
+    }
 }
 
 /// Names of all builtins.

@@ -37,8 +37,7 @@ pub(super) fn read(shell: &mut Shell, arguments: &[String], spec: &str) -> Resul
         while let Some(letter) = letters.next() {
             let known = spec.find(letter).filter(|_| letter != ':' && letter.is_ascii());
             let Some(at) = known else {
-                shell.complain_as(&arguments[0], &format!("-{letter}: invalid option"));
-                return Err(2);
+                return Err(shell.reject_option(&arguments[0], &format!("-{letter}")));
             };
             let mut value = None;
             if spec[at + 1..].starts_with(':') {
@@ -52,6 +51,7 @@ pub(super) fn read(shell: &mut Shell, arguments: &[String], spec: &str) -> Resul
                 };
                 if value.is_none() {
                     shell.complain_as(&arguments[0], &format!("-{letter}: option requires an argument"));
+                    shell.print_usage(&arguments[0]);
                     return Err(2);
                 }
                 given.options.push((letter as u8, value));

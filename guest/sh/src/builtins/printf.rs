@@ -15,6 +15,11 @@ pub(super) fn printf(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop
     match arguments.get(1).map(String::as_str) {
         Some("-v") => {
             variable = arguments.get(2).cloned();
+            if variable.is_none() {
+                shell.complain_as("printf", "-v: option requires an argument");
+                shell.print_usage("printf");
+                return Ok(2);
+            }
             first = 3;
             let valid = variable.as_ref().is_some_and(|v| name_length(v.as_bytes()) > 0);
             if !valid {
@@ -24,8 +29,7 @@ pub(super) fn printf(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop
             }
         }
         Some(option) if option.starts_with('-') && option.len() > 1 && option != "--" => {
-            shell.complain_as("printf", &format!("{option}: invalid option"));
-            return Ok(2);
+            return Ok(shell.reject_option("printf", &option.chars().take(2).collect::<String>()));
         }
         _ => {}
     }
@@ -33,7 +37,7 @@ pub(super) fn printf(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop
         first += 1;
     }
     let Some(format) = arguments.get(first) else {
-        shell.complain_as("printf", "usage: printf [-v var] format [arguments]");
+        shell.print_usage("printf");
         return Ok(2);
     };
     let mut printer = Printer { shell, arguments: &arguments[first + 1..], next: 0, out: Vec::new(), status: 0 };
@@ -116,6 +120,7 @@ impl Printer<'_> {
 
     /// One directive after its `%`. True if `\c` ended the output.
     fn directive(&mut self, rest: &mut &str) -> Result<bool, Ended> {
+        let written = *rest;
         let mut spec = Spec::default();
         while let Some(flag) = rest.chars().next() {
             match flag {
@@ -145,7 +150,7 @@ impl Printer<'_> {
         // Sizes mean nothing here.
         *rest = rest.trim_start_matches(['h', 'l', 'L', 'j', 'z', 't']);
         let Some(letter) = rest.chars().next() else {
-            self.shell.complain_as("printf", "`%': missing format character");
+            self.shell.complain_as("printf", &format!("`%{written}': missing format character"));
             return Err(Ended);
         };
         *rest = &rest[letter.len_utf8()..];

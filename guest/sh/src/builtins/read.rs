@@ -58,7 +58,8 @@ pub(super) fn read(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
         None => 0,
         Some(Ok(number)) => number,
         Some(Err(_)) => {
-            shell.complain_as("read", "invalid file descriptor specification");
+            let written = given.value(b'u').unwrap_or_default();
+            shell.complain_as("read", &format!("{written}: invalid file descriptor specification"));
             return Ok(1);
         }
     };
@@ -74,7 +75,11 @@ pub(super) fn read(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
         shell.files.look_for_inherited();
     }
     let Some(file) = shell.files.get(number).cloned() else {
-        shell.complain_as("read", &format!("{number}: invalid file descriptor: Bad file descriptor"));
+        let message = match given.has(b'u') {
+            true => format!("{number}: invalid file descriptor: Bad file descriptor"),
+            false => format!("read error: {number}: Bad file descriptor"),
+        };
+        shell.complain_as("read", &message);
         return Ok(1);
     };
     if request.timeout == Some(0) {
@@ -94,6 +99,16 @@ pub(super) fn read(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
     })
 }
 
+/// A line from standard input, for `select`; `None` at its end.
+pub fn read_answer(shell: &mut Shell) -> Option<String> {
+    let file = shell.files.get(0).cloned()?;
+    let request = Request { delimiter: b'\n', raw: false, limit: None, exact: false, timeout: None };
+    match read_line(shell, &file, &request) {
+        (line, Outcome::Complete) => Some(text::from_bytes(line.into_iter().map(|(byte, _)| byte).collect())),
+        _ => None,
+    }
+}
+
 /// A number of seconds with a fraction.
 fn nanoseconds_in(text: &str) -> Option<u64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
@@ -104,20 +119,10 @@ fn nanoseconds_in(text: &str) -> Option<u64> {
     kept.parse().ok()
 }
 
-/// `read -t 0`: whether there is something to read.
+/// `read -t 0`: whether a `read` would not wait.
 fn poll(file: &Rc<File>) -> u8 {
-    // Only a file can be asked without taking anything; of others it is not known.
-    if !file.is_seekable() {
-        return 1;
-    }
-    match file.read(1, Some(0)) {
-        Ok(bytes) if !bytes.is_empty() => {
-            file.unread(bytes.len());
-            0
-        }
-        Ok(_) => 0,
-        Err(_) => 1,
-    }
+    // Nothing is taken, so that whoever reads next gets it all.
+    u8::from(file.read(0, Some(0)).is_err())
 }
 
 enum Outcome {

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use crate::state::options::SetOption;
+use crate::state::variable::Variable;
 use crate::state::{Shell, Stop};
 
 pub(super) fn set(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
@@ -51,8 +52,7 @@ pub(super) fn set(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
                 }
                 None => {
                     let sign = if on { '-' } else { '+' };
-                    shell.complain_as("set", &format!("{sign}{}: invalid option", char::from(letter)));
-                    return Ok(2);
+                    return Ok(shell.reject_option("set", &format!("{sign}{}", char::from(letter))));
                 }
             }
         }
@@ -93,6 +93,12 @@ impl Shell {
             return Err(1);
         }
         self.options.switch(option, on);
+        if option == SetOption::POSIX {
+            match on {
+                true => *self.variables.slot("POSIXLY_CORRECT") = Variable::scalar("y"),
+                false => self.variables.unset("POSIXLY_CORRECT"),
+            }
+        }
         Ok(())
     }
 }

@@ -7,6 +7,11 @@ use crate::state::options::Shopt;
 use crate::state::{Shell, Stop};
 
 pub(super) fn shift(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
+    if arguments.len() > 2 {
+        shell.complain_as("shift", "too many arguments");
+        shell.status = 1;
+        return Err(Stop::Abandon);
+    }
     let count = match arguments.get(1).map(|a| (a, arith::integer(a))) {
         None => 1,
         Some((_, Some(count))) if count >= 0 => count as usize,

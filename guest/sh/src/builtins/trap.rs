@@ -32,6 +32,11 @@ pub(super) fn trap(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
         _ if resets => (None, rest),
         action => (Some(action), &rest[1..]),
     };
+    // An action without a signal, or nothing but an action.
+    if signals.is_empty() || (rest.len() == 1 && signal_number(&rest[0]).is_none()) {
+        shell.print_usage("trap");
+        return Ok(2);
+    }
     let mut status = 0;
     for name in signals {
         let Some(signal) = signal_number(name) else {
@@ -87,6 +92,9 @@ fn show(shell: &mut Shell, names: &[String]) -> u8 {
         .collect();
     for line in lines {
         shell.print(&line);
+    }
+    for name in names.iter().filter(|n| signal_number(n).is_none()) {
+        shell.complain_as("trap", &format!("{name}: invalid signal specification"));
     }
     u8::from(wanted.len() != names.len())
 }

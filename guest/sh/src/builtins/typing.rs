@@ -97,7 +97,7 @@ fn all_kinds(shell: &Shell, name: &str) -> Vec<Meaning> {
     if shell.functions.contains_key(name) {
         found.push(Meaning::Function);
     }
-    if super::find(name).is_some() {
+    if shell.find_builtin(name).is_some() {
         found.push(Meaning::Builtin);
     }
     if name.contains('/') {

@@ -27,6 +27,10 @@ pub(super) fn ulimit(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop
         Some(wanted) if wanted == value || wanted == "hard" || wanted == "soft" || (kind == b'c' && wanted == "0") => {
             Ok(0)
         }
+        Some(wanted) if wanted != "unlimited" && wanted.parse::<u64>().is_err() => {
+            shell.complain_as("ulimit", &format!("{wanted}: invalid number"));
+            Ok(1)
+        }
         Some(_) => {
             shell.complain_as("ulimit", "cannot modify limit: Operation not permitted");
             Ok(1)

@@ -12,6 +12,10 @@ pub(super) fn unset(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop>
         Ok(given) => given,
         Err(status) => return Ok(status),
     };
+    if given.has(b'f') && given.has(b'v') {
+        shell.complain_as("unset", "cannot simultaneously unset a function and a variable");
+        return Ok(1);
+    }
     let mut status = 0;
     for name in &arguments[given.rest..] {
         if given.has(b'f') {
@@ -20,7 +24,8 @@ pub(super) fn unset(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop>
         }
         let is_variable = shell.variable(name).is_some() || shell.variables.get(name).is_some();
         // What cannot be a variable may be a function, even if it is none.
-        let other = shell.functions.contains_key(name.as_str()) || name_length(name.as_bytes()) == 0;
+        let valid = is_name(name) || name.ends_with(']');
+        let other = shell.functions.contains_key(name.as_str()) || !valid;
         if !given.has(b'v') && !is_variable && other {
             status |= unset_function(shell, name);
             continue;
@@ -58,7 +63,7 @@ fn unset_variable(shell: &mut Shell, argument: &str, reference: bool) -> Result<
         name = target;
         subscript = subscript.or(index);
     }
-    if shell.variables.get(&name).is_some_and(|v| v.is(Attributes::READONLY)) {
+    if shell.variable(&name).is_some_and(|v| v.is(Attributes::READONLY)) {
         shell.complain_as("unset", &format!("{name}: cannot unset: readonly variable"));
         return Ok(1);
     }

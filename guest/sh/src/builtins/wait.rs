@@ -12,12 +12,16 @@ pub(super) fn wait(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
         Err(status) => return Ok(status),
     };
     let targets = &arguments[given.rest..];
-    if given.has(b'n') {
-        return next(shell, targets, given.value(b'p'));
-    }
-    if targets.is_empty() {
-        return all(shell);
-    }
+    let status = match () {
+        () if given.has(b'n') => next(shell, targets, given.value(b'p')),
+        () if targets.is_empty() => all(shell),
+        () => each(shell, targets),
+    };
+    shell.forget_coprocesses();
+    status
+}
+
+fn each(shell: &mut Shell, targets: &[String]) -> Result<u8, Stop> {
     let mut status = 0;
     for target in targets {
         status = match one(shell, target)? {
@@ -27,6 +31,9 @@ pub(super) fn wait(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
     }
     Ok(status)
 }
+
+/// A job that was asked to end did what it was told: nothing is said.
+const TERM: u8 = 15;
 
 enum Waited {
     Status(u8),
@@ -75,6 +82,13 @@ fn wait_pid(shell: &mut Shell, pid: u32) -> Waited {
     }
     match process::wait(Some(pid), None) {
         Ok((_, status)) => {
+            if let process::Status::Signalled(signal) = &status
+                && *signal != TERM
+                && let Some(job) = shell.jobs.list.iter().find(|j| j.leader() == pid)
+            {
+                let text = job.text.clone();
+                shell.report_death(pid, *signal, &text);
+            }
             let status = exit_status(status);
             shell.strays.retain(|p| *p != pid);
             shell.jobs.note(pid, status);
@@ -112,8 +126,8 @@ fn next(shell: &mut Shell, targets: &[String], variable: Option<&str>) -> Result
     for target in targets {
         match (shell.jobs.find(target), target.parse::<u32>()) {
             (Some(job), _) => wanted.push(shell.jobs.list[job].leader()),
-            (None, Ok(pid)) => wanted.push(pid),
-            _ => {}
+            (None, Ok(pid)) if shell.jobs.list.iter().any(|j| j.leader() == pid) => wanted.push(pid),
+            _ => shell.complain_as("wait", &format!("{target}: no such job")),
         }
     }
     loop {

@@ -41,34 +41,52 @@ impl Shell {
             return Err(self.refuse(&format!("{name}: readonly variable")));
         }
         let associative = matches!(variable.map(|v| &v.value), Some(Value::Associative(_)));
-        let value = match associative {
-            true => Value::Associative(self.associative_elements(&name, elements, append, attributes)?),
-            false => Value::Indexed(self.indexed_elements(&name, elements, append, attributes)?),
-        };
         let exported = self.options.has(SetOption::ALLEXPORT);
+        // What is appended is put to what is there: copying the array would make a loop that fills it quadratic.
+        match associative {
+            true => {
+                let added = self.associative_elements(&name, elements, append, attributes)?;
+                let variable = self.variables.slot(&name);
+                if !append {
+                    variable.value = Value::Associative(Associative::default());
+                }
+                if let Value::Associative(array) = &mut variable.value {
+                    added.into_iter().for_each(|(key, value)| array.insert(key, value));
+                }
+            }
+            false => {
+                let added = self.indexed_elements(&name, elements, append, attributes)?;
+                let variable = self.variables.slot(&name);
+                if !append {
+                    variable.value = Value::Indexed(BTreeMap::new());
+                }
+                into_indexed(&mut variable.value).extend(added);
+            }
+        }
         let variable = self.variables.slot(&name);
-        variable.value = value;
+        variable.attributes.remove(Attributes::UNASSIGNED);
         if exported {
             variable.attributes.insert(Attributes::EXPORT);
         }
         Ok(())
     }
 
+    /// The elements to put into an indexed array; the later of two for one index counts.
     fn indexed_elements(
         &mut self,
         name: &str,
         elements: &[Element],
         append: bool,
         attributes: Attributes,
-    ) -> Result<BTreeMap<i64, String>, Stop> {
-        let mut array = match append {
-            true => {
-                let mut old = self.variables.get(name).map(|v| v.value.clone()).unwrap_or_default();
-                std::mem::take(into_indexed(&mut old))
-            }
-            false => BTreeMap::new(),
+    ) -> Result<Vec<(i64, String)>, Stop> {
+        let mut next = match self.variables.get(name).map(|v| &v.value) {
+            Some(Value::Indexed(old)) if append => old.last_key_value().map_or(0, |(last, _)| last.saturating_add(1)),
+            Some(Value::Scalar(_)) if append => 1,
+            _ => 0,
         };
-        let mut next = array.last_key_value().map_or(0, |(last, _)| last.saturating_add(1));
+        // One past the highest index so far, from which negative ones count.
+        let mut end = next;
+        let mut added = Vec::new();
         let mut words = Vec::new();
         for element in elements {
             let Some(index) = &element.index else {
@@ -76,42 +94,48 @@ impl Shell {
                 self.expand_word(&element.word, &mut words)?;
                 for word in words.drain(..) {
                     let word = self.by_attributes(word, attributes)?;
-                    array.insert(next, word);
+                    added.push((next, word));
                     next = next.saturating_add(1);
+                    end = end.max(next);
                 }
                 continue;
             };
-            let mut at = self.arith(index)?;
+            let mut at = self.arith(index).map_err(Stop::abandoning)?;
             if at < 0 {
-                at += array.last_key_value().map_or(0, |(last, _)| last.saturating_add(1));
+                at += end;
             }
             if at < 0 {
                 return Err(self.refuse(&format!("{name}: bad array subscript")));
             }
             let word = self.expand_value(&element.word)?;
             let mut word = self.by_attributes(word, attributes)?;
-            if element.append
-                && let Some(old) = array.get(&at)
-            {
-                word = self.appended(old.clone(), word, attributes)?;
+            if element.append {
+                let new = added.iter().rev().find(|(i, _)| *i == at).map(|(_, text)| text);
+                let old = new.or_else(|| match self.variables.get(name).map(|v| &v.value) {
+                    Some(Value::Indexed(old)) if append => old.get(&at),
+                    Some(Value::Scalar(old)) if append && at == 0 => Some(old),
+                    _ => None,
+                });
+                if let Some(old) = old.cloned() {
+                    word = self.appended(old, word, attributes)?;
+                }
             }
-            array.insert(at, word);
+            added.push((at, word));
             next = at.saturating_add(1);
+            end = end.max(next);
         }
-        Ok(array)
+        Ok(added)
     }
 
+    /// The same for an associative array.
     fn associative_elements(
         &mut self,
         name: &str,
         elements: &[Element],
         append: bool,
         attributes: Attributes,
-    ) -> Result<Associative, Stop> {
-        let mut array = match self.variables.get(name).map(|v| &v.value) {
-            Some(Value::Associative(old)) if append => old.clone(),
-            _ => Associative::default(),
-        };
+    ) -> Result<Vec<(String, String)>, Stop> {
+        let mut added: Vec<(String, String)> = Vec::new();
         // Without subscripts, words are keys and values in turn.
         let mut plain = Vec::new();
         for element in elements {
@@ -122,25 +146,30 @@ impl Shell {
             let key = self.expand_string(&index.text)?;
             let word = self.expand_value(&element.word)?;
             let mut word = self.by_attributes(word, attributes)?;
-            if element.append
-                && let Some(old) = array.get(&key)
-            {
-                word = self.appended(old.to_owned(), word, attributes)?;
+            if element.append {
+                let new = added.iter().rev().find(|(k, _)| *k == key).map(|(_, text)| text.as_str());
+                let old = new.or_else(|| match self.variables.get(name).map(|v| &v.value) {
+                    Some(Value::Associative(old)) if append => old.get(&key),
+                    _ => None,
+                });
+                if let Some(old) = old.map(str::to_owned) {
+                    word = self.appended(old, word, attributes)?;
+                }
             }
-            array.insert(key, word);
+            added.push((key, word));
         }
         let mut plain = plain.into_iter();
         while let Some(key) = plain.next() {
             let value = self.by_attributes(plain.next().unwrap_or_default(), attributes)?;
-            array.insert(key, value);
+            added.push((key, value));
         }
-        Ok(array)
+        Ok(added)
     }
 
     /// What an element becomes by the attributes of its array.
     fn by_attributes(&mut self, word: String, attributes: Attributes) -> Result<String, Stop> {
         if attributes.has(Attributes::INTEGER) {
-            return Ok(self.evaluate(&word)?.to_string());
+            return Ok(self.evaluate(&word).map_err(Stop::abandoning)?.to_string());
         }
         if attributes.has(Attributes::LOWER) || attributes.has(Attributes::UPPER) {
             return Ok(in_case(&word, attributes));
@@ -155,20 +184,16 @@ impl Shell {
         }
     }
 
-    /// Assignments before a command: a scope of their own, exported. False if one is refused; then there is
-    /// no scope.
-    pub(super) fn assign_temporarily(&mut self, assignments: &[Assignment]) -> Result<bool, Stop> {
+    /// Assignments before a command: a scope of their own, exported. If one cannot be expanded there is no scope.
+    pub(super) fn assign_temporarily(&mut self, assignments: &[Assignment]) -> Result<(), Stop> {
         self.variables.enter(ScopeKind::Temporary);
         for assignment in assignments {
             if let Err(stop) = self.assign_temporary(assignment) {
                 self.variables.leave();
-                return match stop {
-                    Stop::Discard => Ok(false),
-                    stop => Err(stop),
-                };
+                return Err(stop);
             }
         }
-        Ok(true)
+        Ok(())
     }
 
     fn assign_temporary(&mut self, assignment: &Assignment) -> Result<(), Stop> {
@@ -186,7 +211,14 @@ impl Shell {
         let old = self.variables.get(&assignment.name);
         let attributes = old.map(|v| v.attributes).unwrap_or_default();
         if attributes.has(Attributes::READONLY) {
-            return Err(self.refuse(&format!("{}: readonly variable", assignment.name)));
+            // The command runs all the same, unless POSIX is asked for.
+            let message = format!("{}: readonly variable", assignment.name);
+            if self.options.has(SetOption::POSIX) {
+                self.refuse(&message);
+                return Err(Stop::Exit);
+            }
+            self.complain(&message);
+            return Ok(());
         }
         if assignment.append {
             value = old.and_then(|v| v.text()).unwrap_or_default().to_owned() + &value;

@@ -128,7 +128,8 @@ impl Code {
             Kind::Group(list) => self.list(list),
             Kind::If(arms, otherwise) => self.if_clause(arms, otherwise.as_ref()),
             Kind::While { until, condition, body } => self.while_loop(*until, condition, body),
-            Kind::For(node) => self.for_loop(node),
+            Kind::For(node) => self.for_loop(node, Op::ForNext),
+            Kind::Select(node) => self.for_loop(node, Op::SelectNext),
             Kind::ForArith(node) => self.for_arith(node),
             Kind::Case(node) => self.case(node),
             Kind::Arith(arith) => self.emit(Op::Arith(arith.clone(), command.line)),
@@ -172,16 +173,17 @@ impl Code {
         self.fill(leave, if until { Op::JumpIfOk(end) } else { Op::JumpIfFailed(end) });
     }
 
-    fn for_loop(&mut self, node: &Rc<For>) {
+    /// `next` gives the variable its next value, or ends the loop.
+    fn for_loop(&mut self, node: &Rc<For>, next: fn(Rc<For>, usize) -> Op) {
         let begin = self.hole();
         let start = self.hole();
         self.list(&node.body);
-        let next = self.here();
+        let step = self.here();
         self.emit(Op::Again(start));
         let end = self.here();
         self.emit(Op::EndLoop);
-        self.fill(begin, Op::For { node: node.clone(), next, end });
-        self.fill(start, Op::ForNext(node.clone(), end));
+        self.fill(begin, Op::For { node: node.clone(), next: step, end });
+        self.fill(start, next(node.clone(), end));
     }
 
     fn for_arith(&mut self, node: &Rc<ForArith>) {

@@ -12,25 +12,25 @@ use crate::syntax::tree::{Comparison, Condition, Word};
 impl Shell {
     /// The status of a condition.
     pub(super) fn condition_status(&mut self, condition: &Condition) -> Result<u8, Stop> {
-        match self.holds(condition) {
+        match self.holds(condition, false) {
             Ok(holds) => Ok(u8::from(!holds)),
             Err(Wrong::Status(status)) => Ok(status),
             Err(Wrong::Stop(stop)) => Err(stop),
         }
     }
 
-    fn holds(&mut self, condition: &Condition) -> Result<bool, Wrong> {
+    fn holds(&mut self, condition: &Condition, negated: bool) -> Result<bool, Wrong> {
         Ok(match condition {
             Condition::Word(word) => {
                 let text = self.expand_string(word)?;
-                self.trace_term(|| format!("-n {text}"))?;
+                self.trace_term(negated, || format!("-n {text}"))?;
                 !text.is_empty()
             }
-            Condition::Not(inner) => !self.holds(inner)?,
-            Condition::Group(inner) => self.holds(inner)?,
+            Condition::Not(inner) => !self.holds(inner, !negated)?,
+            Condition::Group(inner) => self.holds(inner, false)?,
             Condition::And(terms) => {
                 for term in terms {
-                    if !self.holds(term)? {
+                    if !self.holds(term, false)? {
                         return Ok(false);
                     }
                 }
@@ -38,7 +38,7 @@ impl Shell {
             }
             Condition::Or(terms) => {
                 for term in terms {
-                    if self.holds(term)? {
+                    if self.holds(term, false)? {
                         return Ok(true);
                     }
                 }
@@ -46,26 +46,26 @@ impl Shell {
             }
             Condition::Unary(operator, word) => {
                 let operand = self.expand_string(word)?;
-                self.trace_term(|| format!("-{} {operand}", char::from(*operator)))?;
+                self.trace_term(negated, || format!("-{} {operand}", char::from(*operator)))?;
                 test::unary(self, *operator, &operand)?
             }
-            Condition::Binary(comparison, left, right) => self.compare(*comparison, left, right)?,
+            Condition::Binary(comparison, left, right) => self.compare(*comparison, left, right, negated)?,
         })
     }
 
-    fn compare(&mut self, comparison: Comparison, left: &Word, right: &Word) -> Result<bool, Wrong> {
+    fn compare(&mut self, comparison: Comparison, left: &Word, right: &Word, negated: bool) -> Result<bool, Wrong> {
         let left = self.expand_string(left)?;
         let shown = crate::syntax::comparison_text(comparison);
         match comparison {
             Comparison::Match | Comparison::Equal | Comparison::NotMatch => {
                 let matches = match right.literal() {
                     Some(text) if !self.options.shopt(Shopt::NOCASEMATCH) => {
-                        self.trace_term(|| format!("{left} {shown} {text}"))?;
+                        self.trace_term(negated, || format!("{left} {shown} {text}"))?;
                         left == text
                     }
                     _ => {
                         let text = self.expand_pattern(right)?;
-                        self.trace_term(|| format!("{left} {shown} {text}"))?;
+                        self.trace_term(negated, || format!("{left} {shown} {text}"))?;
                         let fold = self.options.shopt(Shopt::NOCASEMATCH);
                         // Here extended patterns are always on.
                         crate::pattern::Pattern::new(&text, true, fold).matches(&left)
@@ -73,21 +73,21 @@ impl Shell {
                 };
                 Ok(matches == (comparison != Comparison::NotMatch))
             }
-            Comparison::Regex => self.regex_matches(&left, right),
+            Comparison::Regex => self.regex_matches(&left, right, negated),
             Comparison::Before | Comparison::After => {
                 let right = self.expand_string(right)?;
-                self.trace_term(|| format!("{left} {shown} {right}"))?;
+                self.trace_term(negated, || format!("{left} {shown} {right}"))?;
                 Ok(if comparison == Comparison::Before { left < right } else { left > right })
             }
             Comparison::Newer | Comparison::Older | Comparison::SameFile => {
                 let right = self.expand_string(right)?;
-                self.trace_term(|| format!("{left} {shown} {right}"))?;
+                self.trace_term(negated, || format!("{left} {shown} {right}"))?;
                 Ok(test::compare_files(self, comparison, &left, &right))
             }
             numeric => {
                 // Both sides are expressions, unlike in `test`.
                 let right = self.expand_string(right)?;
-                self.trace_term(|| format!("{left} {shown} {right}"))?;
+                self.trace_term(negated, || format!("{left} {shown} {right}"))?;
                 let (left, right) = (self.operand(&left)?, self.operand(&right)?);
                 Ok(test::compare_numbers(numeric, left, right))
             }
@@ -96,16 +96,16 @@ impl Shell {
 
     /// A wrong expression makes the condition false, and the line goes on.
     fn operand(&mut self, text: &str) -> Result<i64, Wrong> {
-        match self.evaluate(text) {
+        match self.evaluate_for("[[", text) {
             Err(Stop::Discard) => Err(Wrong::Status(1)),
             other => Ok(other?),
         }
     }
 
     /// `=~`, which leaves the match and its groups in BASH_REMATCH.
-    fn regex_matches(&mut self, text: &str, word: &Word) -> Result<bool, Wrong> {
+    fn regex_matches(&mut self, text: &str, word: &Word, negated: bool) -> Result<bool, Wrong> {
         let source = self.expand_regex(word)?;
-        self.trace_term(|| format!("{text} =~ {source}"))?;
+        self.trace_term(negated, || format!("{text} =~ {source}"))?;
         let fold = self.options.shopt(Shopt::NOCASEMATCH);
         let Ok(regex) = Regex::new(&source, fold) else {
             // bash says nothing either: the status is all.

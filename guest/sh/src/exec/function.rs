@@ -67,13 +67,17 @@ impl Shell {
             undo: entry.undo,
             temporary: entry.temporary,
             guards: self.guards,
-            traps: self.hide_traps(),
+            traps: self.hide_traps(definition.traced.get()),
             getopts: self.getopts,
             options: None,
             last: entry.last,
         };
         self.calls.push(Call { name, line: self.line, source: definition.source.clone() });
         self.controls.push(Control::Call(Box::new(back)));
+        // A DEBUG trap that holds inside sees the call once more, as the first thing in the function.
+        if !self.traps.is_empty() && self.trapping.is_none() {
+            self.debug_trap()?;
+        }
         let code = definition.code.get_or_init(|| Code::of_command(&definition.function.body));
         Ok(code.clone())
     }
@@ -95,14 +99,13 @@ impl Shell {
     }
 
     /// ERR, DEBUG and RETURN traps are not a function's business unless the options say so.
-    fn hide_traps(&mut self) -> Vec<(u8, Rc<str>)> {
+    fn hide_traps(&mut self, traced: bool) -> Vec<(u8, Rc<str>)> {
         let mut hidden = Vec::new();
         for (signal, option) in
             [(ERR, SetOption::ERRTRACE), (DEBUG, SetOption::FUNCTRACE), (RETURN, SetOption::FUNCTRACE)]
         {
-            if !self.options.has(option)
-                && let Some(action) = self.traps.get(signal).cloned()
-            {
+            let holds = self.options.has(option) || (traced && signal != ERR);
+            if !holds && let Some(action) = self.traps.get(signal).cloned() {
                 self.traps.set(signal, None);
                 hidden.push((signal, action));
             }

@@ -84,7 +84,7 @@ impl Shell {
         self.variables.leave();
         self.out = out;
         self.put_back(saved);
-        if result == Err(Stop::Discard) {
+        if matches!(result, Err(Stop::Discard | Stop::Abandon)) {
             self.status = 1;
         }
         let status = self.status;
@@ -189,7 +189,9 @@ impl Survey<'_> {
                         && otherwise.as_ref().is_none_or(|l| self.list(l))
                 }
                 Kind::While { condition, body, .. } => self.list(condition) && self.list(body),
-                Kind::For(node) => node.words.iter().flatten().all(|w| self.word(w)) && self.list(&node.body),
+                Kind::For(node) | Kind::Select(node) => {
+                    node.words.iter().flatten().all(|w| self.word(w)) && self.list(&node.body)
+                }
                 Kind::ForArith(node) => self.list(&node.body),
                 Kind::Case(node) => self.word(&node.word) && node.arms.iter().all(|arm| self.list(&arm.body)),
                 Kind::Arith(_) | Kind::Condition(_) => true,

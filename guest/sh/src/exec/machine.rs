@@ -4,10 +4,11 @@ use std::rc::Rc;
 
 use super::simple::Next;
 use super::{Code, Control, Loop, Op};
+use crate::state::options::SetOption;
 use crate::state::variable::Value;
 use crate::state::{Definition, Origin, Shell, Stop, nanoseconds};
-use crate::syntax::is_name;
 use crate::syntax::tree::{Case, Function};
+use crate::syntax::{arith_text, condition_text, for_text, is_name, word_text};
 
 impl Shell {
     /// Runs code to its end, or until something stops it that its commands did not start.
@@ -66,6 +67,9 @@ impl Shell {
     }
 
     fn step(&mut self, op: &Op, at: &mut usize) -> Result<Next, Stop> {
+        if self.options.has(SetOption::NOEXEC) {
+            return Ok(Next::Go);
+        }
         match op {
             Op::Simple(simple) => return self.simple(simple),
             Op::Pipeline(pipeline) => {
@@ -79,13 +83,15 @@ impl Shell {
             }
             Op::Subshell(list, redirects, line) => {
                 self.line = *line;
+                self.note_subshell(list);
                 self.subshell(list, redirects)?;
                 self.finish_command()?;
             }
             Op::Arith(arith, line) => {
                 self.line = *line;
+                self.before_compound(|| format!("(({}))", arith_text(arith)))?;
                 self.trace_arith(arith)?;
-                let status = match self.arith(arith) {
+                let status = match self.arith_for("((", arith) {
                     Ok(value) => u8::from(value == 0),
                     // A wrong expression fails the command, no more.
                     Err(Stop::Discard) => 1,
@@ -96,6 +102,7 @@ impl Shell {
             }
             Op::Condition(condition, line) => {
                 self.line = *line;
+                self.before_compound(|| condition_text(condition))?;
                 self.status = self.condition_status(condition)?;
                 self.finish_command()?;
             }
@@ -152,6 +159,7 @@ impl Shell {
                 match item {
                     Some(item) => {
                         self.line = node.line;
+                        self.before_compound(|| for_text(node))?;
                         self.trace_for(node)?;
                         // A name reference refers to each word in turn.
                         match self.is_reference(&node.name) {
@@ -160,6 +168,13 @@ impl Shell {
                         }
                     }
                     None => *at = *end,
+                }
+            }
+            Op::SelectNext(node, end) => {
+                self.line = node.line;
+                self.before_compound(|| for_text(node).replacen("for", "select", 1))?;
+                if !self.select(node)? {
+                    *at = *end;
                 }
             }
             Op::ForInitial(node, end) => {
@@ -179,8 +194,9 @@ impl Shell {
             Op::ForStep(node) => {
                 if let Some(step) = &node.step {
                     self.line = node.line;
+                    self.before_compound(|| format!("(({}))", arith_text(step)))?;
                     self.trace_arith(step)?;
-                    self.arith(step)?;
+                    self.arith_for("((", step)?;
                 }
             }
             Op::Again(start) => {
@@ -197,6 +213,7 @@ impl Shell {
             }
             Op::Case { node, bodies, end } => {
                 self.line = node.line;
+                self.before_compound(|| format!("case {} in ", word_text(&node.word)))?;
                 self.trace_case(node)?;
                 let word = self.expand_string(&node.word)?;
                 self.controls.push(Control::Case(word));
@@ -221,14 +238,15 @@ impl Shell {
     }
 
     fn begin_loop(&mut self, next: usize, end: usize, items: Vec<String>) {
-        let running = Loop { next, end, status: 0, guards: self.guards, items: items.into_iter() };
+        let running = Loop { next, end, status: 0, guards: self.guards, items: items.into_iter(), begun: false };
         self.controls.push(Control::Loop(running));
     }
 
     /// An expression of `for ((…))`: a wrong one ends the loop with status 1.
     fn for_expression(&mut self, arith: &crate::syntax::tree::Arith, at: &mut usize, end: usize) -> Result<i64, Stop> {
+        self.before_compound(|| format!("(({}))", arith_text(arith)))?;
         self.trace_arith(arith)?;
-        match self.arith(arith) {
+        match self.arith_for("((", arith) {
             Err(Stop::Discard) => {
                 self.status = 1;
                 if let Some(Control::Loop(running)) = self.controls.last_mut() {
@@ -266,6 +284,11 @@ impl Shell {
     }
 
     fn define(&mut self, function: &Rc<Function>) {
+        if function.name.contains(['$', '"', '\'', '`', '\\']) {
+            self.complain(&format!("`{}': not a valid identifier", function.name));
+            self.status = 1;
+            return;
+        }
         let readonly = self.functions.get(function.name.as_str()).is_some_and(|d| d.readonly.get());
         if readonly {
             let message = format!("{}: readonly function", function.name);
@@ -330,6 +353,12 @@ impl Shell {
                         Ok(()) => return Ok(Resume::In(code, at)),
                         Err(next) => stop = next,
                     }
+                }
+                // The text goes on with its next command, but not in a subshell, which ends.
+                (Control::Script(script), Stop::Discard) if self.level == 0 => {
+                    self.guards = script.guards;
+                    self.controls.push(Control::Script(script));
+                    return Ok(Resume::In(Rc::default(), 0));
                 }
                 (control, _) => self.undo(control),
             }

@@ -19,6 +19,7 @@ mod machine;
 mod pipeline;
 mod redirect;
 mod script;
+mod select;
 mod simple;
 mod spawn;
 mod subshell;
@@ -83,6 +84,8 @@ pub(crate) enum Op {
     },
     /// The variable gets the next word, or the loop ends.
     ForNext(Rc<For>, usize),
+    /// The menu is shown and an answer read, or the loop ends.
+    SelectNext(Rc<For>, usize),
     ForInitial(Rc<ForArith>, usize),
     ForTest(Rc<ForArith>, usize),
     ForStep(Rc<ForArith>),
@@ -130,4 +133,6 @@ pub struct Loop {
     status: u8,
     guards: u32,
     items: std::vec::IntoIter<String>,
+    /// A `select` has shown its menu.
+    begun: bool,
 }

@@ -6,7 +6,6 @@ use isopod_sys::{Errno, Fd, process};
 
 use super::capture::Plumbing;
 use super::subshell::Work;
-use crate::builtins;
 use crate::state::files::File;
 use crate::state::options::{SetOption, Shopt};
 use crate::state::{Shell, Stop};
@@ -68,6 +67,9 @@ impl Shell {
         let mut reader: Option<Rc<File>> = None;
         let mut failed = None;
         for (i, command) in pipeline.stages.iter().enumerate() {
+            if !self.traps.is_empty() {
+                self.before_stage(command)?;
+            }
             let stdin = if i == 0 { input.clone() } else { reader.take() };
             let mut stdout = output.clone();
             if i + 1 < count {
@@ -145,7 +147,7 @@ impl Shell {
         }
         let arguments = self.expand_words(&simple.words).ok()?;
         let name = arguments.first()?;
-        if self.functions.contains_key(name.as_str()) || builtins::find(name).is_some() {
+        if self.functions.contains_key(name.as_str()) || self.find_builtin(name).is_some() {
             return None;
         }
         self.line = simple.line;

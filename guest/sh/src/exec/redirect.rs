@@ -50,8 +50,8 @@ impl Shell {
             match self.redirect_one(redirect, &mut undo) {
                 Ok(()) => {}
                 Err(failure) => {
-                    self.restore_files(undo);
-                    return match failure {
+                    let result = match failure {
+                        // It goes where standard error goes by now.
                         Failure::Message(message) => {
                             self.complain(&message);
                             Ok(None)
@@ -59,6 +59,8 @@ impl Shell {
                         Failure::Stop(Stop::Discard) => Ok(None),
                         Failure::Stop(stop) => Err(stop),
                     };
+                    self.restore_files(undo);
+                    return result;
                 }
             }
         }
@@ -125,7 +127,7 @@ impl Shell {
         if target == "-" {
             let number = match &redirect.descriptor {
                 Some(Descriptor::Variable(name)) => {
-                    let text = self.text_of(name).unwrap_or_default();
+                    let text = self.value_of(name)?.unwrap_or_default();
                     let Ok(number) = text.parse::<u32>() else {
                         return Err(Failure::Message(format!("{name}: ambiguous redirect")));
                     };
@@ -149,13 +151,26 @@ impl Shell {
             self.files.look_for_inherited();
         }
         let Some(file) = self.files.get(from).cloned() else {
-            return Err(Failure::Message(format!("{from}: Bad file descriptor")));
+            // As it was written: an expansion shows as such.
+            let written = crate::syntax::word_text(&redirect.target);
+            return Err(Failure::Message(format!("{written}: Bad file descriptor")));
         };
         self.install(redirect, default, file, undo)?;
         if moves && redirect.descriptor != Some(Descriptor::Number(from)) {
             self.change(from, None, undo)?;
         }
         Ok(())
+    }
+
+    /// The value of `name` or `name[subscript]`.
+    fn value_of(&mut self, name: &str) -> Result<Option<String>, Stop> {
+        match name.split_once('[') {
+            Some((array, subscript)) => {
+                let key = self.key_in_text(array, subscript.trim_end_matches(']'))?;
+                self.element(array, key)
+            }
+            None => Ok(self.text_of(name)),
+        }
     }
 
     /// Gives an opened file the number that the redirection wants.
@@ -165,7 +180,13 @@ impl Shell {
             Some(Descriptor::Number(number)) => self.change(*number, Some(file), undo),
             Some(Descriptor::Variable(name)) => {
                 let number = self.files.free_from(10);
-                self.assign(name, number.to_string())?;
+                match name.split_once('[') {
+                    Some((array, subscript)) => {
+                        let key = self.key_in_text(array, subscript.trim_end_matches(']'))?;
+                        self.assign_element(array, Some(key), number.to_string(), false)?;
+                    }
+                    None => self.assign(name, number.to_string())?,
+                }
                 match self.options.shopt(Shopt::VARREDIR_CLOSE) {
                     true => self.change(number, Some(file), undo),
                     // It outlives its command, unlike all others.

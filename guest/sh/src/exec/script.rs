@@ -5,8 +5,8 @@ use std::rc::Rc;
 use super::redirect::Undo;
 use super::{Code, Control, compile};
 use crate::state::options::{SetOption, Shopt};
-use crate::state::{Call, Shell, Stop};
-use crate::syntax::Parser;
+use crate::state::{Call, Origin, Shell, Stop};
+use crate::syntax::{Parser, Unfinished};
 
 /// Texts that run texts, in each other.
 const DEPTH_LIMIT: usize = 10_000;
@@ -22,6 +22,8 @@ pub struct Script {
     at: usize,
     pub(super) undo: Undo,
     pub(super) temporary: bool,
+    /// The conditions around it.
+    pub(super) guards: u32,
     /// Whether a command of it has run: an empty text succeeds.
     ran: bool,
 }
@@ -46,7 +48,7 @@ impl Script {
 
     fn new(parser: Parser<'static>, title: Rc<str>, file: Option<SourcedFile>) -> Script {
         let (code, at, undo) = (Rc::default(), 0, Undo::default());
-        Script { parser, title, file, code, at, undo, temporary: false, ran: false }
+        Script { parser, title, file, code, at, undo, temporary: false, guards: 0, ran: false }
     }
 
     pub(super) fn is_file(&self) -> bool {
@@ -59,6 +61,7 @@ impl Shell {
     pub(super) fn enter_script(&mut self, mut script: Script, code: Rc<Code>, at: usize) {
         script.code = code;
         script.at = at;
+        script.guards = self.guards;
         if let Some(file) = &mut script.file {
             file.line = self.line;
             self.calls.push(Call { name: "source".into(), line: self.line, source: file.source.clone() });
@@ -111,13 +114,14 @@ impl Shell {
     /// Tells a parser what the options say about the language.
     fn prepare(&self, parser: &mut Parser<'_>) {
         parser.extglob = self.options.shopt(Shopt::EXTGLOB);
+        parser.keep_sources = !self.traps.is_empty() || self.options.has(SetOption::XTRACE);
         parser.aliases = self.options.shopt(Shopt::EXPAND_ALIASES).then(|| self.aliases.clone());
     }
 
     /// Says that the end of the text ended a here-document.
-    pub fn warn_of_unfinished(&mut self, warnings: &[(u32, String)]) {
-        for (line, delimiter) in warnings {
-            self.line = *line;
+    pub fn warn_of_unfinished(&mut self, warnings: &[Unfinished]) {
+        for Unfinished { line, end, delimiter } in warnings {
+            self.line = *end;
             self.complain(&format!(
                 "warning: here-document at line {line} delimited by end-of-file (wanted `{delimiter}')"
             ));
@@ -182,8 +186,11 @@ impl Shell {
                         continue;
                     }
                     // Other stops end the line only.
-                    if self.run(compile(&list)) == Err(Stop::Exit) {
-                        return;
+                    let guards = self.guards;
+                    match self.run(compile(&list)) {
+                        Err(Stop::Exit) => return,
+                        Err(Stop::Abandon) if self.origin == Origin::Argument => return,
+                        _ => self.guards = guards,
                     }
                 }
                 Ok(None) => return,

@@ -6,7 +6,6 @@ use super::function::Entry;
 use super::redirect::Undo;
 use super::script::Script;
 use crate::builtins::{self, Builtin};
-use crate::state::options::SetOption;
 use crate::state::{Shell, Stop};
 use crate::syntax::tree::{Assigned, Assignment, Part, Simple, Word};
 
@@ -32,9 +31,6 @@ pub struct Arguments {
 impl Shell {
     /// Runs a simple command.
     pub(super) fn simple(&mut self, node: &Rc<Simple>) -> Result<Next, Stop> {
-        if self.options.has(SetOption::NOEXEC) {
-            return Ok(Next::Go);
-        }
         self.line = node.line;
         self.before_command(node)?;
         self.substituted = None;
@@ -43,8 +39,8 @@ impl Shell {
             return self.assignments_only(node);
         }
         let temporary = !node.assignments.is_empty();
-        if temporary && !self.assign_temporarily(&node.assignments)? {
-            return self.done();
+        if temporary {
+            self.assign_temporarily(&node.assignments)?;
         }
         self.trace_command(&arguments)?;
         let undo = match node.redirects.is_empty() {
@@ -79,7 +75,7 @@ impl Shell {
             arguments.list.remove(0);
             return Ok(Next::Call(Box::new(Entry { definition, arguments: arguments.list, undo, temporary, last })));
         }
-        let result = match builtins::find(name) {
+        let result = match self.find_builtin(name) {
             Some(builtin) => self.builtin(builtin, arguments, &mut undo),
             None => self.program(&arguments.list).map(|()| Next::Go),
         };
@@ -126,8 +122,8 @@ impl Shell {
         let written = self.flush_output();
         match status {
             Ok(status) => self.status = status,
-            // An error in a builtin fails the builtin; only `exit` with nonsense gives up the line.
-            Err(Stop::Discard) if arguments[0] != "exit" => self.status = 1,
+            // An error in a builtin fails the builtin.
+            Err(Stop::Discard) => self.status = 1,
             Err(stop) => return Err(stop),
         }
         if let Err(errno) = written {
@@ -157,7 +153,7 @@ impl Shell {
             builtins::CommandRequest::Done(status) => self.settle(&arguments.list, Ok(status)),
             builtins::CommandRequest::Run(first) => {
                 arguments.shift(first);
-                match builtins::find(&arguments.list[0]) {
+                match self.find_builtin(&arguments.list[0]) {
                     Some(builtin) => self.builtin(builtin, arguments, undo),
                     None => {
                         self.program(&arguments.list)?;
@@ -170,13 +166,20 @@ impl Shell {
 
     /// `builtin`: nothing but builtins.
     fn builtin_builtin(&mut self, mut arguments: Arguments, undo: &mut Undo) -> Result<Next, Stop> {
-        let first = if arguments.list.get(1).is_some_and(|a| a == "--") { 2 } else { 1 };
+        let first = match arguments.list.get(1).map(String::as_str) {
+            Some("--") => 2,
+            Some(option) if option.starts_with('-') => {
+                self.status = self.reject_option("builtin", &option.chars().take(2).collect::<String>());
+                return Ok(Next::Go);
+            }
+            _ => 1,
+        };
         if arguments.list.len() <= first {
             self.status = 0;
             return Ok(Next::Go);
         }
         arguments.shift(first);
-        match builtins::find(&arguments.list[0]) {
+        match self.find_builtin(&arguments.list[0]) {
             Some(builtin) => self.builtin(builtin, arguments, undo),
             None => {
                 let message = format!("{}: not a shell builtin", arguments.list[0]);

@@ -20,7 +20,7 @@ impl Shell {
         match started {
             Ok((pid, plumbing)) => {
                 plumbing.drain();
-                self.status = self.wait_for(pid, Some(&arguments[0]))?;
+                self.status = self.wait_for(pid, Some(arguments))?;
             }
             Err(errno) => self.status = self.report_spawn(&arguments[0], errno)?,
         }
@@ -45,6 +45,11 @@ impl Shell {
         let mut program = argv[0].clone();
         if let Some(name) = name {
             argv[0] = name;
+        }
+        if !self.hashed.is_empty()
+            && let Some((_, path)) = self.hashed.iter().find(|(name, _)| *name == program)
+        {
+            program = path.clone();
         }
         // The kernel looks in the PATH that the child gets; one that is not exported is the shell's to search.
         let searched = env.iter().any(|(name, _)| name == "PATH");
@@ -100,8 +105,16 @@ impl Shell {
                 let name = format!("exec: {}", arguments[0]);
                 self.status = match errno {
                     Errno::NoEntry => {
-                        self.complain(&format!("{name}: {}", not_found(&arguments[0])));
+                        match arguments[0].contains('/') {
+                            true => self.complain(&format!("{}: No such file or directory", arguments[0])),
+                            false => self.complain(&format!("{name}: not found")),
+                        }
                         127
+                    }
+                    Errno::Access if is_directory(&arguments[0]) => {
+                        self.complain(&format!("{}: Is a directory", arguments[0]));
+                        self.complain(&format!("{name}: cannot execute: Is a directory"));
+                        126
                     }
                     errno => {
                         self.complain(&format!("{name}: cannot execute: {}", isopod_sys::text(errno)));
@@ -123,6 +136,11 @@ impl Shell {
                 self.complain(&format!("fork: {}", isopod_sys::text(errno)));
                 self.status = 254;
                 return Err(Stop::Exit);
+            }
+            // It is there, but what its first line names is not.
+            Errno::NoEntry if name.contains('/') && files::stat(name, true).is_ok() => {
+                self.complain(&format!("{name}: cannot execute: required file not found"));
+                return Ok(127);
             }
             Errno::NoEntry => {
                 let message = format!("{name}: {}", not_found(name));

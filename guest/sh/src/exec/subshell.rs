@@ -10,6 +10,7 @@ use super::capture::Plumbing;
 use super::spawn::spawn;
 use crate::state::files::File;
 use crate::state::jobs::exit_status;
+use crate::state::options::SetOption;
 use crate::state::variable::{Attributes, Value, Variable};
 use crate::state::{Shell, Stop};
 use crate::syntax::tree::{Chain, Command, Coproc, Direction, Kind, List, Redirect};
@@ -119,6 +120,9 @@ impl Shell {
 
     /// `<( … )` and `>( … )`: a path that names the other end.
     pub fn process_substitution(&mut self, list: &Rc<List>, direction: Direction) -> Result<String, Stop> {
+        if self.options.has(SetOption::NOEXEC) {
+            return Ok("/dev/null".to_owned());
+        }
         self.files.look_for_inherited();
         self.reap_strays();
         let (reader, writer) = match Fd::pipe() {
@@ -205,5 +209,25 @@ impl Shell {
         self.coprocesses.push((coproc.name.clone(), pid));
         self.status = 0;
         Ok(())
+    }
+
+    /// After a `wait`: what is over has no pipes and no variables any more. Before that they stay, even if the
+    /// coprocess ended, so that its last words can be read.
+    pub fn forget_coprocesses(&mut self) {
+        for (name, pid) in std::mem::take(&mut self.coprocesses) {
+            if self.jobs.status_of(pid).is_none() {
+                self.coprocesses.push((name, pid));
+                continue;
+            }
+            let numbers: Vec<u32> = match self.variables.get(&name).map(|v| &v.value) {
+                Some(Value::Indexed(ends)) => ends.values().filter_map(|n| n.parse().ok()).collect(),
+                _ => Vec::new(),
+            };
+            for number in numbers {
+                self.files.set(number, None);
+            }
+            self.variables.unset(&name);
+            self.variables.unset(&format!("{name}_PID"));
+        }
     }
 }

@@ -16,6 +16,10 @@ use crate::text;
 impl Shell {
     /// What `$( … )` stands for.
     pub fn substitute(&mut self, list: &Rc<List>) -> Result<String, Stop> {
+        // Under `set -n` nothing runs, whoever asks.
+        if self.options.has(SetOption::NOEXEC) {
+            return Ok(String::new());
+        }
         if let Some(simple) = single_simple(list)
             && let Some(text) = self.substitute_file(simple)?
         {

@@ -38,15 +38,16 @@ impl Shell {
         if !self.traces() {
             return Ok(());
         }
-        let words: Vec<String> = arguments.list.iter().map(|a| quote::if_needed(a)).collect();
-        self.trace(&words.join(" "))
+        let words: Vec<String> = arguments.list.iter().map(|a| quote::traced(a)).collect();
+        self.trace(&words.join(" "))?;
+        self.trace_declared(arguments)
     }
 
     pub(super) fn trace_assignment(&mut self, assignment: &Assignment, value: &str) -> Result<(), Stop> {
         if !self.traces() {
             return Ok(());
         }
-        let value = if value.is_empty() { String::new() } else { quote::if_needed(value) };
+        let value = if value.is_empty() { String::new() } else { quote::traced(value) };
         let operator = if assignment.append { "+=" } else { "=" };
         let index = match &assignment.index {
             Some(index) => format!("[{}]", syntax::word_text(&index.text)),
@@ -64,7 +65,7 @@ impl Shell {
 
     pub(super) fn trace_arith(&mut self, arith: &Arith) -> Result<(), Stop> {
         match self.traces() {
-            true => self.trace(&format!("(( {} ))", syntax::word_text(&arith.text).trim())),
+            true => self.trace(&format!("(( {} ))", syntax::arith_text(arith))),
             false => Ok(()),
         }
     }
@@ -73,11 +74,7 @@ impl Shell {
         if !self.traces() {
             return Ok(());
         }
-        let words: Vec<String> = match &node.words {
-            Some(words) => words.iter().map(syntax::word_text).collect(),
-            None => vec!["\"$@\"".to_owned()],
-        };
-        self.trace(&format!("for {} in {}", node.name, words.join(" ")))
+        self.trace(&syntax::for_text(node))
     }
 
     pub(super) fn trace_case(&mut self, node: &Case) -> Result<(), Stop> {
@@ -87,12 +84,30 @@ impl Shell {
         }
     }
 
-    /// One comparison of a condition, as it turned out.
-    pub(super) fn trace_term(&mut self, term: impl FnOnce() -> String) -> Result<(), Stop> {
+    /// One comparison of a condition, as it turned out; `negated` if a `!` stands right before it.
+    pub(super) fn trace_term(&mut self, negated: bool, term: impl FnOnce() -> String) -> Result<(), Stop> {
         match self.traces() {
-            true => self.trace(&format!("[[ {} ]]", term())),
+            true => self.trace(&format!("[[ {}{} ]]", if negated { "! " } else { "" }, term())),
             false => Ok(()),
         }
+    }
+
+    /// The assignments among the arguments of a declaration, which bash shows once more by themselves.
+    fn trace_declared(&mut self, arguments: &Arguments) -> Result<(), Stop> {
+        let list = &arguments.list;
+        let declares = list.first().is_some_and(|name| matches!(name.as_str(), "export" | "readonly"));
+        if !declares {
+            return Ok(());
+        }
+        for argument in &list[1..] {
+            if let Some((name, value)) = argument.split_once('=')
+                && syntax::is_name(name)
+            {
+                let value = if value.is_empty() { String::new() } else { quote::traced(value) };
+                self.trace(&format!("{name}={value}"))?;
+            }
+        }
+        Ok(())
     }
 
     /// What `time` prints. Processes do not tell how long they computed, so user and system time are zero.

@@ -6,22 +6,50 @@ use isopod_sys::process;
 
 use crate::state::options::SetOption;
 use crate::state::traps::{DEBUG, ERR, EXIT, RETURN};
-use crate::state::{Shell, Stop};
-use crate::syntax::tree::Simple;
+use crate::state::{Running, Shell, Stop};
+use crate::syntax::tree::{Command, Kind, List, Simple};
 
 impl Shell {
     /// What is due before a simple command: the DEBUG trap.
     pub(super) fn before_command(&mut self, node: &Rc<Simple>) -> Result<(), Stop> {
-        if self.traps.is_empty() {
-            return Ok(());
-        }
         if self.trapping.is_none() {
-            self.command = crate::syntax::simple_text(node);
-            if let Some(action) = self.traps.get(DEBUG).cloned() {
-                self.run_trap(DEBUG, &action)?;
+            self.running = Running::Simple(node.clone());
+            if !self.traps.is_empty() {
+                self.debug_trap()?;
             }
         }
         Ok(())
+    }
+
+    /// The same before another command, or a turn of a loop, that the DEBUG trap sees.
+    pub(super) fn before_compound(&mut self, text: impl FnOnce() -> String) -> Result<(), Stop> {
+        if !self.traps.is_empty() && self.trapping.is_none() {
+            self.running = Running::Text(text());
+            self.debug_trap()?;
+        }
+        Ok(())
+    }
+
+    /// The same before a stage of a pipeline: the trap is this shell's, not the stage's.
+    pub(super) fn before_stage(&mut self, stage: &Command) -> Result<(), Stop> {
+        match &stage.kind {
+            Kind::Simple(simple) => self.before_command(simple),
+            _ => Ok(()),
+        }
+    }
+
+    /// A subshell is BASH_COMMAND to an ERR trap, but the DEBUG trap does not see it.
+    pub(super) fn note_subshell(&mut self, list: &List) {
+        if !self.traps.is_empty() && self.trapping.is_none() {
+            self.running = Running::Text(format!("( {} )", crate::syntax::list_text(list)));
+        }
+    }
+
+    pub(super) fn debug_trap(&mut self) -> Result<(), Stop> {
+        match self.traps.get(DEBUG).cloned() {
+            Some(action) => self.run_trap(DEBUG, &action),
+            None => Ok(()),
+        }
     }
 
     /// Deals with signals that were caught.
@@ -109,7 +137,7 @@ impl Shell {
             self.last_argument = last_argument;
         }
         match result {
-            Err(Stop::Discard) | Ok(()) => Ok(()),
+            Err(Stop::Discard | Stop::Abandon) | Ok(()) => Ok(()),
             Err(stop) => Err(stop),
         }
     }

@@ -8,12 +8,13 @@ use crate::state::{Shell, Stop};
 impl Shell {
     /// Waits for one child and returns its status. Signals that are caught meanwhile are dealt with after the
     /// command, as in bash.
-    pub(super) fn wait_for(&mut self, pid: u32, name: Option<&str>) -> Result<u8, Stop> {
+    pub(super) fn wait_for(&mut self, pid: u32, command: Option<&[String]>) -> Result<u8, Stop> {
         loop {
             match process::wait(Some(pid), None) {
                 Ok((_, status)) => {
-                    if let (process::Status::Signalled(signal), Some(name)) = (&status, name) {
-                        self.report_death(pid, *signal, name);
+                    if let (process::Status::Signalled(signal), Some(command)) = (&status, command) {
+                        let words: Vec<String> = command.iter().map(|word| crate::quote::traced(word)).collect();
+                        self.report_death(pid, *signal, &words.join(" "));
                     }
                     return Ok(exit_status(status));
                 }
@@ -27,7 +28,7 @@ impl Shell {
     }
 
     /// Says that a signal ended a child, unless it is one that people expect.
-    fn report_death(&mut self, pid: u32, signal: u8, name: &str) {
+    pub fn report_death(&mut self, pid: u32, signal: u8, command: &str) {
         let what = match signal {
             2 | 13 => return,
             1 => "Hangup",
@@ -43,7 +44,7 @@ impl Shell {
             15 => "Terminated",
             _ => "Terminated by a signal",
         };
-        self.complain(&format!("{pid:5} {what:23} {name}"));
+        self.complain(&format!("{pid:5} {what:23} {command}"));
     }
 
     /// Takes the caught signals from the kernel, to be dealt with between commands.

@@ -3,11 +3,14 @@
 use std::borrow::Cow;
 
 use crate::state::{Shell, Stop};
-use crate::syntax::tree::{Brace, Part};
+use crate::syntax::tree::{Brace, Name, Parameter, Part};
 
 /// Words that one brace expression may make. bash has no limit and runs out of memory instead; an argument
 /// costs some fifty bytes here, and a process has 256 MiB.
 const LIMIT: usize = 2_000_000;
+
+/// Parts that these words may have together, which bounds what braces beside braces cost.
+const PARTS: usize = 4_000_000;
 
 /// The words that a word with braces stands for, as lists of parts.
 pub(super) fn alternatives<'a>(shell: &mut Shell, parts: &'a [Part]) -> Result<Vec<Vec<Cow<'a, Part>>>, Stop> {
@@ -15,23 +18,58 @@ pub(super) fn alternatives<'a>(shell: &mut Shell, parts: &'a [Part]) -> Result<V
     for part in parts {
         let Part::Brace(brace) = part else {
             for word in &mut words {
-                word.push(Cow::Borrowed(part));
+                push(word, Cow::Borrowed(part));
             }
             continue;
         };
         let choices = choices(shell, brace)?;
-        if words.len().saturating_mul(choices.len()) > LIMIT {
+        let made = words.len().saturating_mul(choices.len());
+        let length = words[0].len() + choices.first().map_or(0, Vec::len);
+        if made > LIMIT || made.saturating_mul(length) > PARTS {
             return Err(shell.refuse(&format!("brace expansion: too many words (limit {LIMIT})")));
         }
         let mut longer = Vec::with_capacity(words.len() * choices.len());
         for word in &words {
             for choice in &choices {
-                longer.push(word.iter().chain(choice).cloned().collect());
+                longer.push(join(word, choice));
             }
         }
         words = longer;
     }
     Ok(words)
+}
+
+fn join<'a>(word: &[Cow<'a, Part>], choice: &[Cow<'a, Part>]) -> Vec<Cow<'a, Part>> {
+    let mut joined = word.to_vec();
+    for part in choice {
+        push(&mut joined, part.clone());
+    }
+    joined
+}
+
+/// Appends a part. Braces are expanded on the text, so that `$x{a,b}` is `$xa $xb`.
+fn push<'a>(word: &mut Vec<Cow<'a, Part>>, part: Cow<'a, Part>) {
+    if let Some(Part::Parameter(parameter)) = word.last().map(|p| &**p)
+        && parameter.open
+        && let Part::Bare(text) | Part::Glob(text) = &*part
+        && let length = text.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count()
+        && length > 0
+        && let Name::Variable(name) = &parameter.name
+    {
+        let name = Name::Variable(format!("{name}{}", &text[..length]));
+        let longer = Part::Parameter(Box::new(Parameter { name, ..(**parameter).clone() }));
+        let rest = match &*part {
+            Part::Glob(text) => Part::Glob(text[length..].to_owned()),
+            _ => Part::Bare(text[length..].to_owned()),
+        };
+        word.pop();
+        word.push(Cow::Owned(longer));
+        if length < text.len() {
+            word.push(Cow::Owned(rest));
+        }
+        return;
+    }
+    word.push(part);
 }
 
 /// The parts with braces as the text they were, for `set +B`.
@@ -81,9 +119,10 @@ fn choices<'a>(shell: &mut Shell, brace: &'a Brace) -> Result<Vec<Vec<Cow<'a, Pa
             let letters = sequence(shell, i64::from(*from), i64::from(*to), *step)?;
             Ok(letters
                 .map(|n| {
-                    let letter = char::from(n as u8);
-                    // Between `Z` and `a` there are characters that would be special in a word.
-                    vec![Cow::Owned(Part::Text(letter.to_string()))]
+                    // Between `Z` and `a` there are characters that would be special in a word; of these bash
+                    // takes the backslash for a quote, and nothing is left of it.
+                    let letter = Some(char::from(n as u8)).filter(|c| *c != '\\');
+                    vec![Cow::Owned(Part::Text(letter.map(String::from).unwrap_or_default()))]
                 })
                 .collect())
         }

@@ -3,6 +3,7 @@
 use super::values::Values;
 use crate::pattern::Pattern;
 use crate::state::options::Shopt;
+use crate::state::variable::Value;
 use crate::state::{Shell, Stop};
 use crate::syntax::tree::{Arith, LetterCase, Name, Operation, Part, Place, Word};
 
@@ -102,57 +103,80 @@ impl Shell {
     }
 
     /// `${x:offset:length}`
-    pub(super) fn slice(
+    pub(super) fn slice(&mut self, text: &str, offset: &Arith, length: Option<&Arith>) -> Result<String, Stop> {
+        let (offset, length) = self.bounds(offset, length)?;
+        let count = super::parameter::count_chars(text) as i64;
+        let start = if offset < 0 { count + offset } else { offset };
+        if start < 0 || start > count {
+            return Ok(String::new());
+        }
+        let end = match length {
+            None => count,
+            Some(length) if length < 0 => count + length,
+            Some(length) => start.saturating_add(length).min(count),
+        };
+        if end < start {
+            let shown = length.unwrap_or(0);
+            return Err(self.refuse(&format!("{shown}: substring expression < 0")));
+        }
+        Ok(substring(text, start as usize, end as usize))
+    }
+
+    /// `${a[@]:offset:length}`: only what is asked for is copied, so that a walk by slices is no worse than one by
+    /// elements.
+    pub(super) fn slice_many(
         &mut self,
         name: &Name,
-        values: Values,
+        joined: bool,
         offset: &Arith,
         length: Option<&Arith>,
     ) -> Result<Values, Stop> {
-        let offset = self.arith(offset)?;
-        let length = match length {
-            Some(length) => Some(self.arith(length)?),
-            None => None,
+        let (offset, length) = self.bounds(offset, length)?;
+        let end = match name {
+            Name::Variable(name) => match self.variable(name).as_deref().map(|v| &v.value) {
+                Some(Value::Indexed(elements)) => {
+                    elements.last_key_value().map_or(0, |(last, _)| last.saturating_add(1))
+                }
+                Some(Value::Associative(elements)) => elements.len() as i64,
+                Some(Value::Scalar(_)) => 1,
+                Some(Value::Unset) | None => 0,
+            },
+            _ => self.positional.len() as i64 + 1,
         };
-        match values {
-            Values::One(None) => Ok(Values::One(None)),
-            Values::One(Some(text)) => {
-                let count = super::parameter::count_chars(&text) as i64;
-                let start = if offset < 0 { count + offset } else { offset };
-                if start < 0 || start > count {
-                    return Ok(Values::One(Some(String::new())));
-                }
-                let end = match length {
-                    None => count,
-                    Some(length) if length < 0 => count + length,
-                    Some(length) => start.saturating_add(length).min(count),
-                };
-                if end < start {
-                    let shown = length.unwrap_or(0);
-                    return Err(self.refuse(&format!("{shown}: substring expression < 0")));
-                }
-                Ok(Values::One(Some(substring(&text, start as usize, end as usize))))
-            }
-            Values::Many { mut items, joined, end } => {
-                let start = if offset < 0 { end + offset } else { offset };
-                if start < 0 || start > end {
-                    return Ok(Values::Many { items: Vec::new(), joined, end });
-                }
-                // `${@:0}` starts with `$0`.
-                if matches!(name, Name::Special(_)) && start == 0 {
-                    items.insert(0, (0, self.name.to_string()));
-                }
-                let limit = match length {
-                    None => usize::MAX,
-                    Some(length) if length < 0 => {
-                        return Err(self.refuse(&format!("{length}: substring expression < 0")));
-                    }
-                    Some(length) => length as usize,
-                };
-                let items = items.into_iter().filter(|(i, _)| *i >= start).take(limit).collect();
-                Ok(Values::Many { items, joined, end })
-            }
+        let start = if offset < 0 { end + offset } else { offset };
+        if start < 0 || start > end {
+            return Ok(Values::Many { items: Vec::new(), joined, end });
         }
+        let limit = match length {
+            None => usize::MAX,
+            Some(length) if length < 0 => return Err(self.refuse(&format!("{length}: substring expression < 0"))),
+            Some(length) => length as usize,
+        };
+        let items: Vec<(i64, String)> = match name {
+            Name::Variable(name) => match self.variable(name).as_deref().map(|v| &v.value) {
+                Some(Value::Indexed(elements)) => {
+                    elements.range(start..).take(limit).map(|(i, v)| (*i, v.clone())).collect()
+                }
+                Some(Value::Associative(elements)) => {
+                    let sorted = elements.sorted().into_iter().skip(start as usize).take(limit);
+                    sorted.enumerate().map(|(i, (_, v))| (i as i64, v.to_owned())).collect()
+                }
+                Some(Value::Scalar(text)) if start == 0 => vec![(0, text.clone())].into_iter().take(limit).collect(),
+                _ => Vec::new(),
+            },
+            _ => {
+                // `${@:0}` starts with `$0`.
+                let own = (start == 0).then(|| self.name.to_string());
+                let rest = self.positional.iter().skip(start.max(1) as usize - 1).cloned();
+                own.into_iter().chain(rest).take(limit).enumerate().map(|(i, v)| (i as i64, v)).collect()
+            }
+        };
+        Ok(Values::Many { items, joined, end })
+    }
+
+    fn bounds(&mut self, offset: &Arith, length: Option<&Arith>) -> Result<(i64, Option<i64>), Stop> {
+        let offset = self.arith(offset)?;
+        Ok((offset, length.map(|length| self.arith(length)).transpose()?))
     }
 }
 

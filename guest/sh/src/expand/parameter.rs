@@ -58,14 +58,24 @@ impl Shell {
             }
             _ => {}
         }
+        if let Operation::Slice { offset, length } = operation
+            && let Some(joined) = many(name, index)
+        {
+            let values = self.slice_many(name, joined, offset, length.as_ref())?;
+            self.emit(values, quoted, sink);
+            return Ok(());
+        }
         let values = self.values(name, index)?;
         match operation {
             Operation::Fallback { kind, colon, word } => {
                 self.fallback(name, index, values, (*kind, *colon, word), quoted, sink)
             }
             Operation::Slice { offset, length } => {
-                let values = self.slice(name, values, offset, length.as_ref())?;
                 self.check_bound(name, index, &values)?;
+                let values = match values {
+                    Values::One(Some(text)) => Values::One(Some(self.slice(&text, offset, length.as_ref())?)),
+                    other => other,
+                };
                 self.emit(values, quoted, sink);
                 Ok(())
             }
@@ -127,6 +137,14 @@ impl Shell {
             && let Some(text) = variable.text()
         {
             return Ok(count_chars(text));
+        }
+        if let (Name::Variable(name), Some(Index::All | Index::Joined)) = (name, index) {
+            return Ok(match self.variable(name).as_deref().map(|v| &v.value) {
+                Some(Value::Indexed(elements)) => elements.len(),
+                Some(Value::Associative(elements)) => elements.len(),
+                Some(Value::Scalar(_)) => 1,
+                Some(Value::Unset) | None => 0,
+            });
         }
         if let (Name::Variable(name), Some(Index::Element(arith))) = (name, index)
             && let Key::Index(at) = self.key(name, arith)?
@@ -315,5 +333,15 @@ pub(super) fn count_chars(text: &str) -> usize {
     match text.is_ascii() {
         true => text.len(),
         false => text.chars().count(),
+    }
+}
+
+/// Whether a parameter stands for several values, and if so, whether they are joined.
+fn many(name: &Name, index: Option<&Index>) -> Option<bool> {
+    match (name, index) {
+        (Name::Special(special @ (b'@' | b'*')), _) => Some(*special == b'*'),
+        (Name::Variable(_), Some(Index::All)) => Some(false),
+        (Name::Variable(_), Some(Index::Joined)) => Some(true),
+        _ => None,
     }
 }

@@ -3,7 +3,7 @@
 use super::operate::change_case;
 use super::sink::Sink;
 use super::values::Values;
-use crate::state::variable::{Attributes, Value, Variable};
+use crate::state::variable::{Value, Variable};
 use crate::state::{Shell, Stop};
 use crate::syntax::tree::{Index, LetterCase, Name};
 use crate::{escape, quote};
@@ -31,7 +31,7 @@ impl Shell {
         if let Name::Variable(variable) = name {
             match letter {
                 b'a' => {
-                    let letters = self.variable(variable).map(|v| attribute_letters(&v)).unwrap_or_default();
+                    let letters = self.variable(variable).map(|v| v.letters()).unwrap_or_default();
                     let values = match values {
                         Values::One(_) => Values::One(Some(letters)),
                         Values::Many { items, joined, end } => {
@@ -125,31 +125,6 @@ impl Shell {
     }
 }
 
-/// The letters of `declare` for a variable.
-fn attribute_letters(variable: &Variable) -> String {
-    let mut letters = String::new();
-    match variable.value {
-        Value::Indexed(_) => letters.push('a'),
-        Value::Associative(_) => letters.push('A'),
-        _ => {}
-    }
-    for (attribute, letter) in [
-        (Attributes::INTEGER, 'i'),
-        (Attributes::NAMEREF, 'n'),
-        (Attributes::READONLY, 'r'),
-        (Attributes::TRACE, 't'),
-        (Attributes::EXPORT, 'x'),
-        (Attributes::CAPITAL, 'c'),
-        (Attributes::LOWER, 'l'),
-        (Attributes::UPPER, 'u'),
-    ] {
-        if variable.is(attribute) {
-            letters.push(letter);
-        }
-    }
-    letters
-}
-
 /// Keys and values of an array, or of a scalar as if it were one.
 fn pairs(variable: &Variable) -> Vec<(String, String)> {
     match &variable.value {
@@ -164,7 +139,7 @@ fn pairs(variable: &Variable) -> Vec<(String, String)> {
 
 /// `${x@A}`: the command that makes the variable.
 fn assignment_text(name: &str, variable: &Variable, one: Option<&str>, all: bool) -> Option<String> {
-    let letters = attribute_letters(variable);
+    let letters = variable.letters();
     let value = match &variable.value {
         Value::Unset if letters.is_empty() => return None,
         Value::Unset => return Some(format!("declare -{letters} {name}")),

@@ -50,7 +50,12 @@ impl Shell {
                     crate::state::Origin::Input => "s",
                     crate::state::Origin::Script => "",
                 };
-                Some(self.options.letters() + how)
+                let letters = self.options.letters();
+                let letters = match self.interactive {
+                    true => letters.replacen('B', "iB", 1),
+                    false => letters,
+                };
+                Some(letters + how)
             }
             b'$' => Some(self.shell_pid().to_string()),
             b'!' => self.background.map(|pid| pid.to_string()),
@@ -125,7 +130,7 @@ impl Shell {
         let associative = matches!(self.variable(name).as_deref(), Some(Variable { value: Value::Associative(_), .. }));
         match associative {
             true => Ok(Key::Name(self.expand_string(&subscript.text)?)),
-            false => Ok(Key::Index(self.arith(subscript)?)),
+            false => Ok(Key::Index(self.arith(subscript).map_err(Stop::abandoning)?)),
         }
     }
 

@@ -44,7 +44,7 @@ impl Shell {
         }
         let mut value = value;
         if attributes.has(Attributes::INTEGER) {
-            let addend = self.evaluate(&value)?;
+            let addend = self.evaluate(&value).map_err(Stop::abandoning)?;
             let base = match append {
                 true => self.current_integer(name, key.as_ref())?,
                 false => 0,
@@ -68,6 +68,7 @@ impl Shell {
     ) -> Result<(), Stop> {
         let variable = self.variables.slot(name);
         variable.attributes = attributes;
+        variable.attributes.remove(Attributes::UNASSIGNED);
         let put = |old: &mut String| match append {
             true => old.push_str(&value),
             false => old.clone_from(&value),
@@ -88,13 +89,13 @@ impl Shell {
             }
             (slot, key) => {
                 let elements = into_indexed(slot);
-                let index = match key {
-                    Some(Key::Index(index)) if index < 0 => index + end_of(elements),
-                    Some(Key::Index(index)) => index,
-                    _ => 0,
+                let (written, index) = match key {
+                    Some(Key::Index(index)) if index < 0 => (index, index + end_of(elements)),
+                    Some(Key::Index(index)) => (index, index),
+                    _ => (0, 0),
                 };
                 if index < 0 {
-                    return Err(self.refuse(&format!("{name}: bad array subscript")));
+                    return Err(self.refuse(&format!("{name}[{written}]: bad array subscript")));
                 }
                 match elements.get_mut(&index) {
                     Some(old) => put(old),
@@ -148,7 +149,7 @@ impl Shell {
     pub fn key_of(&mut self, name: &str, subscript: &str) -> Result<Key, Stop> {
         match self.variables.get(name).map(|v| &v.value) {
             Some(Value::Associative(_)) => Ok(Key::Name(subscript.to_owned())),
-            _ => Ok(Key::Index(self.evaluate(subscript)?)),
+            _ => Ok(Key::Index(self.evaluate(subscript).map_err(Stop::abandoning)?)),
         }
     }
 
@@ -159,9 +160,10 @@ impl Shell {
             (Value::Associative(elements), Key::Name(key)) => elements.remove(&key),
             (Value::Associative(elements), Key::Index(index)) => elements.remove(&index.to_string()),
             (Value::Indexed(elements), Key::Index(index)) => {
+                let written = index;
                 let index = if index < 0 { index + end_of(elements) } else { index };
                 if index < 0 {
-                    return Err(self.refuse(&format!("unset: [{index}]: bad array subscript")));
+                    return Err(self.refuse(&format!("unset: [{written}]: bad array subscript")));
                 }
                 elements.remove(&index);
             }

@@ -22,7 +22,7 @@ use std::rc::Rc;
 
 use crate::exec::{Code, Control};
 use crate::hash::NameMap;
-use crate::syntax::tree::Function;
+use crate::syntax::tree::{Function, Simple};
 use crate::text;
 
 pub use assign::{Key, in_case, into_indexed};
@@ -90,14 +90,16 @@ pub struct Shell {
     pub level: u32,
     /// Command substitutions and texts in each other, as `set -x` shows them.
     pub texts: u32,
-    /// The state of RANDOM.
-    pub random: Cell<u32>,
+    /// The state of RANDOM and the number it gave last, once asked for.
+    pub random: Cell<Option<(u32, u32)>>,
     /// When SECONDS was 0, in nanoseconds of the monotonic clock; 0 if never asked.
     pub epoch: Cell<i64>,
     /// BASH_EXECUTION_STRING
     pub execution: Rc<str>,
-    /// The text of the command that runs, for BASH_COMMAND, while a trap could ask for it.
-    pub command: String,
+    /// The command that runs, for BASH_COMMAND.
+    pub running: Running,
+    /// What evaluates an expression, if that is to be named in messages: a builtin, `((`, `[[`.
+    pub evaluating: &'static str,
     /// The trap that is running, so that it does not trigger itself.
     pub trapping: Option<u8>,
     /// Where `getopts` is within the current argument, and for which OPTIND.
@@ -118,8 +120,26 @@ pub struct Shell {
     pub captures: u32,
     /// For each subshell in place, the working directory and the umask to go back to, once changed.
     pub places: Vec<(Option<String>, Option<u32>)>,
+    /// `-i` was given.
+    pub interactive: bool,
+    /// Builtins that `enable -n` took away.
+    pub disabled: Vec<String>,
+    /// Programs that `hash` was told to remember, with their paths.
+    pub hashed: Vec<(String, String)>,
     /// Coprocesses: their array and process.
     pub coprocesses: Vec<(String, u32)>,
+}
+
+/// The command that BASH_COMMAND names: its text is made only if someone asks.
+#[derive(Debug, Clone, Default)]
+pub enum Running {
+    /// None yet.
+    #[default]
+    Nothing,
+    /// A simple command.
+    Simple(Rc<Simple>),
+    /// Another one, as text.
+    Text(String),
 }
 
 /// How the shell was started.
@@ -148,6 +168,8 @@ pub struct Definition {
     pub exported: Cell<bool>,
     /// `readonly -f`
     pub readonly: Cell<bool>,
+    /// `declare -ft`: the DEBUG and RETURN traps hold inside.
+    pub traced: Cell<bool>,
 }
 
 /// A running function or sourced file.
@@ -168,12 +190,24 @@ pub enum Stop {
     Exit,
     /// The rest of the line that was parsed is given up, after an error.
     Discard,
+    /// So are the texts of `eval`, `source` and `-c` that the line is in: an error that bash jumps from.
+    Abandon,
     /// `return`
     Return,
     /// `break N`
     Break(u32),
     /// `continue N`
     Continue(u32),
+}
+
+impl Stop {
+    /// An error that was to end a line ends more.
+    pub fn abandoning(self) -> Stop {
+        match self {
+            Stop::Discard => Stop::Abandon,
+            other => other,
+        }
+    }
 }
 
 impl Shell {
@@ -219,6 +253,7 @@ impl Definition {
             in_place: Cell::new(None),
             exported: Cell::new(false),
             readonly: Cell::new(false),
+            traced: Cell::new(false),
         })
     }
 }

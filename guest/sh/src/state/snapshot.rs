@@ -40,13 +40,14 @@ struct Snapshot<V, F, S> {
     pid: u32,
     level: u32,
     texts: u32,
-    random: u32,
     epoch: i64,
     guarded: bool,
     calls: Vec<(S, u32, S)>,
     directories: Vec<String>,
     getopts: (i64, usize),
     fatal_status: u8,
+    disabled: Vec<String>,
+    hashed: Vec<(String, String)>,
     /// Jobs of the parent, which a subshell can show but not wait for.
     jobs: Vec<(u32, Processes, S)>,
 }
@@ -84,12 +85,13 @@ impl Shell {
             pid: self.shell_pid(),
             level: self.level + 1,
             texts: self.texts + u32::from(matches!(work, Work::List(_))),
-            random: self.random.get(),
             epoch: self.epoch.get(),
             guarded: self.guards > 0,
             calls: self.calls.iter().map(|c| (&*c.name, c.line, &*c.source)).collect(),
             directories: self.directories.clone(),
             getopts: self.getopts,
+            disabled: self.disabled.clone(),
+            hashed: self.hashed.clone(),
             jobs: self.jobs.list.iter().map(|j| (j.number, j.processes.clone(), j.text.as_str())).collect(),
             fatal_status: if work.is_subshell() { 1 } else { self.fatal_status },
         };
@@ -126,11 +128,12 @@ impl Shell {
             guards: u32::from(snapshot.guarded),
             directories: snapshot.directories,
             getopts: snapshot.getopts,
+            disabled: snapshot.disabled,
+            hashed: snapshot.hashed,
             fatal_status: snapshot.fatal_status,
             ..Shell::default()
         };
         shell.pid.set(snapshot.pid);
-        shell.random.set(snapshot.random);
         shell.epoch.set(snapshot.epoch);
         for (number, processes, text) in snapshot.jobs {
             shell.jobs.list.push(Job { number, processes, text, reported: false });

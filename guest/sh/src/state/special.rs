@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use isopod_sys::process;
 
 use super::variable::{Attributes, Value, Variable};
-use super::{Origin, Shell};
+use super::{Origin, Running, Shell};
 
 /// What `bash --version` says; programs look at it to know what they may use.
 pub const VERSION: &str = "5.2.15(1)-release";
@@ -50,15 +50,19 @@ impl Shell {
             "BASH" | "SHELL" => "/bin/bash".to_owned(),
             "PATH" => crate::exec::DEFAULT_PATH.to_owned(),
             "BASH_EXECUTION_STRING" if self.origin == Origin::Argument => self.execution.to_string(),
-            "BASH_COMMAND" => self.command.clone(),
+            "BASH_COMMAND" => match &self.running {
+                Running::Nothing => String::new(),
+                Running::Simple(node) => crate::syntax::simple_text(node),
+                Running::Text(text) => text.clone(),
+            },
             "BASH_ARGV0" => self.name.to_string(),
             "HOSTNAME" => "isopod".to_owned(),
             "HOSTTYPE" => "wasm32".to_owned(),
             "MACHTYPE" => "wasm32-wasi".to_owned(),
             "OSTYPE" => "linux-gnu".to_owned(),
             "TERM" => "dumb".to_owned(),
-            "SHELLOPTS" => self.shell_options(),
-            "BASHOPTS" => self.bash_options(),
+            "SHELLOPTS" => return Some(read_only(Variable::scalar(self.shell_options()))),
+            "BASHOPTS" => return Some(read_only(Variable::scalar(self.bash_options()))),
             "PIPESTATUS" => return Some(array(self.statuses.iter().map(u8::to_string))),
             "DIRSTACK" => {
                 let top = self.variables.get("PWD").and_then(Variable::text).unwrap_or_default().to_owned();
@@ -92,7 +96,7 @@ impl Shell {
         let number = || value.trim().parse::<i64>().unwrap_or(0);
         match name {
             "RANDOM" => {
-                self.random.set(number() as u32 | 0x8000_0000);
+                self.random.set(Some((number() as u32, 0)));
                 Taken::Yes
             }
             "SECONDS" => {
@@ -154,15 +158,22 @@ impl Shell {
         names.into_iter().filter(|name| self.variables.get(name).is_none())
     }
 
-    /// A number from 0 to 32767. Good enough for shuffling; nothing secret depends on it.
+    /// A number from 0 to 32767, from a seed the same as in bash. Good enough for shuffling; nothing secret depends on it.
     fn next_random(&self) -> u32 {
-        let mut state = self.random.get();
-        if state == 0 {
-            state = (nanoseconds() as u32) ^ process::id().wrapping_mul(0x9e37_79b9) | 1;
+        let (seed, last) = match self.random.get() {
+            Some(state) => state,
+            None => ((nanoseconds() as u32) ^ process::id().wrapping_mul(0x9e37_79b9), 0),
+        };
+        let mut state = seed;
+        loop {
+            state = minimal_standard(state);
+            let number = ((state >> 16) ^ (state & 0xffff)) & 0x7fff;
+            // bash never gives the same number twice in a row.
+            if number != last {
+                self.random.set(Some((state, number)));
+                return number;
+            }
         }
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        self.random.set(if state == 0 { 1 } else { state });
-        (state >> 16) & 0x7fff
     }
 
     /// When the shell started; the first one who asks starts the clock, which costs a call.
@@ -182,6 +193,15 @@ impl Shell {
         let on = super::options::Shopt::all().filter(|o| self.options.shopt(*o));
         on.map(super::options::Shopt::name).collect::<Vec<_>>().join(":")
     }
+}
+
+/// The generator of Park and Miller, with Schrage's way to keep it in 32 bits.
+fn minimal_standard(last: u32) -> u32 {
+    let last = if last == 0 { 123_459_876 } else { i64::from(last) };
+    let (high, low) = (last / 127_773, last % 127_773);
+    // 32 bits are all that bash has for it.
+    let next = (16_807 * low - 2_836 * high) as i32;
+    (if next < 0 { i64::from(next) + 0x7fff_ffff } else { i64::from(next) }) as u32
 }
 
 /// Whether a computed variable took an assignment.

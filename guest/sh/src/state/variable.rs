@@ -52,6 +52,8 @@ impl Attributes {
     pub const CAPITAL: Attributes = Attributes(128);
     /// A special variable that was unset, and so has lost its meaning.
     pub const PLAIN: Attributes = Attributes(256);
+    /// An array that was declared and has not been assigned to, which only `declare -p` can tell.
+    pub const UNASSIGNED: Attributes = Attributes(512);
 
     /// Whether all of these are set.
     pub fn has(self, other: Attributes) -> bool {
@@ -88,6 +90,26 @@ impl Variable {
             Value::Indexed(elements) => elements.get(&0).map(String::as_str),
             Value::Associative(elements) => elements.get("0"),
         }
+    }
+
+    /// The letters of `declare` for its kind and attributes.
+    pub fn letters(&self) -> String {
+        const LETTERS: [(Attributes, char); 8] = [
+            (Attributes::INTEGER, 'i'),
+            (Attributes::NAMEREF, 'n'),
+            (Attributes::READONLY, 'r'),
+            (Attributes::TRACE, 't'),
+            (Attributes::EXPORT, 'x'),
+            (Attributes::CAPITAL, 'c'),
+            (Attributes::LOWER, 'l'),
+            (Attributes::UPPER, 'u'),
+        ];
+        let kind = match self.value {
+            Value::Indexed(_) => Some('a'),
+            Value::Associative(_) => Some('A'),
+            Value::Unset | Value::Scalar(_) => None,
+        };
+        kind.into_iter().chain(LETTERS.iter().filter(|(a, _)| self.is(*a)).map(|(_, letter)| *letter)).collect()
     }
 
     /// Whether it is an array of either kind.

@@ -21,6 +21,9 @@ impl Parser<'_> {
                 true => self.newlines()?,
                 false => self.blanks(),
             }
+            if self.alias() {
+                continue;
+            }
             if self.at_list_end() {
                 break;
             }
@@ -46,7 +49,15 @@ impl Parser<'_> {
         }
     }
 
-    /// Commands until the `)` of a substitution or subshell, which is consumed. There may be none.
+    /// Commands until the `)` of a substitution, which is consumed. There may be none.
+    pub(super) fn substitution_list(&mut self) -> Result<List, SyntaxError> {
+        self.list_until_close().map_err(|error| match error.fault {
+            Fault::EndOfFile => SyntaxError { fault: Fault::Unmatched(')'), ..error },
+            _ => error,
+        })
+    }
+
+    /// The same for a subshell.
     pub(super) fn list_until_close(&mut self) -> Result<List, SyntaxError> {
         // Documents announced before the substitution come after the line that it ends on.
         let outer = std::mem::take(&mut self.heredocs);
@@ -58,7 +69,6 @@ impl Parser<'_> {
         self.newlines()?;
         match self.peek() {
             b')' => self.at += 1,
-            0 => return Err(SyntaxError { line: self.line + 1, fault: Fault::Unmatched(')') }),
             _ => return Err(self.unexpected()),
         }
         let inner = std::mem::replace(&mut self.heredocs, outer);
@@ -135,6 +145,9 @@ impl Parser<'_> {
     /// One command, with its redirections.
     pub(super) fn command(&mut self) -> Result<Command, SyntaxError> {
         self.blanks();
+        while self.alias() {
+            self.blanks();
+        }
         let line = self.line;
         if self.peek() == b'(' || self.keyword().is_some() {
             return self.nested(|p| p.compound(line));
@@ -151,14 +164,12 @@ impl Parser<'_> {
                 simple.redirects.push(redirect);
                 continue;
             }
-            if simple.words.is_empty() {
-                if self.alias() {
-                    if simple.assignments.is_empty() && simple.redirects.is_empty() {
-                        // An alias may stand for any command at all.
-                        return self.command();
-                    }
-                    continue;
+            if simple.words.is_empty() || self.after_blank_alias() {
+                while self.alias() {
+                    self.blanks();
                 }
+            }
+            if simple.words.is_empty() {
                 if let Some(assignment) = self.assignment()? {
                     simple.assignments.push(assignment);
                     continue;
@@ -214,27 +225,6 @@ impl Parser<'_> {
             (self.at, self.line) = (end, end_line);
         }
         Ok(Some(Word::of(Part::Assignment(assignment.into()))))
-    }
-
-    /// Replaces an alias in command position by its text, and says whether there was one.
-    fn alias(&mut self) -> bool {
-        let Some(aliases) = self.aliases.clone() else { return false };
-        self.expanding.retain(|(end, _)| self.at < *end);
-        let rest = &self.text.as_bytes()[self.at..];
-        let length = rest.iter().position(|b| ends_word(*b)).unwrap_or(rest.len());
-        let name = &self.text[self.at..self.at + length];
-        let Some(value) = aliases.get(name) else { return false };
-        if self.expanding.iter().any(|(_, other)| other == name) {
-            return false;
-        }
-        let name = name.to_owned();
-        let end = self.at + value.len();
-        for (other, _) in &mut self.expanding {
-            *other = (*other + value.len()).saturating_sub(length);
-        }
-        self.text.replace_range(self.at..self.at + length, value);
-        self.expanding.push((end, name));
-        true
     }
 
     fn ahead_is_parentheses(&self) -> bool {

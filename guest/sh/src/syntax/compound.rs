@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::dollar::ArithEnd;
-use super::error::{Fault, SyntaxError};
+use super::error::SyntaxError;
 use super::lexer::{Parser, is_name};
 use super::tree::{Arith, Arm, ArmEnd, Case, Command, Coproc, For, ForArith, Kind, List, Redirect, Word};
 use super::word::Place;
@@ -51,8 +51,8 @@ impl Parser<'_> {
                 return self.coprocess(line);
             }
             Some("select") => {
-                let why = "select: not supported: there is no terminal to choose at".to_owned();
-                return Err(self.fault(Fault::Refused(why)));
+                self.at += 6;
+                Kind::Select(self.for_words(line)?.into())
             }
             None if self.peek() == b'(' => self.parenthesis()?,
             _ => return Err(self.unexpected()),
@@ -145,11 +145,17 @@ impl Parser<'_> {
             self.at += 2;
             return self.for_arith(line);
         }
+        Ok(Kind::For(self.for_words(line)?.into()))
+    }
+
+    /// `NAME [in WORDS]; do …; done`, of `for` and `select`.
+    fn for_words(&mut self, line: u32) -> Result<For, SyntaxError> {
+        self.blanks();
         let start = self.at;
         // What is no name is found out only when it is run.
         let name = match self.word(Place::Value)? {
             Some(_) => self.text[start..self.at].to_owned(),
-            None => return Err(self.unexpected()),
+            None => return Err(self.missing_word()),
         };
         self.newlines()?;
         let mut words = None;
@@ -171,7 +177,7 @@ impl Parser<'_> {
             self.at += 1;
         }
         let body = self.loop_body()?;
-        Ok(Kind::For(For { name, words, body, line }.into()))
+        Ok(For { name, words, body, line })
     }
 
     /// `do … done`, or `{ … }`, which bash takes too.
@@ -209,6 +215,9 @@ impl Parser<'_> {
             self.newlines()?;
             if self.eat_keyword("esac") {
                 break;
+            }
+            if self.peek() == 0 {
+                return Err(self.unexpected());
             }
             if self.peek() == b'(' {
                 self.at += 1;

@@ -1,8 +1,8 @@
 //! `[[ … ]]`
 
-use super::error::SyntaxError;
-use super::lexer::{Parser, ends_word};
-use super::tree::{Comparison, Condition};
+use super::error::{Fault, SyntaxError};
+use super::lexer::{Parser, ends_word, is_operator};
+use super::tree::{Comparison, Condition, Word};
 use super::word::Place;
 
 impl Parser<'_> {
@@ -10,7 +10,16 @@ impl Parser<'_> {
     pub(super) fn condition(&mut self) -> Result<Condition, SyntaxError> {
         let condition = self.condition_or()?;
         self.newlines()?;
-        self.expect_keyword("]]")?;
+        if !self.eat_keyword("]]") {
+            let message = match self.next_token() {
+                Some(token) if is_operator(&token) => {
+                    format!("syntax error in conditional expression: unexpected token `{token}'")
+                }
+                Some(_) => "syntax error in conditional expression".to_owned(),
+                None => return Err(self.unexpected()),
+            };
+            return Err(self.fault(Fault::Refused(message)));
+        }
         Ok(condition)
     }
 
@@ -48,7 +57,7 @@ impl Parser<'_> {
                 let inner = self.nested(|p| p.condition_or())?;
                 self.newlines()?;
                 if self.peek() != b')' {
-                    return Err(self.unexpected());
+                    return Err(self.refused_token(|token| format!("unexpected token `{token}', expected `)'")));
                 }
                 self.at += 1;
                 return Ok(Condition::Group(Box::new(inner)));
@@ -57,6 +66,9 @@ impl Parser<'_> {
         }
         if self.keyword() == Some("]]") {
             return Err(self.unexpected());
+        }
+        if self.next_token().is_none_or(|token| is_operator(&token)) {
+            return Err(self.refused_token(|token| format!("unexpected token `{token}' in conditional command")));
         }
         let unary = self.unary_operator();
         let word = self.expect_word(Place::Value)?;
@@ -68,17 +80,47 @@ impl Parser<'_> {
                 Comparison::Match | Comparison::Equal | Comparison::NotMatch => Place::Pattern,
                 _ => Place::Value,
             };
-            let right = self.expect_word(place)?;
+            let right = self.condition_operand(place, "binary")?;
             return Ok(Condition::Binary(comparison, word, right));
         }
-        if let Some(operator) = unary
-            && self.keyword() != Some("]]")
-            && !matches!(self.peek(), b'&' | b'|' | b')' | b'\n' | 0)
-        {
-            let operand = self.expect_word(Place::Value)?;
+        if let Some(operator) = unary {
+            let operand = self.condition_operand(Place::Value, "unary")?;
             return Ok(Condition::Unary(operator, operand));
         }
-        Ok(Condition::Word(word))
+        match self.next_token().as_deref() {
+            Some("]]" | "&&" | "||" | ")") => Ok(Condition::Word(word)),
+            Some(token) if !is_operator(token) && token != "newline" => {
+                Err(self.fault(Fault::Refused("conditional binary operator expected".to_owned())))
+            }
+            _ => {
+                Err(self
+                    .refused_token(|token| format!("unexpected token `{token}', conditional binary operator expected")))
+            }
+        }
+    }
+
+    /// The word after an operator.
+    fn condition_operand(&mut self, place: Place, kind: &str) -> Result<Word, SyntaxError> {
+        self.blanks();
+        // A regular expression may begin with what is an operator elsewhere.
+        let missing = match self.next_token().as_deref() {
+            None | Some("]]" | "newline") => true,
+            Some(token) => place != Place::Regex && is_operator(token),
+        };
+        if missing {
+            return Err(
+                self.refused_token(|token| format!("unexpected argument `{token}' to conditional {kind} operator"))
+            );
+        }
+        self.expect_word(place)
+    }
+
+    /// What is wrong with the token that comes next.
+    fn refused_token(&mut self, message: impl FnOnce(&str) -> String) -> SyntaxError {
+        match self.next_token() {
+            Some(token) => self.fault(Fault::Refused(message(&token))),
+            None => self.at_end(Fault::Refused(message("EOF"))),
+        }
     }
 
     /// The letter of a unary operator, not consumed.

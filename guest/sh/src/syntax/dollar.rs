@@ -27,7 +27,7 @@ impl Parser<'_> {
             }
             b'(' => {
                 self.at += 2;
-                let list = self.nested(|p| p.list_until_close())?;
+                let list = self.nested(|p| p.substitution_list())?;
                 builder.part(Part::Command(Substitution { list: list.into() }.into(), quoted));
                 Ok(())
             }
@@ -46,7 +46,10 @@ impl Parser<'_> {
             _ => {
                 self.at += 1;
                 match self.plain_name() {
-                    Some(name) => builder.part(Part::Parameter(Box::new(Parameter::plain(name, quoted)))),
+                    Some(name) => {
+                        let open = matches!(name, Name::Variable(_)) && !quoted;
+                        builder.part(Part::Parameter(Box::new(Parameter { open, ..Parameter::plain(name, quoted) })));
+                    }
                     None if quoted => builder.quoted("$"),
                     None => builder.bare("$"),
                 }
@@ -107,6 +110,7 @@ impl Parser<'_> {
         inner.extglob = self.extglob;
         inner.aliases = self.aliases.clone();
         inner.functions = self.functions;
+        inner.keep_sources = self.keep_sources;
         let mut whole = super::tree::List::default();
         while let Some(list) = inner.next_command()? {
             whole.items.extend(list.items);
@@ -157,13 +161,16 @@ impl Parser<'_> {
             let byte = self.peek();
             match byte {
                 0 => return Err(self.unmatched(end.close())),
+                b'$' if end == ArithEnd::Subscript && self.ahead(1) == b'\'' => self.dollar(&mut builder, false)?,
                 b'$' => self.dollar(&mut builder, true)?,
                 b'`' => self.backquotes(&mut builder, true)?,
                 b'\\' if self.ahead(1) == b'\n' => {
                     self.at += 2;
                     self.line += 1;
                 }
-                b'\\' if matches!(self.ahead(1), b'$' | b'`' | b'"' | b'\\') => self.backslash(&mut builder),
+                b'\\' if end == ArithEnd::Subscript || matches!(self.ahead(1), b'$' | b'`' | b'"' | b'\\') => {
+                    self.backslash(&mut builder);
+                }
                 b'\'' if end == ArithEnd::Subscript => self.single_quotes(&mut builder)?,
                 b'"' => self.double_quotes(&mut builder)?,
                 _ if depth == 0 && end.is_at(self, questions) => {
@@ -236,7 +243,7 @@ impl ArithEnd {
 impl Parameter {
     /// `$name`
     pub(super) fn plain(name: Name, quoted: bool) -> Parameter {
-        Parameter { name, index: None, indirect: false, operation: Operation::Value, quoted }
+        Parameter { name, index: None, indirect: false, operation: Operation::Value, quoted, open: false }
     }
 }
 

@@ -19,6 +19,17 @@ pub(super) struct Pending {
     pub(super) document: Rc<RefCell<Word>>,
 }
 
+/// A here-document that the end of the text ended.
+#[derive(Debug, Clone)]
+pub struct Unfinished {
+    /// The line that announced it.
+    pub line: u32,
+    /// The last line.
+    pub end: u32,
+    /// What would have ended it.
+    pub delimiter: String,
+}
+
 impl Parser<'_> {
     /// Reads the texts of all here-documents announced so far; the cursor is at the start of a line.
     pub(super) fn read_heredocs(&mut self) -> Result<(), SyntaxError> {
@@ -36,8 +47,8 @@ impl Parser<'_> {
     /// At the end of the text: here-documents that never began are empty.
     pub(super) fn finish_heredocs(&mut self) {
         for pending in std::mem::take(&mut self.heredocs) {
-            self.unfinished.push((self.line, pending.delimiter.clone()));
             *pending.document.borrow_mut() = Word::of(Part::Text(String::new()));
+            self.unfinished.push(Unfinished { line: self.line, end: self.line, delimiter: pending.delimiter });
         }
     }
 
@@ -48,7 +59,8 @@ impl Parser<'_> {
         let mut joined = false;
         loop {
             if self.peek() == 0 {
-                self.unfinished.push((started, pending.delimiter.clone()));
+                let end = self.line.saturating_sub(1).max(started);
+                self.unfinished.push(Unfinished { line: started, end, delimiter: pending.delimiter.clone() });
                 return text;
             }
             let rest = &self.text[self.at..];
@@ -76,6 +88,7 @@ impl Parser<'_> {
         inner.depth = self.depth;
         inner.extglob = self.extglob;
         inner.functions = self.functions;
+        inner.keep_sources = self.keep_sources;
         let mut word = inner.document_word()?;
         inner.keep_source(&mut word, 0, inner.text.len());
         Ok(word)

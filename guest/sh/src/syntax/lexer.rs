@@ -2,8 +2,9 @@
 
 use std::rc::Rc;
 
+use super::alias::Expanding;
 use super::error::{Fault, SyntaxError};
-use super::heredoc::Pending;
+use super::heredoc::{Pending, Unfinished};
 use super::tree::List;
 use crate::hash::NameMap;
 
@@ -28,12 +29,14 @@ pub struct Parser<'a> {
     pub(super) functions: u32,
     /// Whether `@(…)` and its kin are patterns in command words.
     pub extglob: bool,
+    /// Whether words keep how they were written outside functions too: something may show them.
+    pub keep_sources: bool,
     /// Aliases to expand, if the shell has that switched on.
     pub aliases: Option<Rc<NameMap<String, String>>>,
-    /// Here-documents that the end of the text ended: their line and delimiter, for the warning.
-    pub unfinished: Vec<(u32, String)>,
-    /// The end of alias text that is not to be taken for that alias again, and the alias.
-    pub(super) expanding: Vec<(usize, String)>,
+    /// Here-documents that the end of the text ended, for the warning.
+    pub unfinished: Vec<Unfinished>,
+    /// The aliases whose text the cursor is in.
+    pub(super) expanding: Vec<Expanding>,
     more: Option<Box<dyn MoreText + 'a>>,
 }
 
@@ -48,6 +51,7 @@ impl<'a> Parser<'a> {
             depth: 0,
             functions: 0,
             extglob: false,
+            keep_sources: false,
             aliases: None,
             unfinished: Vec::new(),
             expanding: Vec::new(),
@@ -74,6 +78,8 @@ impl<'a> Parser<'a> {
             match self.peek() {
                 0 => return Ok(None),
                 b'\n' => self.newline()?,
+                // It may stand for nothing at all.
+                _ if self.alias() => {}
                 _ => break,
             }
         }
@@ -241,27 +247,42 @@ impl<'a> Parser<'a> {
         self.fault(Fault::Unmatched(close))
     }
 
-    /// The error of whatever token comes next.
-    pub(super) fn unexpected(&mut self) -> SyntaxError {
+    /// An error at the end of the text: bash ends the last line if nothing else does.
+    pub(super) fn at_end(&self, fault: Fault) -> SyntaxError {
+        let open = self.at > 0 && !self.text[..self.at].ends_with('\n');
+        SyntaxError { line: self.line + u32::from(open), fault }
+    }
+
+    /// The token that comes next, as messages name it; `None` at the end.
+    pub(super) fn next_token(&mut self) -> Option<String> {
         self.blanks();
         let first = self.peek();
         if first == 0 {
-            // bash counts the end of the file as a line of its own.
-            return SyntaxError { line: self.line + 1, fault: Fault::EndOfFile };
+            return None;
         }
         let rest = &self.text.as_bytes()[self.at..];
-        let token = if first == b'\n' {
+        Some(if first == b'\n' {
             "newline".to_owned()
         } else if let Some(operator) = OPERATORS.iter().find(|o| rest.starts_with(o.as_bytes())) {
             (*operator).to_owned()
         } else {
             let length = rest.iter().position(|b| ends_word(*b)).unwrap_or(rest.len());
             String::from_utf8_lossy(&rest[..length]).into_owned()
-        };
+        })
+    }
+
+    /// The error of whatever token comes next.
+    pub(super) fn unexpected(&mut self) -> SyntaxError {
+        let Some(token) = self.next_token() else { return self.at_end(Fault::EndOfFile) };
         let start = self.text[..self.at].rfind('\n').map_or(0, |i| i + 1);
         let line = self.text[start..].lines().next().unwrap_or_default().to_owned();
         self.fault(Fault::Unexpected(token, line))
     }
+}
+
+/// Whether a token is an operator of the grammar.
+pub(super) fn is_operator(token: &str) -> bool {
+    OPERATORS.contains(&token)
 }
 
 /// Whether a byte ends an unquoted word.

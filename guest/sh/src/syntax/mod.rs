@@ -8,9 +8,11 @@
 //! - `tree` has the nodes;
 //! - `lexer` has the cursor: blanks, comments, newlines, operators, keywords;
 //! - `word`, `dollar`, `parameter`, `brace` parse words;
+//! - `alias` replaces words before they are parsed;
 //! - `command`, `compound`, `condition`, `redirect`, `heredoc` parse commands;
 //! - `print` and `print_word` write a tree back as text, as `declare -f` shows it.
 
+mod alias;
 mod brace;
 mod command;
 mod compound;
@@ -29,7 +31,8 @@ pub mod tree;
 mod word;
 
 pub use error::{Fault, SyntaxError};
+pub use heredoc::Unfinished;
 pub use lexer::{MoreText, Parser, is_name, name_length};
-pub use print::{chain_text, function_text, list_text, simple_text};
-pub use print_word::{assignment_text, comparison_text, word_text};
+pub use print::{chain_text, condition_text, for_text, function_text, list_text, simple_text};
+pub use print_word::{arith_text, assignment_text, comparison_text, word_text};
 pub use word::{elements_of, subscript_word};

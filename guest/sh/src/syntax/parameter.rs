@@ -82,6 +82,10 @@ impl Parser<'_> {
             self.at += length;
             let mut parameter = Parameter::plain(name, quoted);
             if self.peek() == b'[' {
+                // Without a subscript, or without its end, it is no expansion.
+                if self.ahead(1) == b']' || !self.has_subscript_end() {
+                    return Ok(None);
+                }
                 self.at += 1;
                 parameter.index = Some(Index::from_arith(self.arith_text(ArithEnd::Subscript)?));
             }
@@ -102,11 +106,32 @@ impl Parser<'_> {
         Ok(Some(Parameter::plain(name, quoted)))
     }
 
+    /// Whether the subscript at the cursor is closed before the expansion is.
+    fn has_subscript_end(&self) -> bool {
+        let rest = &self.text.as_bytes()[self.at..];
+        let mut depth = 0u32;
+        for byte in rest {
+            match byte {
+                // Whatever is quoted or nested may have brackets and braces of its own: it is closed, or an error.
+                b'\'' | b'"' | b'$' | b'`' | b'\\' => return true,
+                b'[' => depth += 1,
+                b']' if depth == 1 => return true,
+                b']' => depth -= 1,
+                b'}' => return false,
+                _ => {}
+            }
+        }
+        true
+    }
+
     /// The operator and its operands; `None` if there is no such operator.
     fn operation(&mut self, quoted: bool) -> Result<Option<Operation>, SyntaxError> {
         let first = self.peek();
         if first == b':' && !matches!(self.ahead(1), b'-' | b'=' | b'?' | b'+') {
             self.at += 1;
+            if self.peek() == b'}' {
+                return Ok(None);
+            }
             let offset = self.arith_text(ArithEnd::Slice)?;
             let length = match self.peek() {
                 b':' => {

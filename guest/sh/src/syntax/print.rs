@@ -3,10 +3,10 @@
 //! Words of functions are shown as they were written. Elsewhere, in job lists and traces, only the parts are
 //! there, and quoting is put back where it is needed.
 
-use super::print_word::{arith_text, assignment_text, condition_text, parts_text, word_text};
+use super::print_word::{arith_text, assignment_text, expression_text, parts_text, word_text};
 use super::tree::{
-    Arith, ArmEnd, Chain, Command, Connector, Descriptor, Function, Kind, List, Part, Pipeline, Redirect,
-    RedirectAction, Simple, TimeFormat,
+    Arith, ArmEnd, Chain, Command, Condition, Connector, Descriptor, For, Function, Kind, List, Part, Pipeline,
+    Redirect, RedirectAction, Simple, TimeFormat,
 };
 
 /// A function definition.
@@ -35,6 +35,20 @@ pub fn simple_text(simple: &Simple) -> String {
     let mut printer = Printer { inline: true, ..Printer::default() };
     printer.simple(simple);
     printer.out
+}
+
+/// The first line of a `for`.
+pub fn for_text(node: &For) -> String {
+    let words: Vec<String> = match &node.words {
+        Some(words) => words.iter().map(word_text).collect(),
+        None => vec!["\"$@\"".to_owned()],
+    };
+    format!("for {} in {}", node.name, words.join(" "))
+}
+
+/// `[[ … ]]`
+pub fn condition_text(condition: &Condition) -> String {
+    format!("[[ {} ]]", expression_text(condition))
 }
 
 #[derive(Default)]
@@ -130,9 +144,11 @@ impl Printer {
     }
 
     fn finish_documents(&mut self) {
-        for document in std::mem::take(&mut self.documents) {
-            self.put("\n");
-            self.put(&document);
+        for (i, document) in std::mem::take(&mut self.documents).iter().enumerate() {
+            if i == 0 {
+                self.put("\n");
+            }
+            self.put(document);
         }
     }
 
@@ -188,14 +204,11 @@ impl Printer {
                 self.body(body);
                 self.put("done");
             }
-            Kind::For(node) => {
-                self.put(&format!("for {} in ", node.name));
-                match &node.words {
-                    Some(words) => {
-                        let words: Vec<String> = words.iter().map(word_text).collect();
-                        self.put(&words.join(" "));
-                    }
-                    None => self.put("\"$@\""),
+            Kind::For(node) | Kind::Select(node) => {
+                let text = for_text(node);
+                match command.kind {
+                    Kind::Select(_) => self.put(&text.replacen("for", "select", 1)),
+                    _ => self.put(&text),
                 }
                 self.put(";");
                 self.newline();
@@ -221,7 +234,7 @@ impl Printer {
             }
             Kind::Case(node) => self.case(node),
             Kind::Arith(arith) => self.put(&format!("(({}))", arith_text(arith))),
-            Kind::Condition(condition) => self.put(&format!("[[ {} ]]", condition_text(condition))),
+            Kind::Condition(condition) => self.put(&condition_text(condition)),
             Kind::Function(function) => {
                 self.put("function ");
                 self.function(function);
@@ -329,8 +342,13 @@ impl Printer {
             RedirectAction::Write => format!("> {target}"),
             RedirectAction::Clobber => format!(">| {target}"),
             RedirectAction::Append => format!(">> {target}"),
+            RedirectAction::ReadWrite if descriptor.is_empty() => format!("0<> {target}"),
             RedirectAction::ReadWrite => format!("<> {target}"),
             // The default number is shown.
+            // Closing is shown one way.
+            RedirectAction::DuplicateRead if target == "-" => {
+                format!("{}>&-", if descriptor.is_empty() { "0" } else { "" })
+            }
             RedirectAction::DuplicateRead if descriptor.is_empty() => format!("0<&{target}"),
             RedirectAction::DuplicateRead => format!("<&{target}"),
             RedirectAction::DuplicateWrite if descriptor.is_empty() => format!("1>&{target}"),

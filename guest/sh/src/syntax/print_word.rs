@@ -7,13 +7,13 @@ use super::tree::{
 };
 
 /// A condition, without its brackets.
-pub(super) fn condition_text(condition: &Condition) -> String {
+pub(super) fn expression_text(condition: &Condition) -> String {
     match condition {
-        Condition::Word(word) => word_text(word),
-        Condition::Not(inner) => format!("! {}", condition_text(inner)),
-        Condition::Group(inner) => format!("( {} )", condition_text(inner)),
-        Condition::And(terms) => terms.iter().map(condition_text).collect::<Vec<_>>().join(" && "),
-        Condition::Or(terms) => terms.iter().map(condition_text).collect::<Vec<_>>().join(" || "),
+        Condition::Word(word) => format!("-n {}", word_text(word)),
+        Condition::Not(inner) => format!("! {}", expression_text(inner)),
+        Condition::Group(inner) => format!("( {} )", expression_text(inner)),
+        Condition::And(terms) => terms.iter().map(expression_text).collect::<Vec<_>>().join(" && "),
+        Condition::Or(terms) => terms.iter().map(expression_text).collect::<Vec<_>>().join(" || "),
         Condition::Unary(letter, word) => format!("-{} {}", char::from(*letter), word_text(word)),
         Condition::Binary(comparison, left, right) => {
             format!("{} {} {}", word_text(left), comparison_text(*comparison), word_text(right))
@@ -65,7 +65,8 @@ pub fn assignment_text(assignment: &Assignment) -> String {
     format!("{}{index}{operator}{value}", assignment.name)
 }
 
-pub(super) fn arith_text(arith: &Arith) -> String {
+/// An arithmetic expression.
+pub fn arith_text(arith: &Arith) -> String {
     match &arith.text.source {
         Some(source) => source.to_string(),
         None => parts_text(&arith.text.parts, true),

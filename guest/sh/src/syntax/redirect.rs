@@ -27,7 +27,11 @@ impl Parser<'_> {
                 Some(Descriptor::Number(number))
             }
             b'{' => {
-                let length = name_length(&self.text.as_bytes()[self.at + 1..]);
+                let mut length = name_length(&self.text.as_bytes()[self.at + 1..]);
+                if length > 0 && self.ahead(length + 1) == b'[' {
+                    let rest = &self.text[self.at + 1 + length..];
+                    length += rest.find(['}', ' ', '\n']).filter(|end| rest[..*end].ends_with(']')).unwrap_or(0);
+                }
                 let closed = length > 0 && self.ahead(length + 1) == b'}';
                 if !closed || !matches!(self.ahead(length + 2), b'<' | b'>') {
                     return Ok(None);

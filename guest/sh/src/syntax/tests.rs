@@ -86,16 +86,12 @@ fn errors_name_the_token() {
 #[test]
 fn errors_have_the_line() {
     assert_eq!(fault("a\nb\n)\n").0, 3);
-    assert_eq!(fault("a\nif\n"), (4, Fault::EndOfFile));
+    assert_eq!(fault("a\nif\n"), (3, Fault::EndOfFile));
+    assert_eq!(fault("a\nif"), (3, Fault::EndOfFile));
     assert_eq!(fault("echo 'x\ny").1, Fault::Unmatched('\''));
     assert_eq!(fault("echo \"x").1, Fault::Unmatched('"'));
     assert_eq!(fault("echo ${x").1, Fault::Unmatched('}'));
     assert_eq!(fault("echo $(x").1, Fault::Unmatched(')'));
-}
-
-#[test]
-fn select_is_refused_by_name() {
-    assert!(matches!(fault("select x in a; do :; done").1, Fault::Refused(why) if why.starts_with("select")));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Words and quoting.
 
-use super::error::SyntaxError;
+use super::error::{Fault, SyntaxError};
 use super::lexer::{Parser, ends_word};
 use super::tree::{Direction, Part, Word};
 use crate::escape;
@@ -107,10 +107,13 @@ impl Parser<'_> {
         Ok(Some(word))
     }
 
-    /// Within a function, notes how a word was written.
+    /// Within a function, or where it is wanted, notes how a word was written.
     pub(super) fn keep_source(&self, word: &mut Word, start: usize, end: usize) {
-        if self.functions > 0 && word.bare().is_none() {
-            word.source = self.text.get(start..end).map(Into::into);
+        if (self.functions > 0 || self.keep_sources) && word.bare().is_none() {
+            word.source = self.text.get(start..end).map(|text| match text.contains("$'") || text.contains("$\"") {
+                true => plainly_quoted(text).into(),
+                false => text.into(),
+            });
         }
     }
 
@@ -119,7 +122,18 @@ impl Parser<'_> {
         self.blanks();
         match self.word(place)? {
             Some(word) => Ok(word),
-            None => Err(self.unexpected()),
+            None => Err(self.missing_word()),
+        }
+    }
+
+    /// The error where a word must be: the line that the end of the text ends is the token that is wrong.
+    pub(super) fn missing_word(&mut self) -> SyntaxError {
+        match self.unexpected() {
+            SyntaxError { fault: Fault::EndOfFile, .. } if !self.text.ends_with('\n') => {
+                let line = self.text.lines().last().unwrap_or_default().to_owned();
+                self.fault(Fault::Unexpected("newline".to_owned(), line))
+            }
+            error => error,
         }
     }
 
@@ -148,7 +162,7 @@ impl Parser<'_> {
                 b'<' | b'>' if self.ahead(1) == b'(' && place != Place::Regex => {
                     let direction = if byte == b'<' { Direction::Read } else { Direction::Write };
                     self.at += 2;
-                    let list = self.nested(|p| p.list_until_close())?;
+                    let list = self.nested(|p| p.substitution_list())?;
                     builder.part(Part::Process(list.into(), direction));
                 }
                 b'(' if place == Place::Regex => {
@@ -370,6 +384,46 @@ impl Parser<'_> {
         builder.quoted(char::from(byte).encode_utf8(&mut [0; 4]));
         self.at += 2;
     }
+}
+
+/// A word as bash shows it, which undoes `$'…'` and `$"…"` when it reads them.
+fn plainly_quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut double = false;
+    while let Some(c) = rest.chars().next() {
+        let escaped = if double { None } else { rest.strip_prefix("$'") };
+        if let Some(inner) = escaped
+            && let Some(end) = closing_quote(inner)
+        {
+            out.push_str(&format!("'{}'", escape::ansi_c(&inner[..end]).replace('\'', "'\\''")));
+            rest = &inner[end + 1..];
+            continue;
+        }
+        let length = match c {
+            '\\' => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
+            '\'' if !double => rest[1..].find('\'').map_or(rest.len(), |end| end + 2),
+            '$' if !double && rest[1..].starts_with('"') => {
+                rest = &rest[1..];
+                continue;
+            }
+            _ => c.len_utf8(),
+        };
+        double ^= c == '"';
+        out.push_str(&rest[..length]);
+        rest = &rest[length..];
+    }
+    out
+}
+
+/// Where the quote that closes `$'` is.
+fn closing_quote(inner: &str) -> Option<usize> {
+    let mut escaped = false;
+    inner.bytes().position(|byte| {
+        let closes = byte == b'\'' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        closes
+    })
 }
 
 /// Whether a byte is plain text in any word: the common case, taken in runs.

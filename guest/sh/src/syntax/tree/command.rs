@@ -100,6 +100,8 @@ pub enum Kind {
     },
     /// `for NAME in …`
     For(Rc<For>),
+    /// `select NAME in …`
+    Select(Rc<For>),
     /// `for ((…; …; …))`
     ForArith(Rc<ForArith>),
     /// `case`

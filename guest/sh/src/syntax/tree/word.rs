@@ -104,6 +104,8 @@ pub struct Parameter {
     pub operation: Operation,
     /// Whether it stands in double quotes.
     pub quoted: Quoted,
+    /// `$x` without braces: letters that a brace expansion puts after it belong to its name.
+    pub open: bool,
 }
 
 /// The name of a parameter.

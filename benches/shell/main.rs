@@ -1,0 +1,82 @@
+//! The shell's promises as ratios: the same scripts on Isopod, bash and dash, measured in turns in one run.
+//!
+//! `cargo bench --bench shell` runs everything; `-- --quick` takes seconds; `-- --json` prints one object; a word
+//! chooses the scripts whose name holds it. A shell that is not installed is named and left out.
+
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::panic,
+    missing_docs,
+    unreachable_pub,
+    reason = "a benchmark"
+)]
+
+#[path = "../baseline/host.rs"]
+#[allow(dead_code, reason = "only a part is needed here")]
+mod host;
+#[path = "../baseline/measure.rs"]
+#[allow(dead_code, reason = "only a part is needed here")]
+mod measure;
+#[path = "../baseline/report.rs"]
+#[allow(dead_code, reason = "only a part is needed here")]
+mod report;
+mod scripts;
+
+use std::time::Duration;
+
+use isopod::{Limits, Sandbox};
+use measure::{Contender, Plan, compare};
+use report::{Goal, Report};
+use scripts::{SCRIPTS, Script, Speaks};
+
+/// Computing may cost twice what it costs bash: a WebAssembly engine's price.
+const COMPUTING: f64 = 0.5;
+/// Processes are where a kernel in one address space wins.
+const SPAWNING: f64 = 5.0;
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+    let has = |flag: &str| words.iter().any(|word| word == flag);
+    let chosen: Vec<&String> = words.iter().filter(|word| !word.starts_with("--")).collect();
+    let plan = Plan { quick: has("--quick") };
+    let mut report = Report::new(has("--json"));
+    let natives: Vec<&str> = ["bash", "dash"]
+        .into_iter()
+        .filter(|shell| {
+            let there = host::works(&[shell, "-c", ":"]);
+            if !there {
+                report.left_out(shell, "it is not installed");
+            }
+            there
+        })
+        .collect();
+    for script in SCRIPTS {
+        if chosen.is_empty() || chosen.iter().any(|word| script.name.contains(word.as_str())) {
+            measure(&script, &natives, &plan, &mut report);
+        }
+    }
+    report.finish();
+}
+
+fn measure(script: &Script, natives: &[&str], plan: &Plan, report: &mut Report) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let mut limits = Limits::default();
+    limits.wall = Duration::from_secs(300);
+    let sandbox = Sandbox::builder().limits(limits).build().unwrap();
+    let mut contenders = vec![Contender::new("isopod", || {
+        // A wrong answer is not a fast one.
+        let output = runtime.block_on(sandbox.execute(script.text)).unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.output), script.answer);
+        assert_eq!(output.exit_code, 0);
+    })];
+    for shell in natives.iter().copied() {
+        if script.speaks == Speaks::Bash && shell == "dash" {
+            continue;
+        }
+        contenders.push(Contender::new(shell, move || host::run(&[shell, "-c", script.text], script.answer)));
+    }
+    let by = if script.spawns { SPAWNING } else { COMPUTING };
+    let goal = natives.first().filter(|shell| **shell == "bash").map(|_| Goal::Faster { by, than: 1 });
+    report.add(script.name, &compare(plan, 20, contenders), goal);
+}

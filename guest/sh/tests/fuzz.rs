@@ -1,0 +1,255 @@
+//! Fuzzing that needs no tool: texts made by a seeded generator go through the parser, the printer, the expansion,
+//! patterns, regular expressions and arithmetic. None may panic, hang, or grow without bound.
+//!
+//! A second of it runs with the other tests; `ISOPOD_FUZZ_SECONDS=300` runs longer, `ISOPOD_FUZZ_SEED` elsewhere. The
+//! texts are the cases of the shell, cut, spliced and bent, and what never was a script. Nothing of them is run: the
+//! shell that expands them is under `set -n`.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::disallowed_methods, missing_docs, reason = "a test")]
+
+use std::time::{Duration, Instant};
+
+use isopod_sh::pattern::Pattern;
+use isopod_sh::regex::Regex;
+use isopod_sh::state::Shell;
+use isopod_sh::state::options::{SetOption, Shopt};
+use isopod_sh::state::variable::Variable;
+use isopod_sh::syntax::tree::{Kind, List, Part, Word};
+use isopod_sh::syntax::{Parser, list_text};
+
+/// One text takes milliseconds; what takes this long without optimisation, on a busy machine, hangs.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The longest text. Errors that need a longer one are errors of size, which have tests of their own.
+const LONGEST: usize = 2000;
+
+#[test]
+fn no_text_breaks_the_shell() {
+    // Natively a level of nesting takes more stack than in the program, and a test's thread has little.
+    let fuzzing = std::thread::Builder::new().stack_size(256 << 20).spawn(fuzz).unwrap();
+    fuzzing.join().unwrap();
+}
+
+fn fuzz() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let time = Duration::from_secs(number("ISOPOD_FUZZ_SECONDS").unwrap_or(1));
+    let mut random = Random(number("ISOPOD_FUZZ_SEED").unwrap_or(1));
+    let corpus = corpus();
+    let begin = Instant::now();
+    let mut count = 0u64;
+    while begin.elapsed() < time {
+        let text = random.text(&corpus);
+        let started = Instant::now();
+        let tried = std::panic::catch_unwind(|| try_text(&text));
+        let took = started.elapsed();
+        assert!(tried.is_ok(), "panic, text {count}: {text:?}");
+        assert!(took < PATIENCE, "{took:?}, text {count}: {text:?}");
+        count += 1;
+    }
+    assert!(count > 0);
+}
+
+/// All that is done with one text.
+fn try_text(text: &str) {
+    let mut shell = shell();
+    for extglob in [false, true] {
+        let mut parser = Parser::new(text, 1);
+        parser.extglob = extglob;
+        parser.keep_sources = extglob;
+        while let Ok(Some(list)) = parser.next_command() {
+            // What is printed is parsed again, if only to see it refused.
+            let _ = Parser::new(list_text(&list), 1).next_command();
+            expand_list(&mut shell, &list);
+        }
+    }
+    if let Ok(word) = Parser::new(text, 1).quoted_text() {
+        let _ = shell.expand_string(&word);
+    }
+    let _ = shell.evaluate(text);
+    let (half, rest) = text.split_at(middle(text));
+    let _ = Pattern::new(half, true, false).matches(rest);
+    let _ = Pattern::new(half, false, true).prefix(rest, true);
+    if let Ok(regex) = Regex::new(half, false) {
+        let _ = regex.captures(rest);
+    }
+}
+
+/// A shell that runs nothing, looks at no file, and has some variables.
+fn shell() -> Shell {
+    let mut shell = Shell::default();
+    shell.options.switch(SetOption::NOEXEC, true);
+    shell.options.switch(SetOption::NOGLOB, true);
+    shell.options.switch_shopt(Shopt::EXTGLOB, true);
+    for (name, value) in [("x", "a b*c"), ("y", "12"), ("z", "x"), ("a", "y + 1")] {
+        shell.variables.insert(name, Variable::scalar(value));
+    }
+    shell
+}
+
+/// Expands the words of the simple commands of a list.
+fn expand_list(shell: &mut Shell, list: &List) {
+    for item in &list.items {
+        let rest = item.chain.rest.iter().map(|(_, pipeline)| pipeline);
+        for stage in std::iter::once(&item.chain.first).chain(rest).flat_map(|pipeline| &pipeline.stages) {
+            match &stage.kind {
+                Kind::Simple(simple) => expand_words(shell, &simple.words),
+                Kind::For(node) => expand_words(shell, node.words.as_deref().unwrap_or_default()),
+                Kind::Arith(arith) => {
+                    let _ = shell.arith(arith);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+fn expand_words(shell: &mut Shell, words: &[Word]) {
+    for word in words {
+        // Braces beside braces multiply up to a limit, which takes a while without optimisation.
+        if word.parts.iter().filter(|part| matches!(part, Part::Brace(_))).count() > 3 {
+            continue;
+        }
+        let mut out = Vec::new();
+        let _ = shell.expand_word(word, &mut out);
+    }
+}
+
+/// The scripts of the cases.
+fn corpus() -> Vec<String> {
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/cases/shell");
+    let mut files: Vec<_> = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let texts = files.iter().map(|path| std::fs::read_to_string(path).unwrap());
+    // The notation around a script is as good as any other noise.
+    texts.flat_map(|text| text.split("[[case]]").map(str::to_owned).collect::<Vec<_>>()).collect()
+}
+
+/// Pieces that mean something to the shell.
+const PIECES: [&str; 64] = [
+    "$",
+    "${",
+    "$(",
+    "$((",
+    "))",
+    "}",
+    "{",
+    "(",
+    ")",
+    "'",
+    "\"",
+    "`",
+    "\\",
+    "\n",
+    ";",
+    "&",
+    "|",
+    "<",
+    ">",
+    "<<E\n",
+    "\nE\n",
+    "<<<",
+    "<(",
+    ">&",
+    "[[ ",
+    " ]]",
+    "=~",
+    "==",
+    "[",
+    "]",
+    "*",
+    "?",
+    "@(",
+    "!(",
+    "+(",
+    ":-",
+    ":=",
+    "//",
+    "##",
+    "%%",
+    "^^",
+    "@Q",
+    "#",
+    "!",
+    "~",
+    "=",
+    "+=",
+    "x=(",
+    "a[",
+    "{1..9}",
+    "{a,b}",
+    ",",
+    "..",
+    "if ",
+    "then ",
+    "fi",
+    "for x in ",
+    "do ",
+    "done",
+    "case x in ",
+    "esac",
+    "f() { ",
+    "time ",
+    "\u{e9}",
+];
+
+/// A generator that gives the same texts for the same seed.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % bound.max(1)
+    }
+
+    fn text(&mut self, corpus: &[String]) -> String {
+        let mut text = match self.next(8) {
+            0 => (0..self.next(60)).map(|_| PIECES[self.next(PIECES.len())]).collect(),
+            1 => (0..self.next(200)).map(|_| char::from(self.next(128) as u8)).collect(),
+            2 => PIECES[self.next(PIECES.len())].repeat(1 + self.next(300)),
+            // The beginning of one and the end of another.
+            3 => {
+                let (one, other) = (&corpus[self.next(corpus.len())], &corpus[self.next(corpus.len())]);
+                let (cut, join) = (self.boundary(one), self.boundary(other));
+                format!("{}{}", &one[..cut], &other[join..])
+            }
+            _ => corpus[self.next(corpus.len())].clone(),
+        };
+        for _ in 0..self.next(12) {
+            self.mutate(&mut text);
+        }
+        text.truncate(boundary_before(&text, LONGEST));
+        text
+    }
+
+    fn mutate(&mut self, text: &mut String) {
+        let (from, to) = (self.boundary(text), self.boundary(text));
+        let (from, to) = (from.min(to), from.max(to));
+        match self.next(5) {
+            0 => text.insert_str(from, PIECES[self.next(PIECES.len())]),
+            1 => text.replace_range(from..to.min(boundary_before(text, from + 20)).max(from), ""),
+            2 if to - from < LONGEST => {
+                let piece = text[from..to].to_owned();
+                text.insert_str(from, &piece);
+            }
+            3 => text.insert(from, char::from(self.next(256) as u8)),
+            _ => text.truncate(to),
+        }
+    }
+
+    /// A place between two characters.
+    fn boundary(&mut self, text: &str) -> usize {
+        boundary_before(text, self.next(text.len() + 1))
+    }
+}
+
+fn boundary_before(text: &str, mut at: usize) -> usize {
+    at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+fn middle(text: &str) -> usize {
+    boundary_before(text, text.len() / 2)
+}
