@@ -1,0 +1,78 @@
+//! The programs, one file or directory each.
+
+mod basename;
+mod comm;
+mod cut;
+mod date;
+mod encode;
+mod expr;
+mod fmt;
+mod fold;
+mod join;
+mod nl;
+mod od;
+mod paste;
+mod printf;
+mod rev;
+mod seq;
+mod shuf;
+mod split;
+mod sums;
+mod tee;
+mod touch;
+mod tr;
+mod tsort;
+mod uniq;
+
+use isopod_gnu::program::Program;
+
+/// All programs, sorted by name. `programs.txt` lists the same names for the host's build.
+pub(crate) const PROGRAMS: &[&Program] = &[
+    &sums::B2,
+    &encode::BASE32,
+    &encode::BASE64,
+    &basename::BASENAME,
+    &encode::BASENC,
+    &sums::CKSUM,
+    &comm::PROGRAM,
+    &cut::PROGRAM,
+    &date::PROGRAM,
+    &basename::DIRNAME,
+    &expr::PROGRAM,
+    &fmt::PROGRAM,
+    &fold::PROGRAM,
+    &join::PROGRAM,
+    &sums::MD5,
+    &nl::PROGRAM,
+    &od::PROGRAM,
+    &paste::PROGRAM,
+    &printf::PROGRAM,
+    &rev::PROGRAM,
+    &seq::PROGRAM,
+    &sums::SHA1,
+    &sums::SHA224,
+    &sums::SHA256,
+    &sums::SHA384,
+    &sums::SHA512,
+    &shuf::PROGRAM,
+    &split::PROGRAM,
+    &sums::SUM,
+    &tee::PROGRAM,
+    &touch::PROGRAM,
+    &tr::PROGRAM,
+    &tsort::PROGRAM,
+    &uniq::PROGRAM,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn list_for_the_host_names_these_programs() {
+        let listed: Vec<&str> = include_str!("../../programs.txt").lines().collect();
+        let names: Vec<&str> = PROGRAMS.iter().map(|program| program.name).collect();
+        assert_eq!(names, listed);
+        assert!(names.is_sorted());
+    }
+}
