@@ -1,15 +1,22 @@
 //! The programs, one file or directory each.
 
 mod basename;
+mod cal;
+mod column;
 mod comm;
+mod csplit;
 mod cut;
 mod date;
 mod encode;
+mod envsubst;
 mod expr;
 mod fmt;
 mod fold;
+mod hexdump;
+mod iconv;
 mod join;
 mod nl;
+mod numfmt;
 mod od;
 mod paste;
 mod printf;
@@ -17,12 +24,15 @@ mod rev;
 mod seq;
 mod shuf;
 mod split;
+mod strings;
 mod sums;
 mod tee;
 mod touch;
 mod tr;
 mod tsort;
 mod uniq;
+mod uuidgen;
+mod xxd;
 
 use isopod_gnu::program::Program;
 
@@ -33,17 +43,25 @@ pub(crate) const PROGRAMS: &[&Program] = &[
     &encode::BASE64,
     &basename::BASENAME,
     &encode::BASENC,
+    &cal::PROGRAM,
     &sums::CKSUM,
+    &column::PROGRAM,
     &comm::PROGRAM,
+    &csplit::PROGRAM,
     &cut::PROGRAM,
     &date::PROGRAM,
     &basename::DIRNAME,
+    &envsubst::PROGRAM,
     &expr::PROGRAM,
     &fmt::PROGRAM,
     &fold::PROGRAM,
+    &hexdump::HD,
+    &hexdump::HEXDUMP,
+    &iconv::PROGRAM,
     &join::PROGRAM,
     &sums::MD5,
     &nl::PROGRAM,
+    &numfmt::PROGRAM,
     &od::PROGRAM,
     &paste::PROGRAM,
     &printf::PROGRAM,
@@ -56,12 +74,15 @@ pub(crate) const PROGRAMS: &[&Program] = &[
     &sums::SHA512,
     &shuf::PROGRAM,
     &split::PROGRAM,
+    &strings::PROGRAM,
     &sums::SUM,
     &tee::PROGRAM,
     &touch::PROGRAM,
     &tr::PROGRAM,
     &tsort::PROGRAM,
     &uniq::PROGRAM,
+    &uuidgen::PROGRAM,
+    &xxd::PROGRAM,
 ];
 
 #[cfg(test)]

@@ -179,7 +179,7 @@ fn link(call: &Call, target: &str, name: &str, out: &mut Out) -> Result<(), Stri
         if call.has("interactive") {
             out.flush();
             if !ask(&format!("{}: replace {}? ", call.name, shell(name))) {
-                return Err(String::new());
+                return Ok(());
             }
         } else if !call.has("force") {
             let hint = if symbolic { String::new() } else { format!(" => {}", shell(target)) };

@@ -6,6 +6,7 @@ mod chmod;
 mod chown;
 mod cp;
 mod dd;
+mod dircolors;
 mod du;
 mod echo;
 mod env;
@@ -27,6 +28,7 @@ mod mktemp;
 mod mv;
 mod nproc;
 mod pager;
+mod pathchk;
 mod printenv;
 mod processes;
 mod pwd;
@@ -35,6 +37,7 @@ mod refused;
 mod rm;
 mod rmdir;
 mod session;
+mod shred;
 mod sleep;
 mod sort;
 mod stat;
@@ -73,6 +76,7 @@ pub(crate) const PROGRAMS: &[&Program] = &[
     &dd::PROGRAM,
     &machine::DF,
     &ls::DIR,
+    &dircolors::PROGRAM,
     &refused::DNF,
     &refused::DPKG,
     &du::PROGRAM,
@@ -110,6 +114,7 @@ pub(crate) const PROGRAMS: &[&Program] = &[
     &nproc::PROGRAM,
     &refused::NPX,
     &refused::PACMAN,
+    &pathchk::PROGRAM,
     &processes::PGREP,
     &refused::PIP,
     &refused::PIP3,
@@ -123,6 +128,7 @@ pub(crate) const PROGRAMS: &[&Program] = &[
     &lookup::RESET,
     &rm::PROGRAM,
     &rmdir::PROGRAM,
+    &shred::PROGRAM,
     &sleep::PROGRAM,
     &sort::PROGRAM,
     &stat::PROGRAM,

@@ -49,8 +49,8 @@ pub(crate) const MORE: Program = Program {
 fn run(call: &Call) -> u8 {
     let mut out = Out::new();
     let mut code = 0;
-    // `more` shows the name of each of several files.
-    let headed = call.program.name == "more" && call.operands.len() > 1;
+    // `more` shows the name of each file.
+    let headed = call.program.name == "more" && !call.operands.is_empty();
     for path in or_standard_input(&call.operands) {
         let mut copy = || {
             let input = Input::open(path)?;

@@ -163,7 +163,7 @@ fn skip(choice: &Choice, input: &Fd, from: &str) -> Result<(), String> {
 }
 
 fn complain_skip(from: &str) {
-    isopod_gnu::output::complain("dd", &format!("{}: cannot skip to specified offset", shell(from)));
+    isopod_gnu::output::complain("dd", &format!("{}: cannot skip to specified offset", isopod_gnu::quote::name(from)));
 }
 
 fn read_block(choice: &Choice, input: &Fd, want: usize) -> Result<Vec<u8>, Errno> {
