@@ -52,15 +52,15 @@ impl Extended {
         }
         let bits = value.to_bits();
         let (exponent, fraction) = ((bits >> 52 & 0x7ff) as i32, bits & ((1 << 52) - 1));
-        let (mantissa, exponent) = if exponent == 0 { (fraction, -1074) } else { (fraction | 1 << 52, exponent - 1075) };
+        let (mantissa, exponent) =
+            if exponent == 0 { (fraction, -1074) } else { (fraction | 1 << 52, exponent - 1075) };
         Extended::rounded(negative, Big::from(u128::from(mantissa)), exponent, false).0
     }
 
     /// From the ten bytes that x86 keeps it in.
     pub(crate) fn from_bytes(bytes: [u8; 10]) -> Extended {
-        let mantissa = u64::from_le_bytes([
-            bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7],
-        ]);
+        let mantissa =
+            u64::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7]]);
         let sign_and_exponent = u16::from_le_bytes([bytes[8], bytes[9]]);
         let negative = sign_and_exponent & 0x8000 != 0;
         let size = match sign_and_exponent & 0x7fff {

@@ -30,7 +30,8 @@ pub(crate) fn parse(text: &str) -> Parsed {
             let mut length = at + word.len();
             // nan(CHARS)
             if size == Size::NotANumber
-                && let Some(close) = rest[3..].iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_' && *byte != b'(')
+                && let Some(close) =
+                    rest[3..].iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_' && *byte != b'(')
                 && rest.get(3) == Some(&b'(')
                 && rest[3 + close] == b')'
             {

@@ -25,7 +25,17 @@ pub(crate) const PROGRAM: Program = Program {
 };
 
 const NAMES: [&str; 12] = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
     "December",
 ];
 
@@ -44,7 +54,8 @@ fn run(call: &Call) -> Result<u8, u8> {
             64
         })
     };
-    let parse_month = |text: &str| month_of(text).ok_or_else(|| fail("neither a month number (1..12) nor a name", text));
+    let parse_month =
+        |text: &str| month_of(text).ok_or_else(|| fail("neither a month number (1..12) nor a name", text));
     match call.operands.as_slice() {
         [] => {}
         [only] if only.parse::<i64>().is_err() => month = parse_month(only)?,
@@ -57,7 +68,9 @@ fn run(call: &Call) -> Result<u8, u8> {
     let (mut before, mut after) = (0, 0);
     for Found { option, value } in &call.options {
         let text = value.as_deref().unwrap_or_default();
-        let number = || text.parse::<i64>().ok().filter(|n| (0..1200).contains(n)).ok_or_else(|| fail("no number of months", text));
+        let number = || {
+            text.parse::<i64>().ok().filter(|n| (0..1200).contains(n)).ok_or_else(|| fail("no number of months", text))
+        };
         match *option {
             "m" => month = parse_month(text)?,
             "A" => after = number()?,
@@ -71,7 +84,8 @@ fn run(call: &Call) -> Result<u8, u8> {
     }
     let first = year * 12 + month - 1 - before;
     let count = before + after + 1;
-    let months: Vec<(i64, i64)> = (first..first + count).map(|index| (index.div_euclid(12), index.rem_euclid(12) + 1)).collect();
+    let months: Vec<(i64, i64)> =
+        (first..first + count).map(|index| (index.div_euclid(12), index.rem_euclid(12) + 1)).collect();
     let mut text = String::new();
     for row in months.chunks(3) {
         let blocks: Vec<Vec<String>> = row.iter().map(|(year, month)| block(*year, *month, true)).collect();
@@ -86,14 +100,16 @@ fn month_of(text: &str) -> Option<i64> {
     }
     let lower = text.to_lowercase();
     let known = |name: &&str| lower.len() >= 3 && name.to_lowercase().starts_with(&lower);
-    NAMES.iter().position(|name| known(&name)).map(|index| index as i64 + 1)
+    NAMES.iter().position(|name| known(name)).map(|index| index as i64 + 1)
 }
 
 /// Eight lines of 22 columns: the heading, the weekdays and six weeks.
 fn block(year: i64, month: i64, with_year: bool) -> Vec<String> {
-    let title = if with_year { format!("{} {year}", NAMES[month as usize - 1]) } else { NAMES[month as usize - 1].to_owned() };
+    let title =
+        if with_year { format!("{} {year}", NAMES[month as usize - 1]) } else { NAMES[month as usize - 1].to_owned() };
     let left = (20usize.saturating_sub(title.len())) / 2;
-    let mut lines = vec![format!("{:<22}", format!("{}{title}", " ".repeat(left))), "Su Mo Tu We Th Fr Sa  ".to_owned()];
+    let mut lines =
+        vec![format!("{:<22}", format!("{}{title}", " ".repeat(left))), "Su Mo Tu We Th Fr Sa  ".to_owned()];
     let (first, length) = days_of(year, month);
     let start = (first + 4).rem_euclid(7);
     for week in 0..6 {

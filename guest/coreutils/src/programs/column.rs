@@ -17,7 +17,8 @@ pub(crate) const PROGRAM: Program = Program {
     options: &[
         Opt::flag('c', "output-width", "width of output in number of characters").takes("WIDTH"),
         Opt::flag('N', "table-columns", "comma separated columns names").takes("NAMES"),
-        Opt::flag('o', "output-separator", "columns separator for table output (default is two spaces)").takes("STRING"),
+        Opt::flag('o', "output-separator", "columns separator for table output (default is two spaces)")
+            .takes("STRING"),
         Opt::flag('R', "table-right", "right align text in these columns").takes("COLUMNS"),
         Opt::flag('s', "separator", "possible table delimiters").takes("STRING"),
         Opt::flag('t', "table", "create a table"),
@@ -135,7 +136,11 @@ fn fill(lines: &[String], wide: usize, rows_first: bool, out: &mut Out) {
             let Some(line) = lines.get(index) else { break };
             out.push(line.as_bytes());
             at += width::of_text(line);
-            let more = if rows_first { column + 1 < columns && index + 1 < lines.len() } else { index + rows < lines.len() && column + 1 < columns };
+            let more = if rows_first {
+                column + 1 < columns && index + 1 < lines.len()
+            } else {
+                index + rows < lines.len() && column + 1 < columns
+            };
             if more {
                 let next = (column + 1) * step;
                 while at < next {

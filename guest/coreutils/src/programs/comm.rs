@@ -178,10 +178,8 @@ impl Comm<'_> {
         if hidden[column] {
             return;
         }
-        for other in 0..column {
-            if !hidden[other] {
-                self.out.push(&self.delimiter);
-            }
+        for _ in hidden[..column].iter().filter(|hidden| !**hidden) {
+            self.out.push(&self.delimiter);
         }
         self.out.push(line);
         self.out.byte(self.end);

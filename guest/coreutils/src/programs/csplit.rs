@@ -38,7 +38,7 @@ enum Place {
     /// Before this line, or so many lines on when it is repeated.
     Line(usize),
     /// Before a line that matches, or some lines from it; what is before it may be left out.
-    Match { pattern: Pattern, offset: i64, skips: bool },
+    Match { pattern: Box<Pattern>, offset: i64, skips: bool },
 }
 
 /// How often.
@@ -105,7 +105,9 @@ fn read(call: &Call, path: &str) -> Result<Vec<Vec<u8>>, u8> {
     let fail = |errno| {
         match path {
             "-" => complain(call, path, errno),
-            path => call.complain(&format!("cannot open {} for reading: {}", isopod_gnu::quote::shell(path), text(errno))),
+            path => {
+                call.complain(&format!("cannot open {} for reading: {}", isopod_gnu::quote::shell(path), text(errno)))
+            }
         }
         1
     };
@@ -132,7 +134,7 @@ fn parse(text: &str) -> Result<Place, String> {
         };
         let pattern = Pattern::basic(&text[1..end])
             .map_err(|message| format!("{}: invalid regular expression: {message}", name(text)))?;
-        return Ok(Place::Match { pattern, offset, skips: mark == '%' });
+        return Ok(Place::Match { pattern: Box::new(pattern), offset, skips: mark == '%' });
     }
     match text.parse() {
         Ok(0) => Err(format!("{text}: line number must be greater than zero")),
@@ -146,11 +148,17 @@ fn check_lines(call: &Call, steps: &[Step]) -> Result<(), u8> {
     for step in steps {
         if let Place::Line(line) = step.place {
             if line < before {
-                call.complain(&format!("line number {} is smaller than preceding line number, {before}", plain(step.text)));
+                call.complain(&format!(
+                    "line number {} is smaller than preceding line number, {before}",
+                    plain(step.text)
+                ));
                 return Err(1);
             }
             if line == before {
-                call.complain(&format!("warning: line number {} is the same as preceding line number", plain(step.text)));
+                call.complain(&format!(
+                    "warning: line number {} is the same as preceding line number",
+                    plain(step.text)
+                ));
             }
             before = line;
         }
@@ -180,7 +188,13 @@ impl Suffix {
         };
         let plain_form = Directive { zero: true, width: digits, ..Directive::default() };
         let Some(format) = call.value("suffix-format") else {
-            return Ok(Suffix { prefix, before: String::new(), directive: plain_form, letter: b'u', after: String::new() });
+            return Ok(Suffix {
+                prefix,
+                before: String::new(),
+                directive: plain_form,
+                letter: b'u',
+                after: String::new(),
+            });
         };
         let Some(at) = format.find('%') else { return Err(fail("missing % conversion specification in suffix")) };
         let mut directive = Directive::default();

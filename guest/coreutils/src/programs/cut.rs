@@ -22,7 +22,8 @@ pub(crate) const PROGRAM: Program = Program {
         Opt::flag('b', "bytes", "select only these bytes").takes("LIST"),
         Opt::flag('c', "characters", "select only these characters: as in GNU's, they are bytes").takes("LIST"),
         Opt::flag('d', "delimiter", "use DELIM instead of TAB for field delimiter").takes("DELIM"),
-        Opt::flag('f', "fields", "select only these fields; also print lines without delimiter, unless -s").takes("LIST"),
+        Opt::flag('f', "fields", "select only these fields; also print lines without delimiter, unless -s")
+            .takes("LIST"),
         Opt::letter('n', "n", "(ignored)"),
         Opt::long("complement", "complement the set of selected bytes, characters or fields"),
         Opt::flag('s', "only-delimited", "do not print lines not containing delimiters"),
@@ -71,7 +72,8 @@ fn run(call: &Call) -> Result<u8, u8> {
         end: if call.has("zero-terminated") { 0 } else { b'\n' },
     };
     let mut out = Out::new();
-    let code = each_input(call, |input| if by_field { cut.fields(input, &mut out) } else { cut.bytes(input, &mut out) });
+    let code =
+        each_input(call, |input| if by_field { cut.fields(input, &mut out) } else { cut.bytes(input, &mut out) });
     Ok(call.finish(out, code))
 }
 

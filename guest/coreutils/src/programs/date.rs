@@ -36,7 +36,8 @@ pub(crate) const PROGRAM: Program = Program {
 };
 
 fn run(call: &Call) -> Result<u8, u8> {
-    let zone = if ["utc", "uct", "universal"].iter().any(|option| call.has(option)) { Zone::utc() } else { Zone::local() };
+    let zone =
+        if ["utc", "uct", "universal"].iter().any(|option| call.has(option)) { Zone::utc() } else { Zone::local() };
     let format = format(call)?;
     let sources = ["date", "file", "reference", "resolution"].iter().filter(|option| call.has(option)).count();
     if sources > 1 {
@@ -117,8 +118,13 @@ fn format(call: &Call) -> Result<String, u8> {
         match (*option, value.as_deref()) {
             ("iso-8601", value) => {
                 let names = ["hours", "minutes", "date", "seconds", "ns"];
-                let formats =
-                    ["%Y-%m-%dT%H%:z", "%Y-%m-%dT%H:%M%:z", "%Y-%m-%d", "%Y-%m-%dT%H:%M:%S%:z", "%Y-%m-%dT%H:%M:%S,%N%:z"];
+                let formats = [
+                    "%Y-%m-%dT%H%:z",
+                    "%Y-%m-%dT%H:%M%:z",
+                    "%Y-%m-%d",
+                    "%Y-%m-%dT%H:%M:%S%:z",
+                    "%Y-%m-%dT%H:%M:%S,%N%:z",
+                ];
                 let value = value.unwrap_or("date");
                 let index = names.iter().position(|name| name.starts_with(value) && !value.is_empty());
                 choose(formats[index.ok_or_else(|| wrong(value, "--iso-8601", &names))?])?;

@@ -48,7 +48,8 @@ pub(crate) const BASE32: Program =
 /// `basenc`.
 pub(crate) const BASENC: Program =
     program("basenc", "Encode or decode FILE, or standard input, to standard output.", BASENC_OPTIONS, |call| {
-        let Some(base) = call.options.iter().rev().find_map(|found| BASES.iter().find(|base| base.name == found.option))
+        let Some(base) =
+            call.options.iter().rev().find_map(|found| BASES.iter().find(|base| base.name == found.option))
         else {
             return call.misused("missing encoding type");
         };

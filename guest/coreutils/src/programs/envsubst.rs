@@ -76,8 +76,10 @@ fn each<'a>(text: &'a [u8], mut take: impl FnMut(Part<'a>)) {
         let dollar = at + found;
         let braced = text.get(dollar + 1) == Some(&b'{');
         let first = dollar + 1 + usize::from(braced);
-        let letter = |byte: &u8, index: usize| byte.is_ascii_alphabetic() || *byte == b'_' || index > 0 && byte.is_ascii_digit();
-        let length = text[first.min(text.len())..].iter().enumerate().take_while(|(index, byte)| letter(byte, *index)).count();
+        let letter =
+            |byte: &u8, index: usize| byte.is_ascii_alphabetic() || *byte == b'_' || index > 0 && byte.is_ascii_digit();
+        let length =
+            text[first.min(text.len())..].iter().enumerate().take_while(|(index, byte)| letter(byte, *index)).count();
         let end = first + length + usize::from(braced);
         let closed = !braced || text.get(first + length) == Some(&b'}');
         at = dollar + 1;

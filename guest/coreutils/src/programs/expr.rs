@@ -234,9 +234,7 @@ impl Parser<'_> {
                     let last = self.args.last().map_or("", String::as_str);
                     Err((format!("syntax error: expecting ')' after {}", plain(last)), 2))
                 }
-                (None, Some(other)) => {
-                    Err((format!("syntax error: expecting ')' instead of {}", plain(other)), 2))
-                }
+                (None, Some(other)) => Err((format!("syntax error: expecting ')' instead of {}", plain(other)), 2)),
             };
         }
         if self.args.get(self.at).is_some_and(|next| next == ")") {

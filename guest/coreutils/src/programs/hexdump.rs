@@ -63,10 +63,14 @@ fn run(call: &Call) -> Result<u8, u8> {
             style => styles.push(style),
         }
     }
-    let format = format.map(|text| Format::parse(text).ok_or_else(|| {
-        call.complain("unsupported format: only N/SIZE \"%0Wx\" with text around it");
-        1
-    })).transpose()?;
+    let format = format
+        .map(|text| {
+            Format::parse(text).ok_or_else(|| {
+                call.complain("unsupported format: only N/SIZE \"%0Wx\" with text around it");
+                1
+            })
+        })
+        .transpose()?;
     if styles.is_empty() {
         styles.push(if call.program.name == "hd" { "canonical" } else { "default" });
     }
@@ -297,7 +301,8 @@ impl Format {
                 let last = index + 1 == unit.count && unit.count > 1;
                 // Blanks after the last of a repeated unit are left out.
                 let after = if last { unit.after.trim_end_matches(' ') } else { &unit.after };
-                let Some(bytes) = block.get(at..(at + unit.size).min(block.len())).filter(|bytes| !bytes.is_empty()) else {
+                let Some(bytes) = block.get(at..(at + unit.size).min(block.len())).filter(|bytes| !bytes.is_empty())
+                else {
                     // What is not there leaves its place.
                     let width = unit.before.len() + unit.width + after.len();
                     out.push(" ".repeat(width).as_bytes());

@@ -129,8 +129,12 @@ fn run(call: &Call) -> Result<u8, u8> {
                 job.out.flush();
                 code = 1;
                 match stop {
-                    Stop::Unread(errno) if path == "-" => call.complain(&format!("unable to read input: {}", text(errno))),
-                    Stop::Unread(errno) => call.complain(&format!("cannot open input file {}: {}", name(path), text(errno))),
+                    Stop::Unread(errno) if path == "-" => {
+                        call.complain(&format!("unable to read input: {}", text(errno)))
+                    }
+                    Stop::Unread(errno) => {
+                        call.complain(&format!("cannot open input file {}: {}", name(path), text(errno)))
+                    }
                     Stop::Illegal(at) => {
                         call.complain(&format!("illegal input sequence at position {at}"));
                         break;
@@ -196,7 +200,8 @@ impl Job {
             while at < rest.len() {
                 match self.decode(&rest[at..]) {
                     Decoded::Character(code, length) => {
-                        let is_mark = !self.marked && code == 0xfeff && matches!(self.from, Encoding::Utf16 | Encoding::Utf32);
+                        let is_mark =
+                            !self.marked && code == 0xfeff && matches!(self.from, Encoding::Utf16 | Encoding::Utf32);
                         self.marked = true;
                         if !is_mark {
                             self.write(code)?;

@@ -38,7 +38,7 @@ enum Style {
     All,
     Filled,
     None,
-    Matching(Pattern),
+    Matching(Box<Pattern>),
 }
 
 struct Numbering {
@@ -119,10 +119,12 @@ fn style(call: &Call, section: &str, text: &str) -> Result<Style, u8> {
         Some(("a", _)) => Ok(Style::All),
         Some(("t", _)) => Ok(Style::Filled),
         Some(("n", _)) => Ok(Style::None),
-        Some(("p", pattern)) => Pattern::basic(pattern).map(Style::Matching).map_err(|message| {
-            call.complain(&message);
-            1
-        }),
+        Some(("p", pattern)) => {
+            Pattern::basic(pattern).map(|pattern| Style::Matching(Box::new(pattern))).map_err(|message| {
+                call.complain(&message);
+                1
+            })
+        }
         _ => Err(call.misused(&format!("invalid {section} numbering style: {}", plain(text)))),
     }
 }
@@ -180,7 +182,7 @@ impl Numbering {
     /// The section that a line of nothing but delimiters begins.
     fn section(&self, line: &[u8]) -> Option<usize> {
         let one = self.delimiter.len();
-        if one == 0 || line.len() % one != 0 || !line.chunks(one).all(|chunk| chunk == self.delimiter) {
+        if one == 0 || !line.len().is_multiple_of(one) || !line.chunks(one).all(|chunk| chunk == self.delimiter) {
             return None;
         }
         3usize.checked_sub(line.len() / one).filter(|_| !line.is_empty())

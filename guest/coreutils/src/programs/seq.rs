@@ -53,7 +53,7 @@ fn run(call: &Call) -> Result<u8, u8> {
     if step.value.is_zero() {
         return Err(call.misused(&format!("invalid Zero increment value: {}", plain(step.text))));
     }
-    let format = call.value("format").map(|format| Format::parse(format)).transpose().map_err(|message| {
+    let format = call.value("format").map(Format::parse).transpose().map_err(|message| {
         call.complain(&message);
         1
     })?;
@@ -272,7 +272,8 @@ fn exact(
             None => {
                 let sign = if number < 0 { "-" } else { "" };
                 let (whole, fraction) = (number.unsigned_abs() / unit, number.unsigned_abs() % unit);
-                let tail = if shown > 0 { format!(".{fraction:0places$}", places = shown as usize) } else { String::new() };
+                let tail =
+                    if shown > 0 { format!(".{fraction:0places$}", places = shown as usize) } else { String::new() };
                 let whole_width = width.saturating_sub(sign.len() + tail.len());
                 text.extend_from_slice(format!("{sign}{whole:0whole_width$}{tail}").as_bytes());
             }

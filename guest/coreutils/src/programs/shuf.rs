@@ -86,14 +86,7 @@ fn run(call: &Call) -> Result<u8, u8> {
     finish(call, lot, most, end, random, &lost)
 }
 
-fn finish(
-    call: &Call,
-    lot: Lot,
-    most: u64,
-    end: u8,
-    mut random: Random,
-    lost: &dyn Fn(Errno) -> u8,
-) -> Result<u8, u8> {
+fn finish(call: &Call, lot: Lot, most: u64, end: u8, mut random: Random, lost: &dyn Fn(Errno) -> u8) -> Result<u8, u8> {
     if let Some(path) = call.value("output") {
         // The lowest free descriptor is the one that is just closed.
         let _ = files::close(1);

@@ -56,9 +56,8 @@ fn run(call: &Call) -> Result<u8, u8> {
         let _ = process::on_signal(INT, Disposition::Ignore);
     }
     let mode = mode.unwrap_or(OnError { exit: false, pipes: true });
-    let flags = OpenFlags::WRITE
-        | OpenFlags::CREATE
-        | if call.has("append") { OpenFlags::APPEND } else { OpenFlags::TRUNCATE };
+    let flags =
+        OpenFlags::WRITE | OpenFlags::CREATE | if call.has("append") { OpenFlags::APPEND } else { OpenFlags::TRUNCATE };
     let mut code = 0;
     let mut outputs = vec![("standard output", Fd::from_raw(1))];
     for path in &call.operands {

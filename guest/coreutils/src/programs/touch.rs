@@ -45,7 +45,8 @@ fn run(call: &Call) -> Result<u8, u8> {
     }
     let mut code = 0;
     for path in &call.operands {
-        let result = if path == "-" { Err(("setting times of", Errno::NotSupported)) } else { touch(call, path, &times) };
+        let result =
+            if path == "-" { Err(("setting times of", Errno::NotSupported)) } else { touch(call, path, &times) };
         if let Err((what, errno)) = result {
             call.complain(&format!("{what} {}: {}", shell(path), text(errno)));
             code = 1;

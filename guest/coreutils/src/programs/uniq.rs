@@ -58,7 +58,8 @@ enum Gap {
 
 fn run(call: &Call) -> Result<u8, u8> {
     // `+N` is an old way to skip characters.
-    let old = |operand: &&String| operand.strip_prefix('+').is_some_and(|n| n.bytes().all(|byte| byte.is_ascii_digit()));
+    let old =
+        |operand: &&String| operand.strip_prefix('+').is_some_and(|n| n.bytes().all(|byte| byte.is_ascii_digit()));
     let (skips, operands): (Vec<&String>, Vec<&String>) = call.operands.iter().partition(|operand| old(operand));
     if let Some(extra) = operands.get(2) {
         return Err(call.misused(&format!("extra operand {}", plain(extra))));

@@ -15,7 +15,8 @@ pub(crate) const PROGRAM: Program = Program {
     syntax: Syntax::Mixed,
     options: &[
         Opt::flag('r', "random", "generate random-based uuid (the default)"),
-        Opt::flag('n', "namespace", "generate hash-based uuid in this namespace: @dns @url @oid @x500 or a UUID").takes("NS"),
+        Opt::flag('n', "namespace", "generate hash-based uuid in this namespace: @dns @url @oid @x500 or a UUID")
+            .takes("NS"),
         Opt::flag('N', "name", "generate hash-based uuid from this name").takes("NAME"),
         Opt::flag('m', "md5", "generate md5 hash"),
         Opt::flag('s', "sha1", "generate sha1 hash"),

@@ -94,7 +94,15 @@ fn run(call: &Call) -> Result<u8, u8> {
         revert(input, plain, &mut out).map_err(|errno| fail(path, errno))?;
         return Ok(call.finish(out, 0));
     }
-    let default_columns = if plain { 30 } else if bits { 6 } else if include { 12 } else { 16 };
+    let default_columns = if plain {
+        30
+    } else if bits {
+        6
+    } else if include {
+        12
+    } else {
+        16
+    };
     let columns = match columns {
         Some(0) | None if !plain => default_columns,
         Some(0) => usize::MAX,
@@ -195,7 +203,8 @@ impl Dump {
             for group in 0..self.columns.div_ceil(self.group) {
                 let size = self.group.min(self.columns - group * self.group);
                 for place in 0..size {
-                    let index = if self.little { group * self.group + size - 1 - place } else { group * self.group + place };
+                    let index =
+                        if self.little { group * self.group + size - 1 - place } else { group * self.group + place };
                     match block.get(index) {
                         Some(byte) => line.push_str(&self.digits(*byte)),
                         None => line.push_str(&" ".repeat(cell)),
@@ -250,7 +259,10 @@ impl Dump {
             if total > 0 {
                 out.push(b",\n");
             }
-            let cells: Vec<String> = block.iter().map(|byte| format!("{}{}", if self.upper { "0X" } else { "0x" }, self.digits(*byte))).collect();
+            let cells: Vec<String> = block
+                .iter()
+                .map(|byte| format!("{}{}", if self.upper { "0X" } else { "0x" }, self.digits(*byte)))
+                .collect();
             out.push(format!("  {}", cells.join(", ")).as_bytes());
             total += block.len() as u64;
         }

@@ -24,7 +24,8 @@ const MOST_WIDTH: usize = 1 << 16;
 /// A moment in a format, in a zone.
 pub(crate) fn format(format: &str, moment: Moment, zone: &Zone) -> String {
     let offset = zone.at(moment.seconds);
-    let clock = Clock { civil: Civil::new(moment.seconds + offset.seconds), moment, ahead: offset.seconds, zone: offset.name };
+    let clock =
+        Clock { civil: Civil::new(moment.seconds + offset.seconds), moment, ahead: offset.seconds, zone: offset.name };
     let mut text = String::new();
     clock.write(format, &mut text);
     text
@@ -109,7 +110,9 @@ impl Clock {
             'B' => flags.name(MONTHS[civil.month as usize - 1], text),
             'p' if flags.swap => flags.text(&half.to_ascii_lowercase(), text),
             'p' => flags.text(half, text),
-            'P' => Flags { width: flags.width, pad: flags.pad, ..Flags::default() }.text(&half.to_ascii_lowercase(), text),
+            'P' => {
+                Flags { width: flags.width, pad: flags.pad, ..Flags::default() }.text(&half.to_ascii_lowercase(), text)
+            }
             'Z' if flags.swap => flags.text(&self.zone.to_ascii_lowercase(), text),
             'Z' => flags.text(&self.zone, text),
             'C' => flags.number(civil.year.div_euclid(100), 2, '0', text),
@@ -207,7 +210,11 @@ impl Flags {
         let width = self.width.unwrap_or(if pad == '-' { 0 } else { digits });
         let sign = match value {
             value if value < 0 => "-",
-            value if self.pad == Some('+') && (value > 9999 && digits >= 4 || self.width.is_some_and(|w| w > digits)) => "+",
+            value
+                if self.pad == Some('+') && (value > 9999 && digits >= 4 || self.width.is_some_and(|w| w > digits)) =>
+            {
+                "+"
+            }
             _ => "",
         };
         let number = value.unsigned_abs().to_string();

@@ -47,7 +47,8 @@ fn number_follows(chars: &[char], at: usize, tokens: &[Token]) -> bool {
     if chars[at] == '-' && glued && matches!(tokens.last(), Some(Token::Number { .. } | Token::Word(_))) {
         // 10:00-05 is a zone, 2024-05 is a date.
         let in_time = tokens.len() >= 2 && tokens[tokens.len() - 2] == Token::Mark(':');
-        let after_zone = matches!(tokens.last(), Some(Token::Word(word)) if matches!(word.as_str(), "utc" | "gmt" | "z"));
+        let after_zone =
+            matches!(tokens.last(), Some(Token::Word(word)) if matches!(word.as_str(), "utc" | "gmt" | "z"));
         if !in_time && !after_zone {
             return false;
         }

@@ -138,7 +138,8 @@ impl Zone {
         let rule = NAMED.iter().find(|(name, _)| *name == text).map_or(text, |(_, rule)| rule);
         parse(rule).unwrap_or_else(|| {
             let name: String = text.chars().take_while(char::is_ascii_alphabetic).collect();
-            let name = if name.len() < 3 || name.len() == text.len() && name.len() > 6 { text.to_owned() } else { name };
+            let name =
+                if name.len() < 3 || name.len() == text.len() && name.len() > 6 { text.to_owned() } else { name };
             Zone { standard: Offset { seconds: 0, name }, summer: None }
         })
     }

@@ -170,9 +170,11 @@ impl Work<'_> {
         let user = |uid: u32| accounts::user_name(uid).unwrap_or_else(|| uid.to_string());
         let group = |gid: u32| accounts::group_name(gid).unwrap_or_else(|| gid.to_string());
         let (what, old, new) = match self.ids {
-            (Some(uid), Some(gid)) => {
-                ("ownership", format!("{}:{}", user(found.uid), group(found.gid)), format!("{}:{}", user(uid), group(gid)))
-            }
+            (Some(uid), Some(gid)) => (
+                "ownership",
+                format!("{}:{}", user(found.uid), group(found.gid)),
+                format!("{}:{}", user(uid), group(gid)),
+            ),
             (Some(uid), None) => ("ownership", user(found.uid), user(uid)),
             (None, Some(gid)) => ("group", group(found.gid), group(gid)),
             (None, None) => ("ownership", String::new(), String::new()),

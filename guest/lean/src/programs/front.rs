@@ -100,7 +100,8 @@ pub(crate) const SUDO: Program = Program {
             return 0;
         }
         let mut env = environment();
-        let is_assignment = |text: &&String| text.split_once('=').is_some_and(|(name, _)| !name.is_empty() && !name.contains('/'));
+        let is_assignment =
+            |text: &&String| text.split_once('=').is_some_and(|(name, _)| !name.is_empty() && !name.contains('/'));
         let given = call.operands.iter().take_while(is_assignment).count();
         for assignment in &call.operands[..given] {
             if let Some((name, value)) = assignment.split_once('=') {
@@ -174,7 +175,8 @@ fn front(call: &Call, command: &[String], env: Vec<(String, String)>, ended: imp
         Ok(pid) => pid,
         Err(errno) => {
             let what = if call.program.name == "nohup" { "failed to run command " } else { "" };
-            let shown = if what.is_empty() { isopod_gnu::quote::name(&command[0]).into_owned() } else { plain(&command[0]) };
+            let shown =
+                if what.is_empty() { isopod_gnu::quote::name(&command[0]).into_owned() } else { plain(&command[0]) };
             call.complain(&format!("{what}{shown}: {}", text(errno)));
             return child::not_started(errno);
         }

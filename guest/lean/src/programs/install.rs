@@ -179,9 +179,8 @@ impl Work<'_> {
         let (owner, group) = self.ids;
         if (owner.is_some() || group.is_some())
             && let Err(errno) = files::chown(path, owner, group, true)
-            && !files::stat(path, true).is_ok_and(|found| {
-                owner.is_none_or(|uid| uid == found.uid) && group.is_none_or(|gid| gid == found.gid)
-            })
+            && !files::stat(path, true)
+                .is_ok_and(|found| owner.is_none_or(|uid| uid == found.uid) && group.is_none_or(|gid| gid == found.gid))
         {
             return self.fail(&format!("cannot change ownership of {}: {}", shell(path), text(errno)));
         }

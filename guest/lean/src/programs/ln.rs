@@ -138,7 +138,9 @@ fn places(call: &Call) -> Result<(&[String], Place), u8> {
         [only] if call.has("no-target-directory") => {
             Err(call.misused(&format!("missing destination file operand after {}", plain(only))))
         }
-        [only] => Ok((&operands[..1], if only.is_empty() { Place::As(String::new()) } else { Place::In(".".to_owned()) })),
+        [only] => {
+            Ok((&operands[..1], if only.is_empty() { Place::As(String::new()) } else { Place::In(".".to_owned()) }))
+        }
         [_, name] if call.has("no-target-directory") || !is_directory(name) => {
             Ok((&operands[..1], Place::As(name.clone())))
         }
@@ -186,7 +188,7 @@ fn link(call: &Call, target: &str, name: &str, out: &mut Out) -> Result<(), Stri
             return Err(format!("failed to create {kind} link {}{hint}: File exists", shell(name)));
         }
         let same = files::stat(target, false).is_ok_and(|found| is_same(&found, &there));
-        if same && !symbolic && there.links == 1 || same && symbolic {
+        if same && (symbolic || there.links == 1) {
             return Err(format!("{} and {} are the same file", shell(target), shell(name)));
         }
         if same {

@@ -53,7 +53,9 @@ pub(crate) const CLEAR: Program = Program {
     ],
     failure: 1,
     run: |call| match terminal(call) {
-        Some(kind) if is_ansi(&kind) => call.print(if call.has("x") { "\x1b[H\x1b[2J" } else { "\x1b[H\x1b[2J\x1b[3J" }),
+        Some(kind) if is_ansi(&kind) => {
+            call.print(if call.has("x") { "\x1b[H\x1b[2J" } else { "\x1b[H\x1b[2J\x1b[3J" })
+        }
         Some(_) => 1,
         None => {
             // As it is worded where it comes from, without the program's name.
@@ -151,8 +153,18 @@ fn locale(call: &Call) -> u8 {
     let (lang, all) = (variable("LANG"), variable("LC_ALL"));
     let mut text = format!("LANG={lang}\nLANGUAGE={}\n", variable("LANGUAGE"));
     let categories = [
-        "LC_CTYPE", "LC_NUMERIC", "LC_TIME", "LC_COLLATE", "LC_MONETARY", "LC_MESSAGES", "LC_PAPER", "LC_NAME",
-        "LC_ADDRESS", "LC_TELEPHONE", "LC_MEASUREMENT", "LC_IDENTIFICATION",
+        "LC_CTYPE",
+        "LC_NUMERIC",
+        "LC_TIME",
+        "LC_COLLATE",
+        "LC_MONETARY",
+        "LC_MESSAGES",
+        "LC_PAPER",
+        "LC_NAME",
+        "LC_ADDRESS",
+        "LC_TELEPHONE",
+        "LC_MEASUREMENT",
+        "LC_IDENTIFICATION",
     ];
     for category in categories {
         let own = variable(category);
@@ -184,7 +196,8 @@ fn tput(call: &Call) -> u8 {
         call.complain("No value for $TERM and no -T specified");
         return 2;
     };
-    let number = |name: &str, default: &str| std::env::var(name).ok().filter(|text| !text.is_empty()).unwrap_or(default.into());
+    let number =
+        |name: &str, default: &str| std::env::var(name).ok().filter(|text| !text.is_empty()).unwrap_or(default.into());
     match capability.as_str() {
         "cols" => return call.print(&format!("{}\n", number("COLUMNS", "80"))),
         "lines" => return call.print(&format!("{}\n", number("LINES", "24"))),

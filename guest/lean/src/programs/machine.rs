@@ -16,10 +16,7 @@ pub(crate) const UPTIME: Program = Program {
     operands: &["[OPTION]"],
     about: "Tell how long the sandbox has been running.",
     syntax: Syntax::Mixed,
-    options: &[
-        Opt::flag('p', "pretty", "show uptime in pretty format"),
-        Opt::flag('s', "since", "system up since"),
-    ],
+    options: &[Opt::flag('p', "pretty", "show uptime in pretty format"), Opt::flag('s', "since", "system up since")],
     failure: 1,
     run: uptime,
 };
@@ -165,8 +162,9 @@ fn df(call: &Call) -> u8 {
     for path in &call.operands {
         match files::stat(path, true) {
             Ok(found) => {
-                let holds = |mount: &&Mount| files::stat(&mount.place, true).is_ok_and(|place| place.device == found.device);
-                shown.extend(mounts.iter().filter(holds).next_back());
+                let holds =
+                    |mount: &&Mount| files::stat(&mount.place, true).is_ok_and(|place| place.device == found.device);
+                shown.extend(mounts.iter().rfind(holds));
             }
             Err(errno) => {
                 call.complain(&format!("{}: {}", name(path), text(errno)));
@@ -212,7 +210,13 @@ fn df(call: &Call) -> u8 {
         let mut line = String::new();
         for (column, cell) in row.iter().enumerate() {
             let left = column == 0 || column == 1 && call.has("print-type");
-            let least = if column == 0 { 14 } else if left || column + 1 == columns { 0 } else { 5 };
+            let least = if column == 0 {
+                14
+            } else if left || column + 1 == columns {
+                0
+            } else {
+                5
+            };
             let width = width(column).max(least);
             line.push_str(&match () {
                 () if column + 1 == columns => cell.clone(),

@@ -21,7 +21,8 @@ pub(crate) const PROGRAM: Program = Program {
         if call.operands.is_empty() {
             return call.misused("missing operand");
         }
-        u8::from(!call.operands.iter().fold(true, |fine, path| check(call, path) && fine))
+        let wrong = call.operands.iter().filter(|path| !check(call, path)).count();
+        u8::from(wrong > 0)
     },
 };
 
@@ -57,7 +58,10 @@ fn check(call: &Call, path: &str) -> bool {
     for part in path.split('/') {
         if part.len() > longest_name {
             let length = part.len();
-            return fail(format!("limit {longest_name} exceeded by length {length} of file name component {}", plain(part)));
+            return fail(format!(
+                "limit {longest_name} exceeded by length {length} of file name component {}",
+                plain(part)
+            ));
         }
     }
     true

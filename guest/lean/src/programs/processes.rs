@@ -138,12 +138,30 @@ fn ps(call: &Call) -> Result<u8, u8> {
             "rss" => "RSS",
             "tty" | "tt" => "TTY",
             "stat" | "s" | "state" => "STAT",
-            "start" | "stime" | "start_time" | "lstart" => if bsd_user { "START" } else { "STIME" },
+            "start" | "stime" | "start_time" | "lstart" => {
+                if bsd_user {
+                    "START"
+                } else {
+                    "STIME"
+                }
+            }
             "time" => "TIME",
             "etime" => "ELAPSED",
             "c" => "C",
-            "comm" => if call.value("format").is_some() { "COMMAND" } else { "CMD" },
-            "args" | "cmd" | "command" => if bsd_user || call.value("format").is_some() && name != "cmd" { "COMMAND" } else { "CMD" },
+            "comm" => {
+                if call.value("format").is_some() {
+                    "COMMAND"
+                } else {
+                    "CMD"
+                }
+            }
+            "args" | "cmd" | "command" => {
+                if bsd_user || call.value("format").is_some() && name != "cmd" {
+                    "COMMAND"
+                } else {
+                    "CMD"
+                }
+            }
             other => return Err(call.misused(&format!("unknown user-defined format specifier \"{other}\""))),
         };
         heads.push(head.unwrap_or(usual).to_owned());
@@ -235,7 +253,8 @@ fn find(call: &Call, signal: Option<u8>) -> Result<u8, u8> {
     let mut found: Vec<Process> = processes();
     found.retain(|process| {
         let text = if call.has("full") { process.args.join(" ") } else { process.name().to_owned() };
-        let fits = if call.has("exact") { fold(&text) == fold(&pattern) } else { fold(&text).contains(&fold(&pattern)) };
+        let fits =
+            if call.has("exact") { fold(&text) == fold(&pattern) } else { fold(&text).contains(&fold(&pattern)) };
         fits && process.pid != process::id() && parent.is_none_or(|parent| parent == process.parent)
     });
     if call.has("newest") {

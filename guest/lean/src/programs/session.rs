@@ -61,10 +61,7 @@ pub(crate) const TTY: Program = Program {
     operands: &["[OPTION]..."],
     about: "Print the file name of the terminal connected to standard input.",
     syntax: Syntax::Mixed,
-    options: &[
-        Opt::flag('s', "silent", "print nothing, only return an exit status"),
-        Opt::long("quiet", "same as -s"),
-    ],
+    options: &[Opt::flag('s', "silent", "print nothing, only return an exit status"), Opt::long("quiet", "same as -s")],
     failure: 2,
     run: |call| match call.at_most(0) {
         Ok(()) if call.has("silent") || call.has("quiet") => 1,

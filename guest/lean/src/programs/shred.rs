@@ -66,7 +66,8 @@ fn shred(call: &Call, path: &str, passes: u64, size: Option<u64>) -> Result<(), 
     };
     let file = file.map_err(cannot)?;
     let found = files::stat_fd(file.raw()).map_err(cannot)?;
-    let rounded = if call.has("exact") || found.kind != Kind::File { found.size } else { found.size.div_ceil(BLOCK) * BLOCK };
+    let rounded =
+        if call.has("exact") || found.kind != Kind::File { found.size } else { found.size.div_ceil(BLOCK) * BLOCK };
     let size = size.unwrap_or(rounded);
     let total = passes + u64::from(call.has("zero"));
     for pass in 1..=total {

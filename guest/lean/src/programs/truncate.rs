@@ -77,7 +77,12 @@ fn parse(text: &str) -> Option<(Option<char>, u64)> {
     size::parse(number).map(|size| (sign, size))
 }
 
-fn truncate(call: &Call, path: &str, change: Option<(Option<char>, u64)>, reference: Option<u64>) -> Result<(), String> {
+fn truncate(
+    call: &Call,
+    path: &str,
+    change: Option<(Option<char>, u64)>,
+    reference: Option<u64>,
+) -> Result<(), String> {
     match files::stat(path, true) {
         Ok(_) => {}
         Err(Errno::NoEntry) if call.has("no-create") => return Ok(()),

@@ -177,13 +177,12 @@ impl Join<'_> {
 
     fn paired(&mut self) -> Result<(), Stop> {
         let mut next = [None, None];
-        for side in 0..2 {
-            loop {
-                let Some(record) = self.read(side)? else { break };
+        for (side, next) in next.iter_mut().enumerate() {
+            while let Some(record) = self.read(side)? {
                 let other = &self.sides[1 - side].group[0];
                 let key = record.field(self.choice.keys[side]);
                 if self.choice.compare(key, other.field(self.choice.keys[1 - side])) != Ordering::Equal {
-                    next[side] = Some(record);
+                    *next = Some(record);
                     break;
                 }
                 self.sides[side].group.push(record);

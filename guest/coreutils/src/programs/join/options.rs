@@ -140,7 +140,8 @@ fn fields(call: &Call, list: &str) -> Result<Vec<Field>, u8> {
             Some(("1", field)) => Field::First(number(call, field)?),
             Some(("2", field)) => Field::Second(number(call, field)?),
             _ => {
-                let what = if part.starts_with(['1', '2', '0']) { "field specifier" } else { "file number in field spec" };
+                let what =
+                    if part.starts_with(['1', '2', '0']) { "field specifier" } else { "file number in field spec" };
                 call.complain(&format!("invalid {what}: {}", plain(part)));
                 return Err(1);
             }

@@ -87,7 +87,7 @@ impl Amount {
             return Err(format!("invalid suffix in input {}: {}", shown(), isopod_gnu::quote::plain(after)));
         }
         above = base.checked_pow(power).and_then(|factor| above.checked_mul(factor)).ok_or_else(too_large)?;
-        while below > 1 && above % 10 == 0 && below % 10 == 0 {
+        while below > 1 && above.is_multiple_of(10) && below.is_multiple_of(10) {
             (above, below) = (above / 10, below / 10);
         }
         Ok(Amount { negative, above, below, places: 0 })

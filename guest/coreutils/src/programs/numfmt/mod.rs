@@ -29,7 +29,8 @@ pub(crate) const PROGRAM: Program = Program {
         Opt::long("invalid", "failure mode for invalid numbers: abort, fail, warn, ignore").takes("MODE"),
         Opt::long("padding", "pad the output to N characters; negative N will left-align").takes("N"),
         Opt::long("round", "use METHOD for rounding: up, down, from-zero, towards-zero, nearest").takes("METHOD"),
-        Opt::long("suffix", "add SUFFIX to output numbers, and accept optional SUFFIX in input numbers").takes("SUFFIX"),
+        Opt::long("suffix", "add SUFFIX to output numbers, and accept optional SUFFIX in input numbers")
+            .takes("SUFFIX"),
         Opt::long("to", "auto-scale output numbers to UNITs").takes("UNIT"),
         Opt::long("to-unit", "the output unit size (instead of the default 1)").takes("N"),
         Opt::flag('z', "zero-terminated", "line delimiter is NUL, not newline"),

@@ -74,12 +74,19 @@ impl Choice {
                 "format" => choice.format(text).map_err(fail)?,
                 "from" => choice.from = scale(text).ok_or_else(|| bad("from"))?,
                 "to" => choice.to = scale(text).filter(|scale| *scale != Scale::Auto).ok_or_else(|| bad("to"))?,
-                "from-unit" => choice.from_unit = unit(text).ok_or_else(|| fail(format!("invalid unit size: {}", plain(text))))?,
-                "to-unit" => choice.to_unit = unit(text).ok_or_else(|| fail(format!("invalid unit size: {}", plain(text))))?,
+                "from-unit" => {
+                    choice.from_unit = unit(text).ok_or_else(|| fail(format!("invalid unit size: {}", plain(text))))?
+                }
+                "to-unit" => {
+                    choice.to_unit = unit(text).ok_or_else(|| fail(format!("invalid unit size: {}", plain(text))))?
+                }
                 "header" => {
                     choice.header = match value {
                         None => 1,
-                        Some(text) => text.parse().ok().filter(|count| *count > 0)
+                        Some(text) => text
+                            .parse()
+                            .ok()
+                            .filter(|count| *count > 0)
                             .ok_or_else(|| fail(format!("invalid header value {}", plain(text))))?,
                     }
                 }
@@ -93,7 +100,10 @@ impl Choice {
                     }
                 }
                 "padding" => {
-                    choice.padding = text.parse().ok().filter(|width: &i64| *width != 0 && width.abs() < 1 << 20)
+                    choice.padding = text
+                        .parse()
+                        .ok()
+                        .filter(|width: &i64| *width != 0 && width.abs() < 1 << 20)
                         .ok_or_else(|| fail(format!("invalid padding value {}", plain(text))))?;
                 }
                 "round" => {
@@ -150,7 +160,11 @@ impl Choice {
             while let Some(digit) = chars.next_if(char::is_ascii_digit) {
                 digits.push(digit);
             }
-            let width: i64 = if digits.is_empty() { 0 } else { digits.parse().map_err(|_| format!("invalid format {shown} (width overflow)"))? };
+            let width: i64 = if digits.is_empty() {
+                0
+            } else {
+                digits.parse().map_err(|_| format!("invalid format {shown} (width overflow)"))?
+            };
             if width > 0 {
                 self.padding = if left { -width } else { width };
             }
@@ -160,7 +174,12 @@ impl Choice {
                     digits.push(digit);
                 }
                 let places = if digits.is_empty() { Ok(0) } else { digits.parse() };
-                self.precision = Some(places.ok().filter(|places| *places <= 30).ok_or_else(|| format!("invalid precision in format {shown}"))?);
+                self.precision = Some(
+                    places
+                        .ok()
+                        .filter(|places| *places <= 30)
+                        .ok_or_else(|| format!("invalid precision in format {shown}"))?,
+                );
             }
             match chars.next() {
                 Some('f') => {}

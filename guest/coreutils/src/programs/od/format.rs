@@ -191,8 +191,7 @@ impl Choice {
         let widest = self.formats.iter().map(columns).max().unwrap_or(0);
         let address = self.address(offset);
         for (index, format) in self.formats.iter().enumerate() {
-            let mut line =
-                if index == 0 { address.clone() } else { " ".repeat(address.len()) };
+            let mut line = if index == 0 { address.clone() } else { " ".repeat(address.len()) };
             let fields = self.width / format.size;
             let used = block.len().div_ceil(format.size);
             let padding = widest - format.width() * fields;

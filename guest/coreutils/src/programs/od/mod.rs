@@ -57,7 +57,15 @@ pub(crate) const PROGRAM: Program = Program {
 
 fn run(call: &Call) -> Result<u8, u8> {
     let (choice, operands) = Choice::read(call)?;
-    let mut bytes = Bytes { call, paths: or_standard_input(&operands), next: 0, input: None, piece: Vec::new(), opened: false, code: 0 };
+    let mut bytes = Bytes {
+        call,
+        paths: or_standard_input(&operands),
+        next: 0,
+        input: None,
+        piece: Vec::new(),
+        opened: false,
+        code: 0,
+    };
     let skipped = bytes.skip(choice.skip);
     let mut out = Out::new();
     if skipped < choice.skip && bytes.opened {

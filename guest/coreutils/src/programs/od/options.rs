@@ -64,7 +64,9 @@ impl Choice {
                 }
                 ("skip-bytes", Some(text)) => choice.skip = amount(call, "-j", text)?,
                 ("read-bytes", Some(text)) => choice.limit = Some(amount(call, "-N", text)?),
-                ("strings", text) => choice.strings = Some(text.map_or(Ok(3), |text| amount(call, "-S", text))? as usize),
+                ("strings", text) => {
+                    choice.strings = Some(text.map_or(Ok(3), |text| amount(call, "-S", text))? as usize)
+                }
                 ("width", text) => width = Some(text.map_or(Ok(32), |text| amount(call, "-w", text))? as usize),
                 ("format", Some(text)) => {
                     let formats = Format::parse(text).map_err(|message| {

@@ -207,7 +207,8 @@ impl<'a> Run<'a> {
             return Ok((value, at + 1));
         }
         let count = format[at.min(format.len())..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let digits = String::from_utf8_lossy(&format[at.min(format.len())..(at + count).min(format.len())]).into_owned();
+        let digits =
+            String::from_utf8_lossy(&format[at.min(format.len())..(at + count).min(format.len())]).into_owned();
         match digits.as_str() {
             "" => Ok((0, at)),
             digits => match digits.parse() {

@@ -53,9 +53,8 @@ fn character(text: &str) -> Option<(i64, Option<String>)> {
     let rest = text.strip_prefix(['"', '\''])?;
     let c = rest.chars().next()?;
     let after = &rest[c.len_utf8()..];
-    let complaint = (!after.is_empty()).then(|| {
-        format!("warning: {after}: character(s) following character constant have been ignored")
-    });
+    let complaint = (!after.is_empty())
+        .then(|| format!("warning: {after}: character(s) following character constant have been ignored"));
     Some((i64::from(u32::from(c)), complaint))
 }
 

@@ -105,7 +105,8 @@ fn lines(
 ) -> Result<(), Failure> {
     let each = size / chunks.count;
     let (mut chunk, mut offset) = (1, 0u64);
-    let last_of = |chunk: u64| if chunk >= chunks.count { size.saturating_sub(1) } else { (each * chunk).saturating_sub(1) };
+    let last_of =
+        |chunk: u64| if chunk >= chunks.count { size.saturating_sub(1) } else { (each * chunk).saturating_sub(1) };
     let mut opened = false;
     let mut at_line_start = true;
     loop {

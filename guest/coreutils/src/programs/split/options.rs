@@ -65,8 +65,11 @@ impl Choice {
                     if let Some(from) = value {
                         let fits = from.bytes().all(|byte| digits.contains(&byte));
                         if from.is_empty() || !fits {
-                            call.complain(&format!("{}: invalid start value for {} suffix", plain(from),
-                                if *option == "hex-suffixes" { "hexadecimal" } else { "numerical" }));
+                            call.complain(&format!(
+                                "{}: invalid start value for {} suffix",
+                                plain(from),
+                                if *option == "hex-suffixes" { "hexadecimal" } else { "numerical" }
+                            ));
                             return Err(1);
                         }
                         first.clone_from(from);

@@ -80,14 +80,20 @@ impl<'a> Outputs<'a> {
         match process::wait(Some(child), None) {
             Ok((_, Status::Exited(0) | Status::Signalled(13))) => {}
             Ok((_, Status::Exited(code))) => {
-                self.call.complain(&format!("with FILE={}, exit {code} from command: {}", output.name,
-                    self.choice.filter.as_deref().unwrap_or_default()));
+                self.call.complain(&format!(
+                    "with FILE={}, exit {code} from command: {}",
+                    output.name,
+                    self.choice.filter.as_deref().unwrap_or_default()
+                ));
                 self.code = code;
             }
             Ok((_, Status::Signalled(signal))) => {
                 let name = isopod_gnu::signals::name(signal).unwrap_or("0");
-                self.call.complain(&format!("with FILE={}, signal {name} from command: {}", output.name,
-                    self.choice.filter.as_deref().unwrap_or_default()));
+                self.call.complain(&format!(
+                    "with FILE={}, signal {name} from command: {}",
+                    output.name,
+                    self.choice.filter.as_deref().unwrap_or_default()
+                ));
                 self.code = 128 + signal;
             }
             Err(errno) => return Err(Failure::Unwritten(output.name, errno)),
@@ -100,11 +106,14 @@ impl<'a> Outputs<'a> {
         let name = self.name()?;
         if self.choice.verbose {
             let what = if self.choice.filter.is_some() { "executing with FILE=" } else { "creating file " };
-            let _ = write_all(1, format!("{what}{}\n", if self.choice.filter.is_some() {
-                isopod_gnu::quote::argument(&name)
-            } else {
-                shell(&name)
-            }).as_bytes());
+            let _ = write_all(
+                1,
+                format!(
+                    "{what}{}\n",
+                    if self.choice.filter.is_some() { isopod_gnu::quote::argument(&name) } else { shell(&name) }
+                )
+                .as_bytes(),
+            );
         }
         if let Some(filter) = &self.choice.filter {
             return self.start(filter, name);

@@ -148,7 +148,8 @@ fn tagged(line: &str) -> Option<Noted> {
     };
     let algorithm = Algorithm::tagged(tag)?;
     let close = line.rfind(')')?;
-    let digest = line.get(close + 1..)?.trim_start_matches([' ', '\t']).strip_prefix('=')?.trim_start_matches([' ', '\t']);
+    let digest =
+        line.get(close + 1..)?.trim_start_matches([' ', '\t']).strip_prefix('=')?.trim_start_matches([' ', '\t']);
     if bits.is_some_and(|bits| bits != digest.len() * 4) {
         return None;
     }

@@ -43,7 +43,8 @@ const B2_OPTIONS: &[Opt] = &[
 ];
 
 const CKSUM_OPTIONS: &[Opt] = &[
-    Opt::flag('a', "algorithm", "select the digest: sysv, bsd, crc, md5, sha1, sha224 ... sha512, blake2b").takes("TYPE"),
+    Opt::flag('a', "algorithm", "select the digest: sysv, bsd, crc, md5, sha1, sha224 ... sha512, blake2b")
+        .takes("TYPE"),
     Opt::flag('c', "check", "read checksums from the FILEs and check them"),
     Opt::flag('l', "length", "digest length in bits; a multiple of 8, for blake2b only").takes("BITS"),
     Opt::long("tag", "create a BSD-style checksum (default)"),
@@ -110,9 +111,8 @@ pub(crate) const SUM: Program = program(
 fn cksum(call: &Call) -> Result<u8, u8> {
     let algorithm = match call.value("algorithm") {
         None => Algorithm::Crc,
-        Some(name) => Algorithm::named(name).ok_or_else(|| {
-            call.misused(&format!("invalid argument {} for '--algorithm'", plain(name)))
-        })?,
+        Some(name) => Algorithm::named(name)
+            .ok_or_else(|| call.misused(&format!("invalid argument {} for '--algorithm'", plain(name))))?,
     };
     if call.has("length") && algorithm != Algorithm::Blake2b {
         return Err(call.misused("--length is only supported with --algorithm=blake2b"));
@@ -199,7 +199,7 @@ fn length(call: &Call, algorithm: Algorithm) -> Result<usize, u8> {
         call.complain(&format!("invalid length: {}", plain(text)));
         1
     })?;
-    if bits % 8 != 0 {
+    if !bits.is_multiple_of(8) {
         call.complain(&format!("invalid length: {}", plain(text)));
         call.complain("length is not a multiple of 8");
         return Err(1);
@@ -222,11 +222,8 @@ fn hash(algorithm: Algorithm, path: &str, length: usize) -> Result<String, Errno
 
 fn line(digest: &str, path: &str, algorithm: Algorithm, tagged: bool, binary: bool, zero: bool, out: &mut Out) {
     let escaped = !zero && path.contains(['\\', '\n', '\r']);
-    let name = if escaped {
-        path.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r")
-    } else {
-        path.to_owned()
-    };
+    let name =
+        if escaped { path.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r") } else { path.to_owned() };
     if escaped {
         out.byte(b'\\');
     }

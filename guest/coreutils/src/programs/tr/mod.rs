@@ -69,7 +69,8 @@ fn run(call: &Call) -> Result<u8, u8> {
         None if delete => member(&second.expand(256)),
         None => member(&sources),
     });
-    let job = Job { deleted: delete.then(|| member(&sources)), map: table.map(|targets| map(&sources, &targets)), squeezed };
+    let job =
+        Job { deleted: delete.then(|| member(&sources)), map: table.map(|targets| map(&sources, &targets)), squeezed };
     let mut out = Out::new();
     let code = match job.run(&mut out) {
         Ok(()) => 0,

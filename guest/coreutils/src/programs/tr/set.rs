@@ -250,10 +250,8 @@ fn bracket(bytes: &[(u8, bool)], at: usize) -> Result<Option<(Item, usize)>, Str
     let base = if digits.starts_with('0') { 8 } else { 10 };
     let count = match digits.as_str() {
         "" => 0,
-        digits if digits.bytes().all(|digit| digit.is_ascii_digit()) => {
-            usize::from_str_radix(digits, base)
-                .map_err(|_| format!("invalid repeat count '{digits}' in [c*n] construct"))?
-        }
+        digits if digits.bytes().all(|digit| digit.is_ascii_digit()) => usize::from_str_radix(digits, base)
+            .map_err(|_| format!("invalid repeat count '{digits}' in [c*n] construct"))?,
         _ => return Err(format!("invalid repeat count '{digits}' in [c*n] construct")),
     };
     Ok(Some((Item::Repeat(*byte, count), at + length + 4)))

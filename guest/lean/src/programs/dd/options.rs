@@ -127,9 +127,10 @@ fn number(text: &str) -> Result<(u64, bool), String> {
     let mut product: u64 = 1;
     let mut in_bytes = false;
     for factor in text.split('x') {
-        let value = match factor.strip_suffix('c').or(factor.strip_suffix('B').filter(|rest| {
-            rest.ends_with(|c: char| c.is_ascii_digit())
-        })) {
+        let value = match factor
+            .strip_suffix('c')
+            .or(factor.strip_suffix('B').filter(|rest| rest.ends_with(|c: char| c.is_ascii_digit())))
+        {
             Some(bytes) => {
                 in_bytes |= factor.ends_with('B');
                 size::parse(bytes)
