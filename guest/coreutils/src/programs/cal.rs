@@ -100,7 +100,7 @@ fn month_of(text: &str) -> Option<i64> {
     }
     let lower = text.to_lowercase();
     let known = |name: &&str| lower.len() >= 3 && name.to_lowercase().starts_with(&lower);
-    NAMES.iter().position(|name| known(name)).map(|index| index as i64 + 1)
+    NAMES.iter().position(known).map(|index| index as i64 + 1)
 }
 
 /// Eight lines of 22 columns: the heading, the weekdays and six weeks.

@@ -19,6 +19,7 @@ mod nl;
 mod numfmt;
 mod od;
 mod paste;
+mod pr;
 mod printf;
 mod rev;
 mod seq;
@@ -64,6 +65,7 @@ pub(crate) const PROGRAMS: &[&Program] = &[
     &numfmt::PROGRAM,
     &od::PROGRAM,
     &paste::PROGRAM,
+    &pr::PROGRAM,
     &printf::PROGRAM,
     &rev::PROGRAM,
     &seq::PROGRAM,
