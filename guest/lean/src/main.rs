@@ -1,9 +1,11 @@
 //! The programs that run often, in one small component.
 //!
 //! # Layout
+//! - `canonical`: paths without links
 //! - `copying`, `removal`: trees of files, for `cp`, `mv` and `rm`
 //! - `programs`: the programs, one file each
 
+mod canonical;
 mod copying;
 mod programs;
 mod removal;

@@ -16,7 +16,7 @@ use isopod_gnu::path::join;
 use isopod_gnu::program::Call;
 use isopod_gnu::quote::shell;
 use isopod_gnu::{version, width};
-pub(crate) use options::PROGRAM;
+pub(crate) use options::{DIR, PROGRAM, VDIR};
 use options::{Follow, Format, Hidden, Settings, Sort};
 
 /// A file that the user named and that is not there.

@@ -78,6 +78,12 @@ pub(crate) const PROGRAM: Program = Program {
     run: |call| run(call).unwrap_or_else(|code| code),
 };
 
+/// `dir`: in columns, with escapes.
+pub(crate) const DIR: Program = Program { name: "dir", ..PROGRAM };
+
+/// `vdir`: long, with escapes.
+pub(crate) const VDIR: Program = Program { name: "vdir", ..PROGRAM };
+
 /// How entries are laid out.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Format {
@@ -206,6 +212,11 @@ impl Settings {
             tab: 8,
             end: b'\n',
         };
+        match call.program.name {
+            "dir" => (settings.format, settings.quoting) = (Format::Vertical, Quoting::Escape),
+            "vdir" => (settings.format, settings.quoting) = (Format::Long, Quoting::Escape),
+            _ => {}
+        }
         let mut sort = None;
         let mut follow = None;
         for Found { option, value } in &call.options {

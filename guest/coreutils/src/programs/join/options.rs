@@ -1,0 +1,151 @@
+//! The options of `join`.
+
+use std::cmp::Ordering;
+
+use isopod_gnu::options::Found;
+use isopod_gnu::program::Call;
+use isopod_gnu::quote::plain;
+
+use super::record::Separator;
+
+/// Whether input must be sorted.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Check {
+    /// Only if it made a difference.
+    Unpairable,
+    Always,
+    Never,
+}
+
+/// A field of the output; numbers count from 0.
+#[derive(Clone)]
+pub(super) enum Field {
+    Key,
+    First(usize),
+    Second(usize),
+}
+
+/// What was asked for.
+pub(super) struct Choice {
+    pub(super) keys: [usize; 2],
+    pub(super) unpaired: [bool; 2],
+    pub(super) paired: bool,
+    pub(super) filler: String,
+    pub(super) ignore_case: bool,
+    pub(super) format: Option<Vec<Field>>,
+    pub(super) auto: bool,
+    pub(super) separator: Separator,
+    pub(super) check: Check,
+    pub(super) header: bool,
+    pub(super) end: u8,
+}
+
+impl Choice {
+    pub(super) fn read(call: &Call) -> Result<Choice, u8> {
+        let mut choice = Choice {
+            keys: [0; 2],
+            unpaired: [false; 2],
+            paired: true,
+            filler: call.value("e").unwrap_or_default().to_owned(),
+            ignore_case: call.has("ignore-case"),
+            format: None,
+            auto: false,
+            separator: Separator::Blanks,
+            check: Check::Unpairable,
+            header: call.has("header"),
+            end: if call.has("zero-terminated") { 0 } else { b'\n' },
+        };
+        let mut keys = [None, None];
+        let mut set_key = |side: usize, field: usize| match keys[side].replace(field) {
+            Some(old) if old != field => {
+                call.complain(&format!("incompatible join fields {}, {}", old + 1, field + 1));
+                Err(1)
+            }
+            _ => Ok(()),
+        };
+        for Found { option, value } in &call.options {
+            let value = value.as_deref().unwrap_or_default();
+            match *option {
+                "a" | "v" => {
+                    match value {
+                        "1" => choice.unpaired[0] = true,
+                        "2" => choice.unpaired[1] = true,
+                        wrong => {
+                            call.complain(&format!("invalid file number: {}", plain(wrong)));
+                            return Err(1);
+                        }
+                    }
+                    choice.paired &= *option == "a";
+                }
+                "1" => set_key(0, number(call, value)?)?,
+                "2" => set_key(1, number(call, value)?)?,
+                "j" => {
+                    set_key(0, number(call, value)?)?;
+                    set_key(1, number(call, value)?)?;
+                }
+                "o" if value == "auto" => choice.auto = true,
+                "o" => choice.format.get_or_insert_default().extend(fields(call, value)?),
+                "t" => {
+                    choice.separator = match value.as_bytes() {
+                        [] => Separator::None,
+                        [byte] => Separator::Byte(*byte),
+                        b"\\0" => Separator::Byte(0),
+                        _ => {
+                            call.complain(&format!("multi-character tab {}", plain(value)));
+                            return Err(1);
+                        }
+                    }
+                }
+                "check-order" => choice.check = Check::Always,
+                "nocheck-order" => choice.check = Check::Never,
+                _ => {}
+            }
+        }
+        choice.keys = keys.map(Option::unwrap_or_default);
+        Ok(choice)
+    }
+
+    /// The key and then all other fields, as many as the first lines have.
+    pub(super) fn auto_format(&self, first: usize, second: usize) -> Vec<Field> {
+        let mut format = vec![Field::Key];
+        format.extend((0..first).filter(|number| *number != self.keys[0]).map(Field::First));
+        format.extend((0..second).filter(|number| *number != self.keys[1]).map(Field::Second));
+        format
+    }
+
+    pub(super) fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
+        if self.ignore_case {
+            a.iter().map(u8::to_ascii_uppercase).cmp(b.iter().map(u8::to_ascii_uppercase))
+        } else {
+            a.cmp(b)
+        }
+    }
+}
+
+fn number(call: &Call, text: &str) -> Result<usize, u8> {
+    match text.parse::<usize>() {
+        Ok(number) if number > 0 && !text.starts_with('+') => Ok(number - 1),
+        _ => {
+            call.complain(&format!("invalid field number: {}", plain(text)));
+            Err(1)
+        }
+    }
+}
+
+fn fields(call: &Call, list: &str) -> Result<Vec<Field>, u8> {
+    let mut fields = Vec::new();
+    for part in list.split([',', ' ', '\t']) {
+        fields.push(match part.split_once('.') {
+            None if part == "0" => Field::Key,
+            Some(("1", field)) => Field::First(number(call, field)?),
+            Some(("2", field)) => Field::Second(number(call, field)?),
+            _ => {
+                let what =
+                    if part.starts_with(['1', '2', '0']) { "field specifier" } else { "file number in field spec" };
+                call.complain(&format!("invalid {what}: {}", plain(part)));
+                return Err(1);
+            }
+        });
+    }
+    Ok(fields)
+}

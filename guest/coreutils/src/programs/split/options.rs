@@ -1,0 +1,218 @@
+//! The options of `split`.
+
+use isopod_gnu::options::Found;
+use isopod_gnu::program::Call;
+use isopod_gnu::quote::plain;
+use isopod_gnu::size;
+
+/// How a file is divided.
+pub(super) enum Way {
+    Lines(u64),
+    Bytes(u64),
+    LineBytes(u64),
+    Chunks(Chunks),
+}
+
+/// `-n`.
+pub(super) struct Chunks {
+    pub(super) kind: Kind,
+    /// The one that is wanted, if it is only one.
+    pub(super) only: Option<u64>,
+    pub(super) count: u64,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Kind {
+    Bytes,
+    Lines,
+    Turns,
+}
+
+/// What was asked for.
+pub(super) struct Choice {
+    pub(super) way: Way,
+    pub(super) separator: u8,
+    pub(super) prefix: String,
+    /// The letters of suffixes.
+    pub(super) digits: &'static [u8],
+    pub(super) length: usize,
+    /// Whether suffixes may become longer.
+    pub(super) grows: bool,
+    pub(super) first: String,
+    pub(super) additional: String,
+    pub(super) filter: Option<String>,
+    pub(super) skips_empty: bool,
+    pub(super) verbose: bool,
+}
+
+impl Choice {
+    pub(super) fn read(call: &Call) -> Result<Choice, u8> {
+        let mut way = None;
+        let mut digits: &'static [u8] = b"abcdefghijklmnopqrstuvwxyz";
+        let mut first = String::new();
+        let mut old_lines = String::new();
+        let mut separator = b'\n';
+        for Found { option, value } in &call.options {
+            let text = value.as_deref().unwrap_or_default();
+            let number = |what: &str| amount(call, text, what);
+            let found = match *option {
+                "lines" => Some(Way::Lines(count(call, text, "number of lines")?)),
+                "bytes" => Some(Way::Bytes(number("number of bytes")?)),
+                "line-bytes" => Some(Way::LineBytes(number("number of lines")?)),
+                "number" => Some(Way::Chunks(chunks(call, text)?)),
+                "numeric-suffixes" | "hex-suffixes" => {
+                    digits = if *option == "hex-suffixes" { b"0123456789abcdef" } else { b"0123456789" };
+                    if let Some(from) = value {
+                        let fits = from.bytes().all(|byte| digits.contains(&byte));
+                        if from.is_empty() || !fits {
+                            call.complain(&format!(
+                                "{}: invalid start value for {} suffix",
+                                plain(from),
+                                if *option == "hex-suffixes" { "hexadecimal" } else { "numerical" }
+                            ));
+                            return Err(1);
+                        }
+                        first.clone_from(from);
+                    }
+                    None
+                }
+                "separator" => {
+                    separator = match text.as_bytes() {
+                        [byte] => *byte,
+                        b"\\0" => 0,
+                        [] => {
+                            call.complain("empty record separator");
+                            return Err(1);
+                        }
+                        _ => {
+                            call.complain(&format!("multi-character separator {}", plain(text)));
+                            return Err(1);
+                        }
+                    };
+                    None
+                }
+                digit if digit.len() == 1 && digit.as_bytes()[0].is_ascii_digit() => {
+                    old_lines.push_str(digit);
+                    old_lines.push_str(text);
+                    None
+                }
+                _ => None,
+            };
+            if let Some(found) = found
+                && way.replace(found).is_some()
+            {
+                return Err(call.misused("cannot split in more than one way"));
+            }
+        }
+        if !old_lines.is_empty() {
+            if way.is_some() {
+                return Err(call.misused("cannot split in more than one way"));
+            }
+            way = Some(Way::Lines(count(call, &old_lines, "number of lines")?));
+        }
+        let way = way.unwrap_or(Way::Lines(1000));
+        let additional = call.value("additional-suffix").unwrap_or_default().to_owned();
+        if additional.contains('/') {
+            return Err(call.misused(&format!("invalid suffix {}, contains directory separator", plain(&additional))));
+        }
+        let (length, grows) = suffix_length(call, &way, digits.len() as u64, &first)?;
+        Ok(Choice {
+            way,
+            separator,
+            prefix: call.operands.get(1).cloned().unwrap_or_else(|| "x".to_owned()),
+            digits,
+            length,
+            grows,
+            first,
+            additional,
+            filter: call.value("filter").map(str::to_owned),
+            skips_empty: call.has("elide-empty-files"),
+            verbose: call.has("verbose"),
+        })
+    }
+}
+
+/// How long suffixes are, and whether they may become longer.
+fn suffix_length(call: &Call, way: &Way, base: u64, first: &str) -> Result<(usize, bool), u8> {
+    let given = match call.value("suffix-length") {
+        None => None,
+        Some(text) => Some(text.parse::<usize>().map_err(|_| {
+            call.complain(&format!("invalid suffix length: {}", plain(text)));
+            1
+        })?),
+    };
+    let mut needed = 2;
+    if let Way::Chunks(chunks) = way {
+        let start = u64::from_str_radix(first, base.min(36) as u32).unwrap_or(0);
+        let last = if start < chunks.count { start + chunks.count - 1 } else { chunks.count - 1 };
+        let (mut rest, mut length) = (last / base, 1);
+        while rest > 0 {
+            rest /= base;
+            length += 1;
+        }
+        needed = length.max(2);
+        if given.is_some_and(|given| given > 0 && given < length) {
+            call.complain(&format!("the suffix length needs to be at least {length}"));
+            return Err(1);
+        }
+    }
+    Ok(match given {
+        Some(0) | None if matches!(way, Way::Chunks(_)) && first.len() > needed => {
+            call.complain("numerical suffix start value is too large for the suffix length");
+            return Err(call.hint());
+        }
+        Some(0) | None => (needed.max(first.len()), !matches!(way, Way::Chunks(_)) && first.is_empty()),
+        Some(given) if first.len() > given => {
+            call.complain("numerical suffix start value is too large for the suffix length");
+            return Err(call.hint());
+        }
+        Some(given) => (given, false),
+    })
+}
+
+fn amount(call: &Call, text: &str, what: &str) -> Result<u64, u8> {
+    match size::parse(text).filter(|number| *number > 0) {
+        Some(number) => Ok(number),
+        None => {
+            call.complain(&format!("invalid {what}: {}", plain(text)));
+            Err(1)
+        }
+    }
+}
+
+/// A number without a unit.
+fn count(call: &Call, text: &str, what: &str) -> Result<u64, u8> {
+    match text.parse::<u64>() {
+        Ok(number) if number > 0 && !text.starts_with('+') => Ok(number),
+        _ => {
+            call.complain(&format!("invalid {what}: {}", plain(text)));
+            Err(1)
+        }
+    }
+}
+
+fn chunks(call: &Call, text: &str) -> Result<Chunks, u8> {
+    let parts: Vec<&str> = text.split('/').collect();
+    let (kind, numbers) = match parts.as_slice() {
+        ["l", rest @ ..] => (Kind::Lines, rest),
+        ["r", rest @ ..] => (Kind::Turns, rest),
+        all => (Kind::Bytes, all),
+    };
+    let number = |text: &str| text.parse::<u64>().ok().filter(|number| *number > 0);
+    let invalid = |what: &str, text: &str| {
+        call.complain(&format!("invalid {what}: {}", plain(text)));
+        1
+    };
+    match numbers {
+        [count] => {
+            let count = number(count).ok_or_else(|| invalid("number of chunks", count))?;
+            Ok(Chunks { kind, only: None, count })
+        }
+        [only, count] => {
+            let count = number(count).ok_or_else(|| invalid("number of chunks", count))?;
+            let only = number(only).filter(|only| *only <= count).ok_or_else(|| invalid("chunk number", only))?;
+            Ok(Chunks { kind, only: Some(only), count })
+        }
+        _ => Err(invalid("number of chunks", text)),
+    }
+}
