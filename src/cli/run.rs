@@ -39,21 +39,19 @@ pub(super) struct Run {
     #[arg(long, value_name = "HOST[:GUEST][:ro]", value_parser = values::mount)]
     dir: Vec<Mount>,
 
-    /// Mount a directory copy-on-write: what the command changes is kept in memory, and the directory stays as it is,
-    /// unless --commit says otherwise. Repeatable
+    /// Mount a directory whose changes stay in memory, unless --commit is given. Repeatable
     #[arg(long, value_name = "HOST[:GUEST]", value_parser = values::overlay)]
     overlay: Vec<Mount>,
 
-    /// At the end, print what the command changed in --overlay directories: a list, and a patch that `git apply` takes
+    /// At the end, print the changes in --overlay directories: a list, and a patch
     #[arg(long, requires = "overlay")]
     diff: bool,
 
-    /// At the end, write the changes to the --overlay directories, if the command succeeded
+    /// At the end, write the changes to --overlay directories, if the command succeeded
     #[arg(long, requires = "overlay", conflicts_with = "diff")]
     commit: bool,
 
-    /// Allow changes of a protected path in --dir and --overlay directories, such as .git/hooks or .vscode; `all` for
-    /// every one. Repeatable
+    /// Allow changes of a protected path, such as .git/hooks, or of `all`. Repeatable
     #[arg(long, value_name = "PATH", value_parser = values::unprotected)]
     allow: Vec<String>,
 
@@ -81,11 +79,11 @@ pub(super) struct Run {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     processes: Option<u32>,
 
-    /// The only programs that may be started, beside a shell: names of /bin with commas between them
+    /// The only programs that may be started, beside a shell: names with commas between them
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', conflicts_with = "deny_programs")]
     allow_programs: Option<Vec<String>>,
 
-    /// Programs that may not be started: names of /bin with commas between them
+    /// Programs that may not be started: names with commas between them
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     deny_programs: Option<Vec<String>>,
 

@@ -6,7 +6,7 @@ use crate::support::{directory, run, run_in};
 
 #[test]
 fn the_root_is_the_sandbox_s_own() {
-    run("ls /").prints("bin\ndev\netc\nhome\ntmp\nusr\nworkspace\n");
+    run("ls /").prints("bin\ndev\netc\nhome\nproc\ntmp\nusr\nworkspace\n");
     run("cat /etc/shadow").code(1).stdout("");
     run("cat /etc/passwd").prints("root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000:user:/home/user:/bin/bash\n");
     run("cat /proc/self/environ /proc/1/cmdline").code(1).stdout("");

@@ -82,8 +82,7 @@ fn unescape(rest: &mut &str, dialect: Dialect, out: &mut String) -> Outcome {
         't' => '\t',
         'v' => '\x0b',
         '\\' => '\\',
-        '\'' | '"' | '?' if dialect == Dialect::AnsiC => first,
-        '"' if dialect == Dialect::Format => '"',
+        '\'' | '"' | '?' if matches!(dialect, Dialect::AnsiC | Dialect::Format) => first,
         'c' if dialect == Dialect::AnsiC => {
             let Some(control) = rest.chars().next() else { return Outcome::Text };
             *rest = &rest[control.len_utf8()..];
