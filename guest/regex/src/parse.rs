@@ -243,7 +243,9 @@ impl<'a> Parser<'a> {
                 }
                 Node::BackReference(number)
             }
-            // An anchor cannot be repeated: what follows it is as at the start.
+            // In `grep -E`, `^*` is an anchor that may be there or not.
+            Token::Look(look) if self.syntax == Syntax::Egrep && !look.is_about_words() => Node::Look(look),
+            // Elsewhere an anchor cannot be repeated: what follows it is as at the start.
             Token::Look(look) => {
                 let node = Node::Look(look);
                 return match self.peek(false)? {
