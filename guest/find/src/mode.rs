@@ -5,6 +5,23 @@ pub fn apply(text: &str, mode: u32, is_directory: bool) -> Option<u32> {
     octal(text).or_else(|| symbolic(text, mode, is_directory))
 }
 
+/// Permission bits as `ls -l` writes them, without the file's type.
+pub fn letters(mode: u32) -> String {
+    let mut letters = String::new();
+    for (shift, special, set, both) in [(6, 0o4000, 'S', 's'), (3, 0o2000, 'S', 's'), (0, 0o1000, 'T', 't')] {
+        let bits = mode >> shift;
+        letters.push(if bits & 4 != 0 { 'r' } else { '-' });
+        letters.push(if bits & 2 != 0 { 'w' } else { '-' });
+        letters.push(match (mode & special != 0, bits & 1 != 0) {
+            (false, false) => '-',
+            (false, true) => 'x',
+            (true, false) => set,
+            (true, true) => both,
+        });
+    }
+    letters
+}
+
 fn octal(text: &str) -> Option<u32> {
     let is_octal = !text.is_empty() && text.bytes().all(|byte| matches!(byte, b'0'..=b'7'));
     is_octal.then(|| u32::from_str_radix(text, 8).ok()).flatten().filter(|mode| *mode <= 0o7777)
@@ -70,7 +87,7 @@ fn rights(letters: &str, mode: u32, is_directory: bool) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::apply;
+    use super::{apply, letters};
 
     #[test]
     fn changes_start_from_what_is_there() {
@@ -81,5 +98,6 @@ mod tests {
         }
         assert_eq!(apply("a+X", 0o600, true), Some(0o711));
         assert_eq!(apply("q", 0o600, false), None);
+        assert_eq!(letters(0o7644), "rwSr-Sr-T");
     }
 }

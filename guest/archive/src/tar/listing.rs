@@ -1,5 +1,6 @@
 //! `tar t`, and the lines of `-v`.
 
+use isopod_find::mode;
 use isopod_gnu::calendar::Date;
 use isopod_gnu::output::Out;
 use isopod_gnu::program::Call;
@@ -133,17 +134,5 @@ fn letters(header: &Header) -> String {
         Type::Special(_) => 'p',
         _ => '-',
     };
-    let mut letters = String::from(kind);
-    for (shift, special, set, both) in [(6, 0o4000, 'S', 's'), (3, 0o2000, 'S', 's'), (0, 0o1000, 'T', 't')] {
-        let bits = header.mode >> shift;
-        letters.push(if bits & 4 != 0 { 'r' } else { '-' });
-        letters.push(if bits & 2 != 0 { 'w' } else { '-' });
-        letters.push(match (header.mode & special != 0, bits & 1 != 0) {
-            (false, false) => '-',
-            (false, true) => 'x',
-            (true, false) => set,
-            (true, true) => both,
-        });
-    }
-    letters
+    format!("{kind}{}", mode::letters(header.mode))
 }

@@ -53,7 +53,8 @@ pub(super) fn percent(size: u64, packed: u64) -> i64 {
     }
     let (size, packed) = (i128::from(size), i128::from(packed));
     let doubled = 200 * (size - packed) / size;
-    ((doubled + if doubled >= 0 { 1 } else { -1 }) / 2) as i64
+    // One is added to what is negative, too: Info-ZIP's arithmetic.
+    ((doubled + 1) / 2) as i64
 }
 
 /// The time of MS-DOS: two seconds are one, and years start in 1980.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use isopod_find::mode;
 use isopod_gnu::accounts;
 use isopod_gnu::calendar::Date;
 use isopod_gnu::human::disk_usage;
@@ -66,19 +67,7 @@ pub(super) fn mode_letters(found: &Attributes) -> String {
         Kind::Device => 'c',
         Kind::Pipe => 'p',
     };
-    let mut letters = String::from(kind);
-    for (shift, special, set, both) in [(6, 0o4000, 'S', 's'), (3, 0o2000, 'S', 's'), (0, 0o1000, 'T', 't')] {
-        let bits = found.mode >> shift;
-        letters.push(if bits & 4 != 0 { 'r' } else { '-' });
-        letters.push(if bits & 2 != 0 { 'w' } else { '-' });
-        letters.push(match (found.mode & special != 0, bits & 1 != 0) {
-            (false, false) => '-',
-            (false, true) => 'x',
-            (true, false) => set,
-            (true, true) => both,
-        });
-    }
-    letters
+    format!("{kind}{}", mode::letters(found.mode))
 }
 
 /// A name with C's escapes, for blanks and everything that is not ASCII too: so a line is always one line.

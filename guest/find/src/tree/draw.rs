@@ -2,6 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use isopod_find::mode;
 use isopod_gnu::accounts;
 use isopod_gnu::calendar::Date;
 use isopod_sys::files::{Attributes, Kind};
@@ -109,7 +110,7 @@ fn one(field: Field, found: &Attributes, size: u64, settings: &Settings, now: u6
     match field {
         Field::Inode => format!("{:>7}", found.inode),
         Field::Device => format!("{:>3}", found.device),
-        Field::Mode => mode(found),
+        Field::Mode => mode_letters(found),
         Field::User => format!("{:<8}", accounts::user_name(found.uid).unwrap_or_else(|| found.uid.to_string())),
         Field::Group => format!("{:<8}", accounts::group_name(found.gid).unwrap_or_else(|| found.gid.to_string())),
         Field::Size => match settings.human {
@@ -142,7 +143,7 @@ pub(super) fn human(size: u64, base: u64) -> String {
 }
 
 /// Type and permissions as `ls -l` writes them.
-pub(super) fn mode(found: &Attributes) -> String {
+pub(super) fn mode_letters(found: &Attributes) -> String {
     let kind = match found.kind {
         Kind::File => '-',
         Kind::Directory => 'd',
@@ -150,19 +151,7 @@ pub(super) fn mode(found: &Attributes) -> String {
         Kind::Device => 'c',
         Kind::Pipe => 'p',
     };
-    let mut letters = String::from(kind);
-    for (shift, special, set, both) in [(6, 0o4000, 'S', 's'), (3, 0o2000, 'S', 's'), (0, 0o1000, 'T', 't')] {
-        let bits = found.mode >> shift;
-        letters.push(if bits & 4 != 0 { 'r' } else { '-' });
-        letters.push(if bits & 2 != 0 { 'w' } else { '-' });
-        letters.push(match (found.mode & special != 0, bits & 1 != 0) {
-            (false, false) => '-',
-            (false, true) => 'x',
-            (true, false) => set,
-            (true, true) => both,
-        });
-    }
-    letters
+    format!("{kind}{}", mode::letters(found.mode))
 }
 
 fn report(forest: &Forest, settings: &Settings) -> String {

@@ -4,7 +4,7 @@ use isopod_gnu::accounts;
 use isopod_gnu::calendar::Date;
 use isopod_sys::files::Kind;
 
-use super::draw::mode;
+use super::draw::mode_letters;
 use super::node::{Forest, Node};
 use super::settings::{Field, Settings};
 
@@ -68,7 +68,7 @@ fn open(node: &Node, depth: usize, settings: &Settings, text: &mut String) {
             text.push_str(&match field {
                 Field::Inode => format!(",\"inode\":{}", found.inode),
                 Field::Device => format!(",\"dev\":{}", found.device),
-                Field::Mode => format!(",\"mode\":\"{:04o}\",\"prot\":\"{}\"", found.mode, mode(found)),
+                Field::Mode => format!(",\"mode\":\"{:04o}\",\"prot\":\"{}\"", found.mode, mode_letters(found)),
                 Field::User => {
                     format!(",\"user\":\"{}\"", accounts::user_name(found.uid).unwrap_or_else(|| found.uid.to_string()))
                 }
