@@ -83,6 +83,10 @@ impl Shell {
             _ => {
                 self.check_bound(name, index, &values)?;
                 let values = self.operate(values, operation)?;
+                let values = match operation {
+                    Operation::Remove { .. } => values.for_one_string(sink),
+                    _ => values,
+                };
                 self.emit(values, quoted, sink);
                 Ok(())
             }

@@ -29,7 +29,7 @@ pub(super) enum Field {
 
 /// Collects the text of one word.
 pub(super) struct Sink {
-    mode: Mode,
+    pub(super) mode: Mode,
     /// The text so far; in mode `Fields`, of the current field.
     pub(super) text: String,
     /// Tildes are expanded after colons.

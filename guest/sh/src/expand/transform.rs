@@ -108,7 +108,7 @@ impl Shell {
                 Values::Many { items: changed, joined, end }
             }
         };
-        self.emit(values, quoted, sink);
+        self.emit(values.for_one_string(sink), quoted, sink);
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! What a parameter stands for, before any operator.
 
+use super::sink::{Mode, Sink};
 use crate::state::variable::{Value, Variable};
 use crate::state::{Key, Shell, Stop};
 use crate::syntax::tree::{Arith, Index, Name, Parameter};
@@ -18,6 +19,16 @@ pub(super) enum Values {
         /// One past the highest index.
         end: i64,
     },
+}
+
+impl Values {
+    /// In an assignment bash joins what some operators made of `$@` as if it were `$*`.
+    pub(super) fn for_one_string(self, sink: &Sink) -> Values {
+        match self {
+            Values::Many { items, end, .. } if sink.mode == Mode::Single => Values::Many { items, joined: true, end },
+            other => other,
+        }
+    }
 }
 
 impl Shell {
