@@ -108,7 +108,8 @@ impl Shell {
                 Values::Many { items: changed, joined, end }
             }
         };
-        self.emit(values.for_one_string(sink), quoted, sink);
+        let values = self.for_one_string(values, sink);
+        self.emit(values, quoted, sink);
         Ok(())
     }
 

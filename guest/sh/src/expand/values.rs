@@ -21,17 +21,18 @@ pub(super) enum Values {
     },
 }
 
-impl Values {
-    /// In an assignment bash joins what some operators made of `$@` as if it were `$*`.
-    pub(super) fn for_one_string(self, sink: &Sink) -> Values {
-        match self {
-            Values::Many { items, end, .. } if sink.mode == Mode::Single => Values::Many { items, joined: true, end },
+impl Shell {
+    /// In an assignment bash joins what some operators made of `$@` as if it were `$*`, if there is something to join
+    /// it with.
+    pub(super) fn for_one_string(&self, values: Values, sink: &Sink) -> Values {
+        match values {
+            Values::Many { items, end, .. } if sink.mode == Mode::Single && !self.joiner().is_empty() => {
+                Values::Many { items, joined: true, end }
+            }
             other => other,
         }
     }
-}
 
-impl Shell {
     /// The value of a plain parameter, for arithmetic: `None` if it is unset.
     pub fn plain_value(&mut self, parameter: &Parameter) -> Option<String> {
         match &parameter.name {
