@@ -90,6 +90,7 @@ impl Shell {
 
     fn run_arith(&mut self, code: &Code, dollars: &[i64], depth: u32) -> Result<i64, Failure> {
         let mut stack: Vec<i64> = Vec::with_capacity(8);
+        let mut fetched: Vec<Option<Key>> = Vec::new();
         let mut at = 0;
         while let Some(op) = code.operations.get(at) {
             at += 1;
@@ -113,13 +114,21 @@ impl Shell {
                     let left = stack.pop().unwrap_or(0);
                     stack.push(apply(*binary, left, right, code, *position)?);
                 }
+                Op::Fetch(target) => {
+                    let key = self.target_key(target, dollars, depth)?;
+                    stack.push(self.load_key(target, key.as_ref(), depth)?);
+                    fetched.push(key);
+                }
                 Op::Store(target, binary, position) => {
                     let mut value = stack.pop().unwrap_or(0);
-                    let key = self.target_key(target, dollars, depth)?;
-                    if let Some(binary) = binary {
-                        let old = self.load_key(target, key.as_ref(), depth)?;
-                        value = apply(*binary, old, value, code, *position)?;
-                    }
+                    let key = match binary {
+                        Some(binary) => {
+                            let old = stack.pop().unwrap_or(0);
+                            value = apply(*binary, old, value, code, *position)?;
+                            fetched.pop().flatten()
+                        }
+                        None => self.target_key(target, dollars, depth)?,
+                    };
                     self.assign_element(&target.name, key, value.to_string(), false)?;
                     stack.push(value);
                 }

@@ -42,7 +42,9 @@ pub(crate) enum Op {
     Load(Target),
     Unary(Unary),
     Binary(Binary, /* where the right operand starts in the text */ u32),
-    /// Assigns the top of the stack, combined with the old value if an operator is given.
+    /// Finds the place of an assignment with an operator and loads its value: both come before the right side.
+    Fetch(Target),
+    /// Assigns the top of the stack, combined with what was fetched if an operator is given.
     Store(Target, Option<Binary>, u32),
     /// `++` and `--`: the change, and whether the old value is the result.
     Step(Target, i64, bool),

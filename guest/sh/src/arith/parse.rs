@@ -121,6 +121,9 @@ impl<'a> Compiler<'a> {
                 if self.rest().starts_with(text) && !(text == "=" && self.rest().starts_with("==")) {
                     self.eat(text);
                     let at = self.at as u32;
+                    if operator.is_some() {
+                        self.emit(Op::Fetch(target.clone()));
+                    }
                     self.nested(Self::assignment)?;
                     self.emit(Op::Store(target, operator, at));
                     return Ok(());

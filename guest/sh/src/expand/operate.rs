@@ -25,7 +25,12 @@ impl Shell {
                     Pattern::new(&text, self.options.shopt(Shopt::EXTGLOB), self.options.shopt(Shopt::NOCASEMATCH));
                 let with = self.replacement(with)?;
                 let place = *place;
-                Box::new(move |text| replace(text, &pattern, &with, place))
+                // Of an empty value bash looks no further than whether the pattern begins with a star.
+                let takes_nothing = text.is_empty() || text.starts_with('*');
+                Box::new(move |text| match text.is_empty() && !takes_nothing {
+                    true => String::new(),
+                    false => replace(text, &pattern, &with, place),
+                })
             }
             Operation::Case { to, all, pattern } => {
                 let pattern = match pattern.parts.is_empty() {
@@ -137,7 +142,8 @@ impl Shell {
                 Some(Value::Indexed(elements)) => {
                     elements.last_key_value().map_or(0, |(last, _)| last.saturating_add(1))
                 }
-                Some(Value::Associative(elements)) => elements.len() as i64,
+                // They count from 1, like positional parameters.
+                Some(Value::Associative(elements)) => elements.len() as i64 + 1,
                 Some(Value::Scalar(_)) => 1,
                 Some(Value::Unset) | None => 0,
             },
@@ -158,7 +164,7 @@ impl Shell {
                     elements.range(start..).take(limit).map(|(i, v)| (*i, v.clone())).collect()
                 }
                 Some(Value::Associative(elements)) => {
-                    let sorted = elements.sorted().into_iter().skip(start as usize).take(limit);
+                    let sorted = elements.sorted().into_iter().skip(start.max(1) as usize - 1).take(limit);
                     sorted.enumerate().map(|(i, (_, v))| (i as i64, v.to_owned())).collect()
                 }
                 Some(Value::Scalar(text)) if start == 0 => vec![(0, text.clone())].into_iter().take(limit).collect(),

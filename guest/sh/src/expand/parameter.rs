@@ -83,6 +83,11 @@ impl Shell {
             _ => {
                 self.check_bound(name, index, &values)?;
                 let values = self.operate(values, operation)?;
+                let values = match operation {
+                    Operation::Remove { .. } => self.for_one_string(values, sink),
+                    Operation::Replace { .. } if quoted => self.for_one_string(values, sink),
+                    _ => values,
+                };
                 self.emit(values, quoted, sink);
                 Ok(())
             }

@@ -29,7 +29,7 @@ pub(super) enum Field {
 
 /// Collects the text of one word.
 pub(super) struct Sink {
-    mode: Mode,
+    pub(super) mode: Mode,
     /// The text so far; in mode `Fields`, of the current field.
     pub(super) text: String,
     /// Tildes are expanded after colons.
@@ -127,8 +127,8 @@ impl Sink {
             return self.value(&values.join(between), quoted);
         }
         // Unquoted, they are joined and split again: where that is done by something else than blanks, an empty
-        // one between others stays.
-        if !quoted && self.ifs.separator(joiner) > 0 {
+        // one between others stays, and a separator at the edge of one belongs to the blank beside it.
+        if !quoted && !self.ifs.others.is_empty() && !joiner.is_empty() {
             return self.split(&values.join(joiner));
         }
         for (i, value) in values.iter().enumerate() {

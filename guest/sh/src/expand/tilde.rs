@@ -22,7 +22,7 @@ impl Shell {
         }
         loop {
             if at_start && rest.starts_with('~') {
-                let end = rest.find(|c| c == '/' || (c == ':' && sink.assignment));
+                let end = rest.find(['/', ':']);
                 let name = &rest[1..end.unwrap_or(rest.len())];
                 if (end.is_some() || ends)
                     && let Some(home) = self.home_of(name)

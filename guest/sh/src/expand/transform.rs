@@ -108,6 +108,7 @@ impl Shell {
                 Values::Many { items: changed, joined, end }
             }
         };
+        let values = self.for_one_string(values, sink);
         self.emit(values, quoted, sink);
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! What a parameter stands for, before any operator.
 
+use super::sink::{Mode, Sink};
 use crate::state::variable::{Value, Variable};
 use crate::state::{Key, Shell, Stop};
 use crate::syntax::tree::{Arith, Index, Name, Parameter};
@@ -21,6 +22,17 @@ pub(super) enum Values {
 }
 
 impl Shell {
+    /// In an assignment bash joins what some operators made of `$@` as if it were `$*`, if there is something to join
+    /// it with.
+    pub(super) fn for_one_string(&self, values: Values, sink: &Sink) -> Values {
+        match values {
+            Values::Many { items, end, .. } if sink.mode == Mode::Single && !self.joiner().is_empty() => {
+                Values::Many { items, joined: true, end }
+            }
+            other => other,
+        }
+    }
+
     /// The value of a plain parameter, for arithmetic: `None` if it is unset.
     pub fn plain_value(&mut self, parameter: &Parameter) -> Option<String> {
         match &parameter.name {

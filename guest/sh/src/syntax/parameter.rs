@@ -17,6 +17,10 @@ impl Parser<'_> {
             b'!' => self.indirection(quoted)?,
             _ => self.named(quoted)?,
         };
+        // A count has no case.
+        if self.text[start..self.at] == *"#" && matches!(self.peek(), b'^' | b',' | b'~') {
+            return self.bad(start, quoted);
+        }
         if let Some(parameter) = &mut parameter
             && matches!(parameter.operation, Operation::Value)
             && self.peek() != b'}'
