@@ -5,6 +5,9 @@ use std::collections::HashMap;
 use isopod_sys::files::OpenFlags;
 use isopod_sys::{Errno, Fd};
 
+/// As many as a table of 64 MiB holds.
+const DENSE: u64 = 16 << 20;
+
 /// A source of random numbers.
 pub(crate) struct Random {
     file: Fd,
@@ -58,8 +61,10 @@ impl Random {
     }
 
     /// The numbers below `count` in random order, drawn one by one.
-    pub(crate) fn order(&self, count: u64) -> Order {
-        Order { count, drawn: 0, moved: HashMap::new() }
+    pub(crate) fn order(&self, count: u64, wanted: u64) -> Order {
+        // A table of all is quicker, if most of it is used.
+        let places = if count <= DENSE && wanted > count / 32 { (0..count as u32).collect() } else { Vec::new() };
+        Order { count, drawn: 0, places, moved: HashMap::new() }
     }
 }
 
@@ -67,6 +72,8 @@ impl Random {
 pub(crate) struct Order {
     count: u64,
     drawn: u64,
+    /// All places, if they are kept as a table.
+    places: Vec<u32>,
     moved: HashMap<u64, u64>,
 }
 
@@ -74,12 +81,16 @@ impl Order {
     pub(crate) fn next(&mut self, random: &mut Random) -> Result<u64, Errno> {
         let here = self.drawn;
         let other = here + random.below(self.count - here)?;
+        self.drawn += 1;
+        if !self.places.is_empty() {
+            self.places.swap(here as usize, other as usize);
+            return Ok(self.places[here as usize].into());
+        }
         let value = self.moved.get(&other).copied().unwrap_or(other);
         let first = self.moved.remove(&here).unwrap_or(here);
         if other != here {
             self.moved.insert(other, first);
         }
-        self.drawn += 1;
         Ok(value)
     }
 }

@@ -22,6 +22,14 @@ pub(crate) const PROGRAM: Program = Program {
             let mut reversed = Vec::new();
             while let Some(line) = lines.next()? {
                 reversed.clear();
+                if line.is_ascii() {
+                    reversed.extend(line.iter().rev());
+                    out.push(&reversed);
+                    if lines.is_complete() {
+                        out.byte(end);
+                    }
+                    continue;
+                }
                 let mut rest = line;
                 while let Some(start) = rest.len().checked_sub(last_length(rest)).filter(|_| !rest.is_empty()) {
                     reversed.extend_from_slice(&rest[start..]);

@@ -257,6 +257,11 @@ fn exact(
         None if last.value.negative => i128::MIN,
         None => i128::MAX,
     };
+    if let (0, 0, None, Ok(from), Ok(by), Ok(end)) =
+        (places, width, format, i64::try_from(value), i64::try_from(step), i64::try_from(end))
+    {
+        return whole(from, by, end, output);
+    }
     let extra = 10i128.pow(places - shown);
     let unit = 10u128.pow(shown);
     let mut text = Vec::new();
@@ -268,7 +273,6 @@ fn exact(
                 let decimal = if shown == 0 { number.to_string() } else { format!("{number}e-{shown}") };
                 text = format.apply(extended::parse(&decimal).number);
             }
-            None if shown == 0 && width == 0 => decimal_digits(number, &mut text),
             None => {
                 let sign = if number < 0 { "-" } else { "" };
                 let (whole, fraction) = (number.unsigned_abs() / unit, number.unsigned_abs() % unit);
@@ -288,12 +292,26 @@ fn exact(
     }
 }
 
+/// Whole numbers of the usual size, which are most.
+fn whole(from: i64, by: i64, end: i64, output: &mut Output) {
+    let mut value = from;
+    let mut text = Vec::new();
+    while if by > 0 { value <= end } else { value >= end } {
+        text.clear();
+        decimal_digits(value, &mut text);
+        if !output.push(&text) {
+            return;
+        }
+        match value.checked_add(by) {
+            Some(next) => value = next,
+            None => return,
+        }
+    }
+}
+
 /// Like `to_string`, without its allocation: long sequences are little else.
-fn decimal_digits(number: i128, text: &mut Vec<u8>) {
-    let Ok(mut rest) = u64::try_from(number.unsigned_abs()) else {
-        text.extend_from_slice(number.to_string().as_bytes());
-        return;
-    };
+fn decimal_digits(number: i64, text: &mut Vec<u8>) {
+    let mut rest = number.unsigned_abs();
     let mut digits = [0; 20];
     let mut at = digits.len();
     loop {

@@ -122,7 +122,7 @@ fn finish(call: &Call, lot: Lot, most: u64, end: u8, mut random: Random, lost: &
             left -= 1;
         }
     } else {
-        let mut order = random.order(count);
+        let mut order = random.order(count, most.min(count));
         for _ in 0..most.min(count) {
             if !print(order.next(&mut random).map_err(lost)?) {
                 break;

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use isopod_sys::files::{self, Attributes, Kind};
 use isopod_sys::{Errno, fs, process, text};
 
+use crate::backup::Backup;
 use isopod_gnu::output::Out;
 use isopod_gnu::path::join;
 use isopod_gnu::program::Call;
@@ -32,6 +33,8 @@ pub(crate) struct Rules {
     pub(crate) remove_first: bool,
     /// Mounts below the source are left out.
     pub(crate) one_file_system: bool,
+    /// A file that is replaced is kept under another name.
+    pub(crate) backup: Option<Backup>,
     /// Each copy is reported.
     pub(crate) verbose: bool,
 }
@@ -138,7 +141,7 @@ impl<'a> Copier<'a> {
         if is_directory && !self.rules.recursive {
             return self.fail(&format!("-r not specified; omitting directory {}", shell(source)));
         }
-        let there = files::stat(dest, false).ok();
+        let mut there = files::stat(dest, false).ok();
         if let Some(there) = &there {
             let target = files::stat(dest, true).ok();
             if is_same(found, target.as_ref().unwrap_or(there)) && !self.may_be_same(source, found, dest, there) {
@@ -163,6 +166,15 @@ impl<'a> Copier<'a> {
                 if !self.replaces(found, target.as_ref().unwrap_or(there), dest) {
                     return;
                 }
+            }
+        }
+        if there.is_some()
+            && !is_directory
+            && let Some(backup) = &self.rules.backup
+        {
+            match backup.save(dest) {
+                Ok(_) => there = None,
+                Err(errno) => return self.fail(&format!("cannot backup {}: {}", shell(dest), text(errno))),
             }
         }
         if self.rules.keep.links

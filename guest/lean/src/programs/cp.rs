@@ -3,6 +3,7 @@
 use isopod_sys::files::{self, Kind};
 use isopod_sys::{fs, text};
 
+use crate::backup::Backup;
 use crate::copying::{Copier, Follow, How, Keep, Replace, Rules};
 use isopod_gnu::options::{Found, Opt};
 use isopod_gnu::path::{join, last_part, trim_slashes};
@@ -23,6 +24,10 @@ pub(crate) const PROGRAM: Program = Program {
         Opt::flag('a', "archive", "same as -dR --preserve=all"),
         Opt::long("attributes-only", "don't copy the file data, just the attributes"),
         Opt::letter('d', "d", "same as --no-dereference --preserve=links"),
+        Opt::letter('b', "backup", "like --backup but does not accept an argument"),
+        Opt::long("backup", "make a backup of each existing destination file: none, numbered, existing, simple")
+            .may_take("CONTROL"),
+        Opt::flag('S', "suffix", "override the usual backup suffix").takes("SUFFIX"),
         Opt::flag('f', "force", "if an existing destination file cannot be opened, remove it and try again"),
         Opt::flag('i', "interactive", "prompt before overwrite (overrides a previous -n option)"),
         Opt::letter('H', "H", "follow command-line symbolic links in SOURCE"),
@@ -95,6 +100,7 @@ fn rules(call: &Call) -> Result<Rules, u8> {
         force: call.has("force"),
         remove_first: call.has("remove-destination"),
         one_file_system: call.has("one-file-system"),
+        backup: Backup::read(call)?,
         verbose: call.has("verbose"),
     };
     for Found { option, value } in &call.options {

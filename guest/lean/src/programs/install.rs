@@ -10,6 +10,7 @@ use isopod_sys::files::{self, Kind};
 use isopod_sys::{Errno, fs, text};
 
 use super::chmod::Mode;
+use crate::backup::Backup;
 use crate::copying::{Copier, Follow, How, Keep, Replace, Rules};
 
 /// `install`.
@@ -25,6 +26,10 @@ pub(crate) const PROGRAM: Program = Program {
             and owner/group.  With -d, create all components of the given DIRECTORY(ies).",
     syntax: Syntax::Mixed,
     options: &[
+        Opt::letter('b', "backup", "like --backup but does not accept an argument"),
+        Opt::long("backup", "make a backup of each existing destination file: none, numbered, existing, simple")
+            .may_take("CONTROL"),
+        Opt::flag('S', "suffix", "override the usual backup suffix").takes("SUFFIX"),
         Opt::letter('c', "c", "(ignored)"),
         Opt::flag('C', "compare", "do not modify the destination if content and permissions are the same"),
         Opt::flag('d', "directory", "treat all arguments as directory names"),
@@ -46,6 +51,7 @@ struct Work<'a> {
     call: &'a Call,
     mode: Mode,
     ids: (Option<u32>, Option<u32>),
+    backup: Option<Backup>,
     out: Out,
     code: u8,
 }
@@ -76,7 +82,7 @@ fn run(call: &Call) -> Result<u8, u8> {
             Some(known.or_else(|| name.parse().ok()).ok_or_else(|| fail(format!("invalid group {}", plain(name))))?)
         }
     };
-    let mut work = Work { call, mode, ids: (owner, group), out: Out::new(), code: 0 };
+    let mut work = Work { call, mode, ids: (owner, group), backup: Backup::read(call)?, out: Out::new(), code: 0 };
     if call.operands.is_empty() {
         return Err(call.misused("missing file operand"));
     }
@@ -161,6 +167,7 @@ impl Work<'_> {
             force: false,
             remove_first: true,
             one_file_system: false,
+            backup: self.backup.clone(),
             verbose: false,
         };
         if self.call.has("verbose") {

@@ -9,6 +9,7 @@ use isopod_gnu::quote::{plain, shell};
 use isopod_sys::files::{self, Kind};
 use isopod_sys::{Errno, fs, text};
 
+use crate::backup::Backup;
 use crate::canonical::{Must, canonical, relative};
 use crate::copying::is_same;
 
@@ -25,6 +26,10 @@ pub(crate) const LN: Program = Program {
             Create hard links by default, symbolic links with --symbolic.",
     syntax: Syntax::Mixed,
     options: &[
+        Opt::letter('b', "backup", "like --backup but does not accept an argument"),
+        Opt::long("backup", "make a backup of each existing destination file: none, numbered, existing, simple")
+            .may_take("CONTROL"),
+        Opt::flag('S', "suffix", "override the usual backup suffix").takes("SUFFIX"),
         Opt::flag('f', "force", "remove existing destination files"),
         Opt::flag('i', "interactive", "prompt whether to remove destinations"),
         Opt::flag('L', "logical", "dereference TARGETs that are symbolic links"),
@@ -93,6 +98,7 @@ fn run(call: &Call) -> Result<u8, u8> {
         return Err(call.misused("cannot combine --target-directory and --no-target-directory"));
     }
     let (targets, directory) = places(call)?;
+    let backup = Backup::read(call)?;
     let mut out = Out::new();
     let mut code = 0;
     for target in targets {
@@ -100,7 +106,7 @@ fn run(call: &Call) -> Result<u8, u8> {
             Place::In(directory) => join(directory, last_part(target)),
             Place::As(name) => name.clone(),
         };
-        if let Err(message) = link(call, target, &name, &mut out) {
+        if let Err(message) = link(call, target, &name, backup.as_ref(), &mut out) {
             if !message.is_empty() {
                 call.complain(&message);
             }
@@ -158,7 +164,7 @@ fn places(call: &Call) -> Result<(&[String], Place), u8> {
     }
 }
 
-fn link(call: &Call, target: &str, name: &str, out: &mut Out) -> Result<(), String> {
+fn link(call: &Call, target: &str, name: &str, backup: Option<&Backup>, out: &mut Out) -> Result<(), String> {
     let symbolic = call.has("symbolic");
     let kind = if symbolic { "symbolic" } else { "hard" };
     // `ln FILE` in the working directory makes the name without `./`.
@@ -183,7 +189,7 @@ fn link(call: &Call, target: &str, name: &str, out: &mut Out) -> Result<(), Stri
             if !ask(&format!("{}: replace {}? ", call.name, shell(name))) {
                 return Ok(());
             }
-        } else if !call.has("force") {
+        } else if !call.has("force") && backup.is_none() {
             let hint = if symbolic { String::new() } else { format!(" => {}", shell(target)) };
             return Err(format!("failed to create {kind} link {}{hint}: File exists", shell(name)));
         }
@@ -194,7 +200,11 @@ fn link(call: &Call, target: &str, name: &str, out: &mut Out) -> Result<(), Stri
         if same {
             return Ok(());
         }
-        fs::remove_file(name).map_err(|errno| format!("cannot remove {}: {}", shell(name), text(errno)))?;
+        if let Some(backup) = backup {
+            backup.save(name).map_err(|errno| format!("cannot backup {}: {}", shell(name), text(errno)))?;
+        } else {
+            fs::remove_file(name).map_err(|errno| format!("cannot remove {}: {}", shell(name), text(errno)))?;
+        }
     }
     let shown;
     let result = if symbolic {

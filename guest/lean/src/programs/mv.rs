@@ -4,6 +4,7 @@ use isopod_sys::files::{self, Attributes, Kind};
 use isopod_sys::{Errno, fs, text};
 
 use super::cp::operands;
+use crate::backup::Backup;
 use crate::copying::{Copier, Follow, How, Keep, Replace, Rules, is_same, is_within};
 use crate::removal::{Fate, remove_tree};
 use isopod_gnu::options::Opt;
@@ -24,6 +25,10 @@ pub(crate) const PROGRAM: Program = Program {
     about: "Rename SOURCE to DEST, or move SOURCE(s) to DIRECTORY.",
     syntax: Syntax::Mixed,
     options: &[
+        Opt::letter('b', "backup", "like --backup but does not accept an argument"),
+        Opt::long("backup", "make a backup of each existing destination file: none, numbered, existing, simple")
+            .may_take("CONTROL"),
+        Opt::flag('S', "suffix", "override the usual backup suffix").takes("SUFFIX"),
         Opt::flag('f', "force", "do not prompt before overwriting"),
         Opt::flag('i', "interactive", "prompt before overwrite"),
         Opt::flag('n', "no-clobber", "do not overwrite an existing file"),
@@ -46,12 +51,13 @@ fn run(call: &Call) -> Result<u8, u8> {
         Some("no-clobber") => Replace::Never,
         _ => Replace::Always,
     };
+    let backup = Backup::read(call)?;
     let mut out = Out::new();
     let mut code = 0;
     for source in sources {
         let source = if call.has("strip-trailing-slashes") { trim_slashes(source) } else { source };
         let dest = if into { join(target, last_part(source)) } else { target.to_owned() };
-        if let Err(message) = move_one(call, source, &dest, replace, &mut out) {
+        if let Err(message) = move_one(call, source, &dest, replace, backup.as_ref(), &mut out) {
             if !message.is_empty() {
                 call.complain(&message);
             }
@@ -62,7 +68,14 @@ fn run(call: &Call) -> Result<u8, u8> {
 }
 
 /// Moves one file or directory. An empty error has been reported already.
-fn move_one(call: &Call, source: &str, dest: &str, replace: Replace, out: &mut Out) -> Result<(), String> {
+fn move_one(
+    call: &Call,
+    source: &str,
+    dest: &str,
+    replace: Replace,
+    backup: Option<&Backup>,
+    out: &mut Out,
+) -> Result<(), String> {
     let found = files::stat(source, false).map_err(|e| format!("cannot stat {}: {}", shell(source), text(e)))?;
     let is_directory = found.kind == Kind::Directory;
     if let Ok(there) = files::stat(dest, false) {
@@ -79,6 +92,9 @@ fn move_one(call: &Call, source: &str, dest: &str, replace: Replace, out: &mut O
             }
             (false, true) => return Err(format!("cannot overwrite directory {} with non-directory", shell(dest))),
             _ => {}
+        }
+        if let Some(backup) = backup {
+            backup.save(dest).map_err(|e| format!("cannot backup {}: {}", shell(dest), text(e)))?;
         }
     }
     let target = trim_slashes(dest);
@@ -135,6 +151,7 @@ fn move_across(call: &Call, source: &str, dest: &str, out: &mut Out) -> Result<(
         force: false,
         remove_first: false,
         one_file_system: false,
+        backup: None,
         verbose: false,
     };
     let mut copier = Copier::new(call, rules);

@@ -63,7 +63,7 @@ impl Batch {
         }
         let order = |a: &Line, b: &Line| {
             let by_hint = if settings.hint_reversed() { b.hint.cmp(&a.hint) } else { a.hint.cmp(&b.hint) };
-            by_hint.then_with(|| settings.compare(self.line(a), self.line(b)))
+            by_hint.then_with(|| settings.compare_hinted(self.line(a), self.line(b), a.hint))
         };
         // Only lines that are the same to the last byte compare equal then, and nobody can tell those apart.
         if settings.is_total() {

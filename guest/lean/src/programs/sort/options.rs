@@ -199,7 +199,19 @@ impl Settings {
 
     /// The order of two lines.
     pub(super) fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
-        let by_keys = self.compare_keys(a, b);
+        self.or_lines(self.compare_keys(a, b), a, b)
+    }
+
+    /// The order of two lines that have the same hint.
+    pub(super) fn compare_hinted(&self, a: &[u8], b: &[u8], hint: u64) -> Ordering {
+        match self.keys.split_first() {
+            Some((first, others)) if order::is_all(hint, &first.how) => self.or_lines(self.by_keys(others, a, b), a, b),
+            _ => self.compare(a, b),
+        }
+    }
+
+    /// Lines whose keys are equal are in the order of all their bytes, unless that does not matter.
+    fn or_lines(&self, by_keys: Ordering, a: &[u8], b: &[u8]) -> Ordering {
         if by_keys != Ordering::Equal || self.stable || self.unique {
             return by_keys;
         }
@@ -213,7 +225,11 @@ impl Settings {
             let order = a.cmp(b);
             return if self.reverse { order.reverse() } else { order };
         }
-        for key in &self.keys {
+        self.by_keys(&self.keys, a, b)
+    }
+
+    fn by_keys(&self, keys: &[Key], a: &[u8], b: &[u8]) -> Ordering {
+        for key in keys {
             let (a, b) = (key.of(a, self.separator), key.of(b, self.separator));
             let order = order::compare(a, b, &key.how, self.seed);
             if order != Ordering::Equal {

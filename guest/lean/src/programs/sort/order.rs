@@ -26,11 +26,12 @@ pub(super) fn hint(key: &[u8], how: &How) -> u64 {
         Kind::Numeric => {
             let number = Number::read(key);
             let digits = number.whole;
-            // 18 digits fit, and what has more is beyond them all.
+            // 18 digits fit, and what has more is beyond them all. The lowest bit says that this is not all there is.
             let size = if digits.len() > 18 {
-                1 << 62
+                1 << 62 | 1
             } else {
-                digits.iter().fold(0u64, |value, digit| value * 10 + u64::from(digit - b'0'))
+                let whole = digits.iter().fold(0u64, |value, digit| value * 10 + u64::from(digit - b'0'));
+                whole << 1 | u64::from(!number.fraction.is_empty())
             };
             if number.negative { (1 << 63) - size } else { (1 << 63) + size }
         }
@@ -43,6 +44,11 @@ pub(super) fn hint(key: &[u8], how: &How) -> u64 {
         }
         _ => 0,
     }
+}
+
+/// Whether two keys with this hint are equal, and need not be looked at.
+pub(super) fn is_all(hint: u64, how: &How) -> bool {
+    how.kind == Kind::Numeric && hint & 1 == 0
 }
 
 /// A number as it is written: any length, never converted, so that nothing is lost.
