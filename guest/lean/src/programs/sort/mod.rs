@@ -51,6 +51,7 @@ fn sort(settings: &Settings, inputs: &[&str]) -> Result<(), Failure> {
     let opened = inputs.iter().map(|path| open(path).map(|input| (*path, input))).collect::<Result<Vec<_>, _>>()?;
     let mut batch = Batch::new(settings.end);
     let mut pieces = spill::Pieces::new(settings);
+    let mut room = Room { proven: FIRST_PROOF };
     for (path, input) in &opened {
         loop {
             let piece = input.read().map_err(|errno| format!("read failed: {}: {}", quote::name(path), text(errno)))?;
@@ -58,7 +59,7 @@ fn sort(settings: &Settings, inputs: &[&str]) -> Result<(), Failure> {
                 break;
             }
             batch.add(&piece);
-            if batch.size() >= settings.memory {
+            if batch.size() >= settings.memory || !room.has(batch.size()) {
                 let rest = batch.split_last();
                 pieces.add(batch)?;
                 batch = rest;
@@ -77,6 +78,28 @@ fn sort(settings: &Settings, inputs: &[&str]) -> Result<(), Failure> {
     }
     pieces.add(batch)?;
     pieces.merge()
+}
+
+/// Up to here a batch grows without a question: less than the smallest process has.
+const FIRST_PROOF: usize = 2 << 20;
+
+/// How large a batch may become. A process is not told how much memory it may have, and would end if it took more:
+/// so a batch grows to twice its size only after as much was to be had.
+struct Room {
+    proven: usize,
+}
+
+impl Room {
+    fn has(&mut self, size: usize) -> bool {
+        while size >= self.proven {
+            // Twice the batch, and its bytes once more while they move to where there is room for them.
+            if Vec::<u8>::new().try_reserve_exact(self.proven * 3).is_err() {
+                return false;
+            }
+            self.proven *= 2;
+        }
+        true
+    }
 }
 
 fn merge_inputs(settings: &Settings, inputs: &[&str]) -> Result<(), Failure> {
