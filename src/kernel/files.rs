@@ -107,6 +107,10 @@ impl Process {
     pub async fn read(&self, fd: u32, max: usize, timeout: Option<Duration>) -> Result<Bytes> {
         let file = self.file(fd)?;
         if max == 0 {
+            // Nothing is read, but whoever gives a time asks whether there is something.
+            if timeout.is_some() {
+                self.patiently(timeout, async { Ok(file.readable().await) }).await?;
+            }
             return Ok(Bytes::new());
         }
         let bytes = match file.try_read(max)? {

@@ -16,7 +16,7 @@ use crate::kernel::{
     Channel, OpenFile, PipeReader, PipeWriter, Request, Session, Signal, Status, Usage, Verdict, pipe,
 };
 use crate::limits::{Exceeded, Limit, TRANSFER_BYTES};
-use crate::vfs::{File, SetTime, Stat};
+use crate::vfs::{File, Kind, SetTime, Stat};
 
 /// The exit code of a command whose time is over, as `timeout` has it.
 const TIMED_OUT: u8 = 124;
@@ -169,8 +169,12 @@ pub(super) fn begin(
         return Err(Exceeded { kind: Limit::WallClock, value: millis(limits.wall_max) }.into());
     }
     let (stdin, feed) = match command.stdin {
-        Stdin::Empty => (OpenFile::read_only(Arc::new(Text(Bytes::new()))), None),
-        Stdin::Bytes(bytes) => (OpenFile::read_only(Arc::new(Text(bytes.into()))), None),
+        // No input is a device such as /dev/null, not a pipe: a program like `rg` searches a pipe if it is given one.
+        Stdin::Empty => (OpenFile::read_only(Arc::new(Text { bytes: Bytes::new(), kind: Kind::Device })), None),
+        Stdin::Bytes(bytes) => {
+            // A program that asks sees a pipe, as it would if a person had typed `… | command`.
+            (OpenFile::read_only(Arc::new(Text { bytes: bytes.into(), kind: Kind::Pipe })), None)
+        }
         Stdin::Reader(source) => {
             let (reader, writer) = pipe(0, None);
             (OpenFile::reader(reader), Some((writer, source)))
@@ -274,13 +278,17 @@ fn millis(time: Duration) -> u64 {
 }
 
 /// Standard input that is there from the start: a file that can only be read.
-struct Text(Bytes);
+struct Text {
+    bytes: Bytes,
+    /// What it pretends to be.
+    kind: Kind,
+}
 
 impl File for Text {
     fn read_at(&self, offset: u64, max: usize) -> FileResult<Bytes> {
-        let from = usize::try_from(offset).unwrap_or(usize::MAX).min(self.0.len());
-        let to = from.saturating_add(max).min(self.0.len());
-        Ok(self.0.slice(from..to))
+        let from = usize::try_from(offset).unwrap_or(usize::MAX).min(self.bytes.len());
+        let to = from.saturating_add(max).min(self.bytes.len());
+        Ok(self.bytes.slice(from..to))
     }
 
     fn write_at(&self, _offset: u64, _bytes: &[u8]) -> FileResult<usize> {
@@ -292,8 +300,7 @@ impl File for Text {
     }
 
     fn stat(&self) -> FileResult<Stat> {
-        // A program that asks sees a pipe, as it would if a person had typed `… | command`.
-        Ok(Stat { size: self.0.len() as u64, ..Stat::of_pipe() })
+        Ok(Stat { kind: self.kind, size: self.bytes.len() as u64, ..Stat::of_pipe() })
     }
 
     fn set_len(&self, _len: u64) -> FileResult<()> {

@@ -11,9 +11,15 @@ pub struct Out {
     result: Result<(), Errno>,
 }
 
+impl Default for Out {
+    fn default() -> Out {
+        Out::new()
+    }
+}
+
 impl Out {
     /// An empty buffer. It grows with what is pushed: most programs print a line and end.
-    pub fn new() -> Out {
+    pub const fn new() -> Out {
         Out { buffer: Vec::new(), result: Ok(()) }
     }
 

@@ -146,7 +146,9 @@ impl Call {
 
     /// Answers `--version`.
     pub fn version(&self) -> u8 {
-        self.print(&format!("{} (Isopod) {}\n", self.program.name, env!("CARGO_PKG_VERSION")))
+        let name = self.program.name;
+        // Scripts look for `GNU sed` and the like here, to know which options there are.
+        self.print(&format!("{name} (Isopod, as GNU {name}) {}\n", env!("CARGO_PKG_VERSION")))
     }
 
     /// Writes a text that is the whole output of this run and returns the exit code.
