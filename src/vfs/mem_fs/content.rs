@@ -163,7 +163,7 @@ impl Content {
                 }
                 Some(chunk) => put(Arc::make_mut(chunk), from, to, piece),
                 None => {
-                    let mut chunk = Vec::new();
+                    let mut chunk = Vec::with_capacity(self.expected(index));
                     if from > 0 || to < self.len_below(index) {
                         chunk = self.copy_below(index, below)?;
                     }
@@ -206,6 +206,16 @@ impl Content {
         }
         self.len = len;
         before - self.charged
+    }
+
+    /// How large a new chunk is likely to become. A file that is written from its start gets whole chunks: one that
+    /// grows piece by piece is copied five times on its way. What is behind a whole chunk costs the host at most as
+    /// much again as is charged; elsewhere a byte in each of many files must not cost a chunk each.
+    fn expected(&self, index: u64) -> usize {
+        match index.checked_sub(1).and_then(|before| self.chunks.get(&before)) {
+            Some(chunk) if chunk.len() as u64 == CHUNK => CHUNK as usize,
+            _ => 0,
+        }
     }
 
     /// How many bytes of a chunk that was never written show from below.
