@@ -32,6 +32,11 @@ pub fn main() -> u8 {
     shell.name = program.as_str().into();
     shell.source = shell.name.clone();
     shell.import_environment(std::env::vars());
+    // By the file that was started, not by its argument: the sandbox's own command lines are bash's language, and
+    // call themselves `sh`.
+    if matches!(process::program().as_str(), "sh" | "dash") {
+        shell.lean_to_posix();
+    }
     match Invocation::read(&mut shell, arguments.collect()) {
         Ok(invocation) => shell.begin(invocation),
         Err(status) => status,
@@ -149,6 +154,13 @@ impl Shell {
         let message = format!("{}: {option}: invalid option\n", self.name);
         self.write_error(&message);
         2
+    }
+
+    /// What bash does when it is started as `sh`.
+    fn lean_to_posix(&mut self) {
+        self.options.switch(SetOption::POSIX, true);
+        self.options.switch_shopt(Shopt::EXPAND_ALIASES, true);
+        self.variables.insert("POSIXLY_CORRECT", Variable::scalar("y"));
     }
 
     fn begin(mut self, invocation: Invocation) -> u8 {
