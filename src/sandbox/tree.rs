@@ -133,6 +133,13 @@ fn facts(mounts: &[HostMount], limits: &Limits) -> ProcFacts {
         // A process has no threads.
         processors: 1,
         hostname: HOSTNAME.to_owned(),
+        limits: vec![
+            ("Max cpu time", limits.wall.as_secs(), "seconds"),
+            ("Max file size", limits.file, "bytes"),
+            ("Max processes", limits.processes.into(), "processes"),
+            ("Max open files", limits.open_files.into(), "files"),
+            ("Max address space", limits.process_memory, "bytes"),
+        ],
         mounts: mounts.collect(),
     }
 }

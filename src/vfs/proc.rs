@@ -35,6 +35,8 @@ pub struct ProcFacts {
     pub processors: u32,
     /// Its name.
     pub hostname: String,
+    /// What a process may have, as `/proc/self/limits` calls it: a name, a number and its unit.
+    pub limits: Vec<(&'static str, u64, &'static str)>,
     /// What is mounted: where, of which type, and whether it is read-only.
     pub mounts: Vec<(GuestPath, &'static str, bool)>,
 }
@@ -57,7 +59,7 @@ enum Entry {
 }
 
 /// Every path but the root and the descriptors; a directory before what is in it.
-const ENTRIES: [(&str, Entry); 21] = [
+const ENTRIES: [(&str, Entry); 22] = [
     ("cpuinfo", Entry::Text(cpuinfo)),
     ("filesystems", Entry::Text(|_| Ok("nodev\ttmpfs\nnodev\tproc\nnodev\tdevtmpfs\n".to_owned()))),
     ("loadavg", Entry::Text(|_| Ok("0.00 0.00 0.00 1/1 1\n".to_owned()))),
@@ -65,6 +67,7 @@ const ENTRIES: [(&str, Entry); 21] = [
     ("mounts", Entry::Link("self/mounts")),
     ("self", Entry::Directory),
     ("self/fd", Entry::Descriptors),
+    ("self/limits", Entry::Text(limits)),
     ("self/mounts", Entry::Text(mounts)),
     ("stat", Entry::Text(stat_text)),
     ("sys", Entry::Directory),
@@ -223,6 +226,14 @@ fn meminfo(proc: &Proc) -> Result<String> {
         ("SwapFree:", 0),
     ];
     Ok(lines.map(|(name, value)| format!("{name:<15} {value:>8} kB\n")).concat())
+}
+
+fn limits(proc: &Proc) -> Result<String> {
+    let mut text = format!("{:<25} {:<20} {:<20} {:<10}\n", "Limit", "Soft Limit", "Hard Limit", "Units");
+    for (name, limit, unit) in &proc.facts.limits {
+        writeln!(text, "{name:<25} {limit:<20} {limit:<20} {unit:<10}").map_err(|_| Errno::Io)?;
+    }
+    Ok(text)
 }
 
 fn mounts(proc: &Proc) -> Result<String> {

@@ -147,3 +147,10 @@ fn the_hardened_profile_is_about_a_quarter() {
     assert_eq!(hardened.processes * 4, normal.processes);
     assert_eq!(hardened.open_files * 4, normal.open_files);
 }
+
+#[test]
+fn attack_19_a_sort_of_more_than_its_memory_goes_through_files() {
+    let sandbox = limited(|limits| limits.process_memory = 24 << 20);
+    let command = "seq 1 2000000 | sort -r > sorted; head -n 1 sorted; wc -lc < sorted; sort -c -r sorted && ls /tmp";
+    run_in(&sandbox, command).prints("999999\n 2000000 14888896\n");
+}

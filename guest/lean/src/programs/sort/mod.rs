@@ -15,6 +15,7 @@ use isopod_sys::files::OpenFlags;
 use isopod_sys::{Errno, Fd, text};
 
 use isopod_gnu::input::{Input, or_standard_input};
+use isopod_gnu::output::read_file;
 use isopod_gnu::program::Call;
 use isopod_gnu::quote;
 use lines::Batch;
@@ -51,7 +52,7 @@ fn sort(settings: &Settings, inputs: &[&str]) -> Result<(), Failure> {
     let opened = inputs.iter().map(|path| open(path).map(|input| (*path, input))).collect::<Result<Vec<_>, _>>()?;
     let mut batch = Batch::new(settings.end);
     let mut pieces = spill::Pieces::new(settings);
-    let mut room = Room { proven: FIRST_PROOF };
+    let room = settings.memory.min(room());
     for (path, input) in &opened {
         loop {
             let piece = input.read().map_err(|errno| format!("read failed: {}: {}", quote::name(path), text(errno)))?;
@@ -59,7 +60,7 @@ fn sort(settings: &Settings, inputs: &[&str]) -> Result<(), Failure> {
                 break;
             }
             batch.add(&piece);
-            if batch.size() >= settings.memory || !room.has(batch.size()) {
+            if batch.size() >= room {
                 let rest = batch.split_last();
                 pieces.add(batch)?;
                 batch = rest;
@@ -80,25 +81,20 @@ fn sort(settings: &Settings, inputs: &[&str]) -> Result<(), Failure> {
     pieces.merge()
 }
 
-/// Up to here a batch grows without a question: less than the smallest process has.
-const FIRST_PROOF: usize = 2 << 20;
+/// What a process has without asking for anything.
+const OWN_MEMORY: usize = 4 << 20;
+/// The smallest batch that is worth a temporary file.
+const LEAST_BATCH: usize = 512 << 10;
 
-/// How large a batch may become. A process is not told how much memory it may have, and would end if it took more:
-/// so a batch grows to twice its size only after as much was to be had.
-struct Room {
-    proven: usize,
-}
-
-impl Room {
-    fn has(&mut self, size: usize) -> bool {
-        while size >= self.proven {
-            // Twice the batch, and its bytes once more while they move to where there is room for them.
-            if Vec::<u8>::new().try_reserve_exact(self.proven * 3).is_err() {
-                return false;
-            }
-            self.proven *= 2;
-        }
-        true
+/// How large a batch may become in the memory that this process may have: while it grows it is there twice, and its bytes
+/// once more while they move to where there is room for them.
+fn room() -> usize {
+    let limits = read_file("/proc/self/limits", 64 << 10).unwrap_or_default();
+    let limits = String::from_utf8_lossy(&limits);
+    let memory = limits.lines().find_map(|line| line.strip_prefix("Max address space")?.split_whitespace().next());
+    match memory.and_then(|memory| memory.parse::<usize>().ok()) {
+        Some(memory) => (memory.saturating_sub(OWN_MEMORY) / 4).max(LEAST_BATCH),
+        None => usize::MAX,
     }
 }
 
