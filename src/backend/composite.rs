@@ -169,9 +169,8 @@ impl Backend for Composite {
             globbed.matches.retain(|found| !self.below(root).any(|(prefix, _)| is_within(&found.path, prefix)));
             for (prefix, backend) in self.below(root) {
                 // The pattern is about paths from the root of the search, which the backend does not know.
-                let inner =
-                    GlobRequest { pattern: "**".to_owned(), hidden: true, path: "/".to_owned(), ..request.clone() };
-                let inner = GlobRequest { pattern: "/**".to_owned(), ..inner };
+                let (pattern_of_all, path) = ("/**".to_owned(), "/".to_owned());
+                let inner = GlobRequest { pattern: pattern_of_all, hidden: true, path, ..request.clone() };
                 let found = backend.glob(inner).await?;
                 globbed.cut = globbed.cut.or(found.cut);
                 for mut found in found.matches {

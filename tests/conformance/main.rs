@@ -48,6 +48,7 @@ conforms! {
     exec_files_over_the_local_shell_conform: exec_local;
     exec_files_over_isopod_conform: exec_isopod;
     docker_conforms: docker;
+    what_docker_is_told_conforms: docker_client;
     bubblewrap_conforms: bubblewrap;
     composite_conforms: composite;
     a_stack_of_layers_conforms: layered;

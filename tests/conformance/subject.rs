@@ -166,6 +166,22 @@ pub async fn docker() -> Option<Subject> {
     Some(Subject { is_confined: false, is_by_commands: true, ..Subject::new("docker", backend, "/tmp/w") })
 }
 
+/// What the client is told, where there is no daemon: a script in its place does on the host what it is told.
+pub async fn docker_client() -> Option<Subject> {
+    use std::os::unix::fs::PermissionsExt;
+    let (host, client) = (temp(), temp());
+    let path = client.path().join("docker");
+    let script = "#!/bin/sh\n[ \"$1\" = exec ] || exit 1\nshift\nwhile :; do case $1 in -i) shift;; -w) cd \"$2\" || exit 1; \
+                  shift 2;; -e) export \"$2\"; shift 2;; *) break;; esac; done\n[ \"$1\" = box ] || exit 1\nshift\nexec \"$@\"\n";
+    std::fs::write(&path, script).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let backend = Arc::new(Docker::new(path.to_str().unwrap(), "box").backend());
+    let root = host.path().to_str().unwrap().to_owned();
+    let mut subject = Subject::new("docker, a script in place of the client", backend, &root).on(host);
+    subject._keep.push(client);
+    Some(Subject { is_confined: false, is_by_commands: true, ..subject })
+}
+
 pub async fn bubblewrap() -> Option<Subject> {
     if !succeeds(&["bwrap", "--ro-bind", "/", "/", "--unshare-all", "true"]) {
         return None;
