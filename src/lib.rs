@@ -15,8 +15,8 @@
 //! ```
 //!
 //! # Layout
-//! `error`, `limits`, `path` ← `vfs` ← `kernel` ← `runtime` ← `sandbox` ← `backend` ← the command line: each knows only what
-//! stands to its left. ARCHITECTURE.md says more.
+//! `error`, `limits`, `path` ← `vfs` ← `kernel` ← `runtime` ← `sandbox` ← `backend` ← the command line: each knows
+//! only what stands to its left. ARCHITECTURE.md says more.
 
 pub mod backend;
 pub mod error;

@@ -79,6 +79,16 @@ fn main() {
                 operation(runtime, peer, run);
             })
         });
+        let mut contenders: Vec<Contender<'_>> = contenders.collect();
+        for (title, argv) in natives(name, local.path()) {
+            if host::works(&argv.iter().map(String::as_str).collect::<Vec<_>>()) {
+                contenders.push(Contender::new(&title, move || {
+                    assert!(host::works(&argv.iter().map(String::as_str).collect::<Vec<_>>()));
+                }));
+            } else {
+                report.left_out(&title, "it is not installed");
+            }
+        }
         let times = compare(&plan, 60, contenders);
         let goal = times
             .iter()
@@ -142,6 +152,24 @@ fn peers(
         None => report.left_out("docker exec", "no --container=NAME of a running one was given"),
     }
     peers
+}
+
+/// What a person would type on the host, over the tree of the local shell.
+fn natives(work: &str, root: &std::path::Path) -> Vec<(String, Vec<String>)> {
+    let lines: &[&str] = match work.split(' ').next() {
+        Some("read") => &["cat d00/f0.rs"],
+        Some("ls") => &["ls -la d05"],
+        Some("glob") => &["find . -name '*.rs'", "rg --files -g '*.rs'"],
+        Some("grep") if work.contains("literal") => &["grep -rnF function_777_ .", "rg -nF function_777_ ."],
+        Some("grep") => &["grep -rnE 'function_[0-9]*99_3[0-4]' .", "rg -n 'function_[0-9]*99_3[0-4]' ."],
+        _ => &[],
+    };
+    let native = |line: &&str| {
+        let program = line.split(' ').next().unwrap_or_default();
+        let argv = ["sh".to_owned(), "-c".to_owned(), format!("cd '{}' && exec {line}", root.display())];
+        (format!("native {program}, fork and exec"), argv.to_vec())
+    };
+    lines.iter().map(native).collect()
 }
 
 /// Makes the tree: by a command where there is one, since one write a file takes long by commands.

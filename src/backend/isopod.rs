@@ -29,7 +29,7 @@ impl Isopod {
     }
 
     /// The sandbox behind it.
-    pub fn as_sandbox(&self) -> &Sandbox {
+    pub fn handle(&self) -> &Sandbox {
         &self.sandbox
     }
 }

@@ -3,8 +3,11 @@
 //! A pattern is read once: braces become alternatives, each alternative names joined by `/`. While a tree is walked, each
 //! directory has the set of places in the alternatives that its path has led to, so a name is looked at once, whatever
 //! stars the pattern has, and a directory that no place leads on from is not entered at all.
+//!
+//! A name is matched by a regular expression, which takes time in proportion to it. `globset` was the other choice: it
+//! matches bytes, and a `?` is then half of an `é`.
 
-use globset::{GlobBuilder, GlobMatcher, GlobSet, GlobSetBuilder};
+use regex::{Regex, RegexBuilder};
 
 use super::{BackendError, PatternFault, Result, bounds};
 
@@ -19,7 +22,7 @@ pub struct Pattern {
 #[derive(Debug, Clone)]
 enum Shape {
     /// About names alone, at any depth: those that may stand for a leading dot, and the others.
-    Name { dotted: GlobSet, plain: GlobSet },
+    Name { dotted: Names, plain: Names },
     /// About paths below the root.
     Path(Vec<Vec<Segment>>),
 }
@@ -29,11 +32,20 @@ enum Segment {
     /// `**`
     Any,
     Name {
-        glob: GlobMatcher,
+        names: Names,
         is_dotted: bool,
     },
     /// A trailing slash: only a directory will do.
     Slash,
+}
+
+/// What a name has to be.
+#[derive(Debug, Clone)]
+enum Names {
+    Nothing,
+    /// This very text: most names in a path are.
+    Text(String),
+    Regex(Regex),
 }
 
 /// Where in a pattern the path of a directory has led to: the alternative and how many of its segments are behind.
@@ -92,7 +104,7 @@ impl Pattern {
     pub(super) fn accepts(&self, places: &Places, name: &str, is_dir: bool) -> bool {
         match &self.shape {
             Shape::Name { dotted, plain } => {
-                dotted.is_match(name) || (self.hidden || !name.starts_with('.')) && plain.is_match(name)
+                dotted.have(name) || (self.hidden || !name.starts_with('.')) && plain.have(name)
             }
             Shape::Path(paths) => self.step(places, name).any(|step| {
                 match &paths[step.path as usize][step.at as usize..] {
@@ -128,8 +140,8 @@ impl Pattern {
         let is_hidden = name.starts_with('.') && !self.hidden;
         places.0.iter().filter_map(move |&(path, at)| match paths[path as usize].get(at as usize)? {
             Segment::Any => (!is_hidden).then_some(Step { path, at, is_any: true }),
-            Segment::Name { glob, is_dotted } => {
-                let is_match = (*is_dotted || !is_hidden) && glob.is_match(name);
+            Segment::Name { names, is_dotted } => {
+                let is_match = (*is_dotted || !is_hidden) && names.have(name);
                 is_match.then_some(Step { path, at: at + 1, is_any: false })
             }
             Segment::Slash => None,
@@ -216,14 +228,9 @@ fn alternatives(body: &str) -> Vec<&str> {
 }
 
 fn by_name(alternatives: &[String]) -> std::result::Result<Shape, String> {
-    let set = |wanted: &dyn Fn(&&String) -> bool| {
-        let mut set = GlobSetBuilder::new();
-        for name in alternatives.iter().filter(wanted) {
-            set.add(glob(name)?);
-        }
-        set.build().map_err(|error| error.to_string())
-    };
-    Ok(Shape::Name { dotted: set(&|name| name.starts_with('.'))?, plain: set(&|name| !name.starts_with('.'))? })
+    let (dotted, plain): (Vec<_>, Vec<_>) =
+        alternatives.iter().map(String::as_str).partition(|name| name.starts_with('.'));
+    Ok(Shape::Name { dotted: Names::new(&dotted)?, plain: Names::new(&plain)? })
 }
 
 fn by_path(alternatives: &[String]) -> std::result::Result<Shape, String> {
@@ -233,11 +240,11 @@ fn by_path(alternatives: &[String]) -> std::result::Result<Shape, String> {
             match (name, segments.last()) {
                 ("**", Some(Segment::Any)) => {}
                 ("**", _) => segments.push(Segment::Any),
-                _ => segments
-                    .push(Segment::Name { glob: glob(name)?.compile_matcher(), is_dotted: name.starts_with('.') }),
+                _ => segments.push(Segment::Name { names: Names::new(&[name])?, is_dotted: name.starts_with('.') }),
             }
         }
-        if path.ends_with('/') && !matches!(segments.last(), Some(Segment::Any)) {
+        let is_dir = path.ends_with('/') || path.ends_with("/.");
+        if is_dir && !matches!(segments.last(), Some(Segment::Any)) {
             segments.push(Segment::Slash);
         }
         Ok(segments)
@@ -245,31 +252,75 @@ fn by_path(alternatives: &[String]) -> std::result::Result<Shape, String> {
     Ok(Shape::Path(paths.collect::<std::result::Result<_, String>>()?))
 }
 
-fn glob(name: &str) -> std::result::Result<globset::Glob, String> {
-    let glob = GlobBuilder::new(&escape(name)).literal_separator(true).backslash_escape(true).build();
-    glob.map_err(|error| error.kind().to_string())
+impl Names {
+    /// Any of these patterns.
+    fn new(patterns: &[&str]) -> std::result::Result<Names, String> {
+        match patterns {
+            [] => return Ok(Names::Nothing),
+            [text] if !text.contains(['*', '?', '[', '\\']) => return Ok(Names::Text((*text).to_owned())),
+            _ => {}
+        }
+        let all: Vec<String> = patterns.iter().map(|pattern| regex(pattern)).collect();
+        let mut regex = RegexBuilder::new(&format!("^(?:{})$", all.join("|")));
+        let regex = regex.dot_matches_new_line(true).size_limit(bounds::REGEX_BYTES).build();
+        regex.map(Names::Regex).map_err(|error| error.to_string())
+    }
+
+    fn have(&self, name: &str) -> bool {
+        match self {
+            Names::Nothing => false,
+            Names::Text(text) => text == name,
+            Names::Regex(regex) => regex.is_match(name),
+        }
+    }
 }
 
-/// A name as `globset` writes it: braces are text by now, and so is a bracket that nothing closes.
-fn escape(name: &str) -> String {
-    let mut text = String::with_capacity(name.len());
+/// A pattern of a name as a regular expression: braces are text by now, and so is a bracket that nothing closes.
+fn regex(name: &str) -> String {
+    let mut text = String::with_capacity(2 * name.len());
     let mut rest = name;
     while let Some(char) = rest.chars().next() {
         let mut len = char.len_utf8();
         match char {
-            '{' | '}' => text.push('\\'),
-            '\\' if rest.len() == 1 => text.push('\\'),
-            '\\' => len += rest[1..].chars().next().map_or(0, char::len_utf8),
-            '[' => match class_end(rest) {
-                Some(end) => len = end,
-                None => text.push('\\'),
-            },
-            _ => {}
+            '*' => text.push_str(".*"),
+            '?' => text.push('.'),
+            '[' if class_end(rest).is_some() => {
+                len = class_end(rest).unwrap_or(len);
+                class(&rest[1..len - 1], &mut text);
+            }
+            '\\' if rest.len() > 1 => {
+                let next = rest[1..].chars().next().map_or(0, char::len_utf8);
+                text.push_str(&regex::escape(&rest[1..1 + next]));
+                len += next;
+            }
+            _ => text.push_str(&regex::escape(&rest[..len])),
         }
-        text.push_str(&rest[..len]);
         rest = &rest[len..];
     }
     text
+}
+
+/// Adds a class of letters, which a backslash in it is one of.
+fn class(body: &str, text: &mut String) {
+    let (sign, body) = match body.strip_prefix(['!', '^']) {
+        Some(body) => ("^", body),
+        None => ("", body),
+    };
+    text.push('[');
+    text.push_str(sign);
+    let letters: Vec<char> = body.chars().collect();
+    let letter = |char: char| format!("\\x{{{:x}}}", char as u32);
+    let mut at = 0;
+    while at < letters.len() {
+        text.push_str(&letter(letters[at]));
+        if letters.get(at + 1) == Some(&'-') && at + 2 < letters.len() {
+            text.push('-');
+            text.push_str(&letter(letters[at + 2]));
+            at += 2;
+        }
+        at += 1;
+    }
+    text.push(']');
 }
 
 /// The length of the class that a text begins with: `]` is a member if it comes first.
@@ -287,7 +338,7 @@ mod tests {
 
     #[test]
     fn patterns_match_as_agents_expect_of_them() {
-        let cases: [(&str, &[&str], &[&str]); 21] = [
+        let cases: [(&str, &[&str], &[&str]); 24] = [
             ("*.py", &["a.py", "x/y/b.py", ".git/c.py"], &[".a.py", "a.pyc", "a.py/b"]),
             (".*", &[".env", "a/.env"], &["env"]),
             ("src/*.rs", &["src/a.rs"], &["a.rs", "src/x/a.rs", "src/.a.rs", "x/src/a.rs"]),
@@ -309,6 +360,9 @@ mod tests {
             ("dir/", &[], &["dir", "dir/x"]),
             ("\\[id\\].tsx", &["app/[id].tsx"], &["i.tsx"]),
             ("a?c", &["abc", "aéc"], &["ac", "abbc"]),
+            ("[é-ü].{x,ÿ}", &["é.x", "ö.ÿ"], &["e.x", "ä"]),
+            ("x/.", &[], &["x"]),
+            ("[a\\]*", &["a", "\\b"], &["b"]),
         ];
         for (pattern, yes, no) in cases {
             let glob = Pattern::new(pattern, false).unwrap();

@@ -1,9 +1,13 @@
 //! Executing: order and streams, and that what was started ends.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use isopod::backend::ExecuteRequest;
+use isopod::backend::{
+    Backend, ExecFiles, ExecuteRequest, Executed, Executor, GlobRequest, LocalShell, Result, SandboxBackend,
+    WriteRequest,
+};
 use isopod::kernel::Channel;
 
 use crate::runtime;
@@ -99,4 +103,30 @@ fn attack_84_much_output_is_bounded_and_the_rest_is_counted() {
             assert!(executed.output().ends_with(b"end\n"), "{}", subject.name);
         });
     }
+}
+
+/// A provider as someone else would write one: it has `execute` and nothing more.
+struct Provider(LocalShell);
+
+#[async_trait::async_trait]
+impl Executor for Provider {
+    async fn execute(&self, request: ExecuteRequest) -> Result<Executed> {
+        SandboxBackend::execute(&self.0, request).await
+    }
+}
+
+#[test]
+fn a_provider_that_only_executes_has_files_and_streams_too() {
+    let host = tempfile::tempdir().unwrap();
+    let backend = ExecFiles::new(Arc::new(Provider(LocalShell::unconfined(host.path()).unwrap())));
+    runtime().block_on(async {
+        backend.write(WriteRequest::new("d/f.txt", "text")).await.unwrap();
+        assert_eq!(std::fs::read(host.path().join("d/f.txt")).unwrap(), b"text");
+        let found = backend.glob(GlobRequest::new("*.txt", ".")).await.unwrap();
+        assert_eq!(found.matches[0].relative, "d/f.txt");
+        let mut stream = SandboxBackend::stream(&backend, "echo out; echo err >&2; exit 2".into()).await.unwrap();
+        assert_eq!(&stream.next().await.unwrap().bytes[..], b"out\n");
+        assert_eq!(&stream.next().await.unwrap().bytes[..], b"err\n");
+        assert_eq!(stream.finish().await.exit_code, 2);
+    });
 }

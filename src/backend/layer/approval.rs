@@ -30,7 +30,8 @@ impl<F: Fn(&Call) -> Verdict + Send + Sync + 'static> Approver for F {
     }
 }
 
-/// Asks before each command and each change of files. Reading needs no approval.
+/// Asks before each command and each change of files. Reading needs no approval. Whoever is asked sees the text of a
+/// command, which is not all that it may run: the shell that would know is in the sandbox.
 pub struct Approval {
     approver: Box<dyn Approver>,
 }
