@@ -177,9 +177,11 @@ impl OutputStream for Running {
     }
 }
 
-/// The next piece of either output; `None` is the end of that one.
+/// The next piece of either output; `None` is the end of that one. Of two that are there the standard output's comes
+/// first: what a command printed before it failed is most often printed before the failure.
 async fn piece(stdout: &mut Option<ChildStdout>, stderr: &mut Option<ChildStderr>) -> (Channel, Option<Bytes>) {
     tokio::select! {
+        biased;
         bytes = read(stdout.as_mut()), if stdout.is_some() => (Channel::Stdout, bytes),
         bytes = read(stderr.as_mut()), if stderr.is_some() => (Channel::Stderr, bytes),
         else => std::future::pending().await,

@@ -2,37 +2,36 @@
 
 use super::super::stop::Stop;
 use super::super::{BackendError, Cut, Found, GlobRequest, Globbed, Pattern, Result};
-use super::walk::{Visit, walk};
+use super::walk::{Here, Visit, walk};
 use super::{VfsFiles, shown};
 use crate::error::Errno;
 use crate::path::GuestPath;
-use crate::vfs::{DirEntry, Kind, Stat};
+use crate::vfs::{Kind, Stat};
 
 impl VfsFiles {
     pub(super) fn glob(&self, request: &GlobRequest, stop: &Stop) -> Result<Globbed> {
         let (root, prefix) = self.search_root(&request.path)?;
         let pattern = Pattern::new(&request.pattern, request.hidden)?;
         let mut matches: Vec<Found> = Vec::new();
-        let found = walk(self.vfs(), &root, pattern.start(), stop, |places, relative, path, entry| {
-            let is_dir = entry.kind == Kind::Directory;
-            if pattern.accepts(places, &entry.name, is_dir)
-                && let Some(stat) = self.found(&root, path, entry, request.directories)
+        let found = walk(self.vfs(), &root, pattern.start(), stop, |here| {
+            let is_dir = here.entry.kind == Kind::Directory;
+            if pattern.accepts(here.state, here.name(), is_dir)
+                && let Some(stat) = self.found(&root, here, request.directories)
             {
                 if matches.len() >= request.most {
                     return Visit::End(Cut::Count);
                 }
+                let relative = here.relative();
                 matches.push(Found {
-                    path: format!("{prefix}/{relative}"),
-                    relative: relative.to_owned(),
+                    path: [&prefix, "/", &relative].concat(),
+                    relative,
                     kind: stat.kind,
                     size: stat.size,
                     modified: stat.modified,
                 });
             }
-            match pattern.enter(places, &entry.name) {
-                Some(places) if is_dir => Visit::Enter(places),
-                _ => Visit::Next,
-            }
+            let below = if is_dir { pattern.enter(here.state, here.name()) } else { None };
+            below.map_or(Visit::Next, Visit::Enter)
         });
         let cut = found.map_err(|errno| BackendError::file(&request.path, errno))?;
         matches.sort_unstable_by(|a, b| a.relative.cmp(&b.relative));
@@ -52,12 +51,12 @@ impl VfsFiles {
     }
 
     /// What a name is, if it is to be found: a link is what it leads to, which has to be a file below the root.
-    fn found(&self, root: &GuestPath, path: &GuestPath, entry: &DirEntry, directories: bool) -> Option<Stat> {
-        let stat = match entry.kind {
-            Kind::File => self.vfs().stat(path, false).ok()?,
-            Kind::Directory if directories => self.vfs().stat(path, false).ok()?,
+    fn found<S>(&self, root: &GuestPath, here: &Here<'_, S>, directories: bool) -> Option<Stat> {
+        let stat = match here.entry.kind {
+            Kind::File => self.vfs().stat(&here.path().ok()?, false).ok()?,
+            Kind::Directory if directories => self.vfs().stat(&here.path().ok()?, false).ok()?,
             Kind::Symlink => {
-                let target = self.vfs().canonical(path).ok()?;
+                let target = self.vfs().canonical(&here.path().ok()?).ok()?;
                 let stat = self.vfs().stat(&target, false).ok()?;
                 if !target.starts_with(root) || stat.kind != Kind::File {
                     return None;

@@ -11,6 +11,7 @@ use super::super::{BackendError, Cut, GrepMatch, GrepRequest, Grepped, Pattern, 
 use super::walk::{Visit, walk};
 use super::{VfsFiles, shown};
 use crate::error::Errno;
+use crate::limits::TRANSFER_BYTES;
 use crate::path::GuestPath;
 use crate::vfs::{File, Kind, OpenHow, Opened};
 
@@ -26,32 +27,31 @@ impl VfsFiles {
         };
         let start = include.as_ref().map(Pattern::start);
         let mut unreadable = false;
-        let walked = walk(self.vfs(), &root, start, stop, |places, relative, path, entry| {
-            let name = entry.name.as_str();
-            match entry.kind {
-                Kind::Directory if request.skip.iter().any(|skip| skip == name) => Visit::Next,
-                Kind::Directory => match (&include, places) {
-                    (Some(include), Some(places)) => match include.enter(places, name) {
-                        Some(places) => Visit::Enter(Some(places)),
-                        None => Visit::Next,
-                    },
-                    _ => Visit::Enter(None),
-                },
-                Kind::File => {
-                    if let (Some(include), Some(places)) = (&include, places)
-                        && !include.accepts(places, name, false)
-                    {
-                        return Visit::Next;
-                    }
-                    match self.open_at(path) {
-                        Ok(file) => unreadable |= search.file(&file, &format!("{prefix}/{relative}"), stop).is_err(),
-                        Err(Errno::NoEntry) => {}
-                        Err(_) => unreadable = true,
-                    }
-                    search.cut.map_or(Visit::Next, Visit::End)
+        let walked = walk(self.vfs(), &root, start, stop, |here| match here.entry.kind {
+            Kind::Directory if request.skip.iter().any(|skip| skip == here.name()) => Visit::Next,
+            Kind::Directory => match (&include, here.state) {
+                (Some(include), Some(places)) => {
+                    include.enter(places, here.name()).map_or(Visit::Next, |places| Visit::Enter(Some(places)))
                 }
-                _ => Visit::Next,
+                _ => Visit::Enter(None),
+            },
+            Kind::File => {
+                if let (Some(include), Some(places)) = (&include, here.state)
+                    && !include.accepts(places, here.name(), false)
+                {
+                    return Visit::Next;
+                }
+                match here.path().and_then(|path| self.open_at(&path)) {
+                    Ok(file) => {
+                        let path = || [&prefix, "/", &here.relative()].concat();
+                        unreadable |= search.file(&file, &path, stop).is_err();
+                    }
+                    Err(Errno::NoEntry) => {}
+                    Err(_) => unreadable = true,
+                }
+                search.cut.map_or(Visit::Next, Visit::End)
             }
+            _ => Visit::Next,
         });
         let walked = walked.map_err(|errno| BackendError::file(&request.path, errno))?;
         Ok(search.finish(walked.or(unreadable.then_some(Cut::Unreadable)), stop))
@@ -70,7 +70,7 @@ impl VfsFiles {
         let name = path.file_name().unwrap_or_default();
         let mut cut = None;
         if !include.is_some_and(|include| include.is_about_names() && !include.matches(name)) {
-            cut = search.file(&file, &shown(&path), stop).is_err().then_some(Cut::Unreadable);
+            cut = search.file(&file, &|| shown(&path), stop).is_err().then_some(Cut::Unreadable);
         }
         Ok(search.finish(cut, stop))
     }
@@ -113,12 +113,20 @@ impl Search {
     }
 
     /// Searches a file. An error is one of reading it.
-    fn file(&mut self, file: &Arc<dyn File>, path: &str, stop: &Stop) -> io::Result<()> {
+    fn file(&mut self, file: &Arc<dyn File>, path: &dyn Fn() -> String, stop: &Stop) -> io::Result<()> {
         let Search { matcher, searcher, matches, bytes, most, before, after, cut } = self;
-        let first = matches.len();
-        let sink =
-            Lines { path, matches, first, bytes, most: *most, before: *before, after: *after, cut, recent: Vec::new() };
-        searcher.search_reader(&*matcher, Reading { file, at: 0, stop }, sink)
+        let (first, recent) = (matches.len(), Vec::new());
+        let (most, before, after) = (*most, *before, *after);
+        let sink = Lines { path, matches, first, bytes, most, before, after, cut, recent };
+        // Most files are one piece: it is searched where it lies.
+        let piece = file.read_at(0, TRANSFER_BYTES).map_err(io::Error::other)?;
+        let is_whole = piece.len() < TRANSFER_BYTES
+            && file.read_at(piece.len() as u64, TRANSFER_BYTES).map_err(io::Error::other)?.is_empty();
+        if is_whole {
+            searcher.search_slice(&*matcher, &piece, sink)
+        } else {
+            searcher.search_reader(&*matcher, Reading { file, at: 0, stop }, sink)
+        }
     }
 
     fn finish(self, cut: Option<Cut>, stop: &Stop) -> Grepped {
@@ -170,7 +178,8 @@ impl Read for Reading<'_> {
 
 /// Takes the lines of one file.
 struct Lines<'a> {
-    path: &'a str,
+    /// Made only when something is found.
+    path: &'a dyn Fn() -> String,
     matches: &'a mut Vec<GrepMatch>,
     /// Where in `matches` this file begins.
     first: usize,
@@ -218,7 +227,7 @@ impl Sink for Lines<'_> {
         let before: Vec<String> = before.map(|(_, text)| text.clone()).collect();
         self.note(line, &text);
         *self.bytes += text.len() + before.iter().map(String::len).sum::<usize>();
-        self.matches.push(GrepMatch { path: self.path.to_owned(), line, text, before, after: Vec::new() });
+        self.matches.push(GrepMatch { path: (self.path)(), line, text, before, after: Vec::new() });
         Ok(true)
     }
 

@@ -26,6 +26,32 @@ pub(super) enum Visit<S> {
     End(Cut),
 }
 
+/// A name that is shown. Its paths are made only if someone asks: most names match nothing.
+pub(super) struct Here<'a, S> {
+    /// What is known of its directory.
+    pub(super) state: &'a S,
+    /// What it is.
+    pub(super) entry: &'a DirEntry,
+    directory: &'a GuestPath,
+    below: &'a str,
+}
+
+impl<S> Here<'_, S> {
+    pub(super) fn name(&self) -> &str {
+        &self.entry.name
+    }
+
+    /// Its path, which can be longer than any may be.
+    pub(super) fn path(&self) -> Result<GuestPath> {
+        self.directory.join(&self.entry.name)
+    }
+
+    /// Its path below the root.
+    pub(super) fn relative(&self) -> String {
+        [self.below, &self.entry.name].concat()
+    }
+}
+
 /// A directory that is being walked.
 struct Frame<S> {
     path: GuestPath,
@@ -35,14 +61,13 @@ struct Frame<S> {
     state: S,
 }
 
-/// Shows every name below `root`, which holds no link, to `visit`: with what is known of its directory, its path below the
-/// root, its path, and what it is. Answers why it may not have seen all.
+/// Shows every name below `root`, which holds no link, to `visit`. Answers why it may not have seen all.
 pub(super) fn walk<S>(
     vfs: &Vfs,
     root: &GuestPath,
     state: S,
     stop: &Stop,
-    mut visit: impl FnMut(&S, &str, &GuestPath, &DirEntry) -> Visit<S>,
+    mut visit: impl FnMut(&Here<'_, S>) -> Visit<S>,
 ) -> Result<Option<Cut>> {
     let mut budget = bounds::WALK_ENTRIES;
     let entries = list(vfs, root, &mut budget, stop)?;
@@ -59,21 +84,21 @@ pub(super) fn walk<S>(
         if root.is_root() && frame.relative.is_empty() && PRUNED_AT_ROOT.contains(&entry.name.as_str()) {
             continue;
         }
-        let Ok(path) = frame.path.join(&entry.name) else {
-            // Deeper than any path may be.
-            cut = Some(Cut::Unreadable);
-            continue;
-        };
-        let relative = format!("{}{}", frame.relative, entry.name);
-        match visit(&frame.state, &relative, &path, &entry) {
+        let here = Here { state: &frame.state, entry: &entry, directory: &frame.path, below: &frame.relative };
+        match visit(&here) {
             Visit::Next => {}
             Visit::End(why) => return Ok(Some(why.or(cut))),
             Visit::Enter(_) if entry.kind != Kind::Directory => {}
-            Visit::Enter(state) => match list(vfs, &path, &mut budget, stop) {
-                Ok(entries) => frames.push(Frame { path, relative: relative + "/", entries, state }),
-                Err(Errno::NoEntry) => {}
-                Err(_) => cut = Some(Cut::Unreadable),
-            },
+            Visit::Enter(state) => {
+                let relative = here.relative() + "/";
+                let listed = here.path().and_then(|path| Ok((list(vfs, &path, &mut budget, stop)?, path)));
+                match listed {
+                    Ok((entries, path)) => frames.push(Frame { path, relative, entries, state }),
+                    Err(Errno::NoEntry) => {}
+                    // Among them: deeper than any path may be.
+                    Err(_) => cut = Some(Cut::Unreadable),
+                }
+            }
         }
     }
     Ok(cut)
