@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use isopod::backend::profile::deepagents::Version;
-use isopod::backend::profile::{artisan, deepagents, deerflow};
+use isopod::backend::profile::{aio, artisan, deepagents, deerflow};
 use isopod::backend::{BackendError, EditRequest, ExecuteRequest, Executed, Result, Upload, WriteRequest};
 use serde_json::{Value, json};
 
@@ -15,6 +15,7 @@ pub async fn call(subject: &Subject, name: &str, arguments: &Value) -> Value {
     match framework {
         "deepagents" => deepagents(subject, method, arguments).await,
         "deerflow" => deerflow(subject, method, arguments).await,
+        "aio" => aio(subject, method, arguments).await,
         "artisan" => artisan(subject, method, arguments).await,
         _ => panic!("nobody knows {name}"),
     }
@@ -189,6 +190,56 @@ async fn artisan(subject: &Subject, method: &str, arguments: &Value) -> Value {
         "grep" => {
             let grepped = backend.grep(artisan::grep_request(text("pattern").unwrap(), path, text("include"))).await;
             grepped.map_or_else(or_error, |grepped| json!(artisan::grep_lines(grepped)))
+        }
+        _ => panic!("nobody knows {method}"),
+    }
+}
+
+async fn aio(subject: &Subject, method: &str, arguments: &Value) -> Value {
+    let backend = &subject.backend;
+    let text = |name: &str| arguments[name].as_str().unwrap_or_default();
+    let flag = |name: &str| arguments[name].as_bool().unwrap_or(false);
+    let (path, command) = (text("path"), text("command"));
+    match method {
+        "shell_exec" | "bash_exec" => {
+            let request = aio::exec_request(command, &[], arguments["hard_timeout"].as_f64());
+            let executed = subject.executing().unwrap().execute(request).await;
+            match method {
+                "shell_exec" => answer(aio::answer(executed, |executed| aio::shell_exec("s", command, &executed))),
+                _ => answer(aio::answer(executed, |executed| aio::bash_exec("s", command, &executed))),
+            }
+        }
+        "file_read" => {
+            let line = |name: &str| arguments[name].as_u64();
+            let content = backend.read(aio::read_request(path, line("start_line"), line("end_line"))).await;
+            answer(aio::answer(aio::file_read(path, content), |read| read))
+        }
+        "file_write" => {
+            let encoding = arguments["encoding"].as_str().unwrap_or("utf-8");
+            let written = match aio::write_request(path, text("content"), encoding, flag("append")) {
+                Ok(request) => backend.write(request).await,
+                Err(error) => Err(error),
+            };
+            answer(aio::answer(written, |written| aio::file_write(path, written.bytes)))
+        }
+        "file_find" => {
+            let globbed = backend.glob(aio::find_request(path, text("glob"))).await;
+            answer(aio::answer(globbed, |globbed| aio::file_find(path, globbed)))
+        }
+        "file_list" => {
+            let request = aio::list_request(path, flag("recursive"), flag("show_hidden"));
+            answer(aio::answer(backend.glob(request).await, |globbed| aio::file_list(path, globbed)))
+        }
+        "file_grep" => {
+            let most = arguments["max_results"].as_u64().unwrap_or(100) as usize;
+            let (fold, fixed) = (flag("case_insensitive"), flag("fixed_strings"));
+            let pattern = text("pattern");
+            let request = aio::grep_request(path, pattern, fold, fixed, most, flag("recursive"));
+            let grepped = match request {
+                Ok(request) => backend.grep(request).await,
+                Err(error) => Err(error),
+            };
+            answer(aio::answer(grepped, |grepped| aio::file_grep(path, pattern, grepped)))
         }
         _ => panic!("nobody knows {method}"),
     }

@@ -28,7 +28,7 @@ use crate::kernel::Channel;
 use crate::path::GuestPath;
 use crate::sandbox::Chunk;
 use script::Script;
-pub(super) use script::encode;
+pub(super) use script::{decode, encode};
 
 /// Something that executes commands: the one thing that a provider has to implement.
 #[async_trait]

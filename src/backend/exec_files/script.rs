@@ -168,7 +168,7 @@ pub(in super::super) fn encode(bytes: &[u8], width: usize) -> String {
 }
 
 /// The bytes that base64 stands for; white space in it means nothing. None if it is not base64.
-pub(super) fn decode(text: &[u8]) -> Option<Vec<u8>> {
+pub(in super::super) fn decode(text: &[u8]) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len() * 3 / 4);
     let (mut bits, mut count) = (0_u32, 0);
     for byte in text.iter().filter(|byte| !byte.is_ascii_whitespace() && **byte != b'=') {

@@ -3,6 +3,7 @@
 //! Each has pure functions of two kinds: what a framework's call asks of a backend, and what the framework is answered.
 //! Nothing here does anything, so the glue to Python or HTTP is a few lines that serialise.
 
+pub mod aio;
 pub mod artisan;
 pub mod deepagents;
 pub mod deerflow;
