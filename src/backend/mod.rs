@@ -5,6 +5,22 @@
 //! pattern is a regular expression. So a backend takes typed requests and answers with raw facts, and a
 //! [`profile`] makes the shapes and strings of one framework out of them.
 //!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # tokio::runtime::Runtime::new()?.block_on(async {
+//! use isopod::backend::{Backend, GrepRequest, Isopod, SandboxBackend, WriteRequest};
+//!
+//! let backend = Isopod::new("agent-1", isopod::Sandbox::builder().build()?)?;
+//! backend.write(WriteRequest::new("src/main.rs", "fn main() {}\n")).await?;
+//! let found = backend.grep(GrepRequest::literal("main", "src")).await?;
+//! assert_eq!(found.matches[0].path, "/workspace/src/main.rs");
+//! let executed = backend.execute("wc -l < src/main.rs".into()).await?;
+//! assert_eq!(executed.stdout(), b"1\n");
+//! # Ok(())
+//! # })
+//! # }
+//! ```
+//!
 //! # Layout
 //! - [`Backend`] and [`SandboxBackend`] are the traits; `request`, `answer`, `execute` and `error` what they speak in.
 //! - `vfs_files` does the file operations on a tree of the VFS: no guest code, no shell. [`Isopod`], [`Memory`],
