@@ -15,9 +15,10 @@
 //! ```
 //!
 //! # Layout
-//! `error`, `limits`, `path` ← `vfs` ← `kernel` ← `runtime` ← `sandbox` ← the command line: each knows only what
-//! stands to its left. ARCHITECTURE.md says more.
+//! `error`, `limits`, `path` ← `vfs` ← `kernel` ← `runtime` ← `sandbox` ← `backend` ← the command line: each knows
+//! only what stands to its left. ARCHITECTURE.md says more.
 
+pub mod backend;
 pub mod error;
 pub mod kernel;
 pub mod limits;

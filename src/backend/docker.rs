@@ -1,0 +1,71 @@
+//! A container that runs already, by the command line of docker or podman.
+
+use async_trait::async_trait;
+
+use super::exec_files::{ExecFiles, Executor};
+use super::execute::{ExecuteRequest, Executed, OutputStream, collect};
+use super::host_command::{HostCommand, check};
+use super::{Result, bounds};
+
+/// In the container, so that the command ends there too when its time is over: ending the client does not end it.
+const WITHIN_TIME: &str = "if command -v timeout >/dev/null 2>&1; then exec timeout -s KILL \"$1\" sh -c \"$2\"; \
+                           else exec sh -c \"$2\"; fi";
+
+/// A running container. [`Docker::backend`] has its files as well, by shell commands.
+#[derive(Debug, Clone)]
+pub struct Docker {
+    /// The client: `docker` or `podman`.
+    client: String,
+    container: String,
+    env: Vec<(String, String)>,
+}
+
+impl Docker {
+    /// A container, by its name or its number, and the client that knows it: `docker` or `podman`.
+    pub fn new(client: impl Into<String>, container: impl Into<String>) -> Docker {
+        let path = ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned());
+        Docker { client: client.into(), container: container.into(), env: vec![path] }
+    }
+
+    /// A variable of the client's own environment, `DOCKER_HOST` for one. Nothing of this process's own is in it.
+    pub fn client_env(mut self, name: impl Into<String>, value: impl Into<String>) -> Docker {
+        self.env.push((name.into(), value.into()));
+        self
+    }
+
+    /// The container as a backend, file operations and all.
+    pub fn backend(self) -> ExecFiles {
+        ExecFiles::new(std::sync::Arc::new(self))
+    }
+}
+
+#[async_trait]
+impl Executor for Docker {
+    fn id(&self) -> String {
+        format!("{}-{}", self.client, self.container)
+    }
+
+    async fn execute(&self, request: ExecuteRequest) -> Result<Executed> {
+        let limit = request.output.unwrap_or(bounds::OUTPUT_BYTES);
+        collect(self.stream(request).await?, limit).await
+    }
+
+    async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>> {
+        let timeout = check(&request)?;
+        let mut argv: Vec<String> = vec![self.client.clone(), "exec".to_owned()];
+        if !request.stdin.is_empty() {
+            argv.push("-i".to_owned());
+        }
+        if let Some(cwd) = request.cwd {
+            argv.extend(["-w".to_owned(), cwd]);
+        }
+        for (name, value) in request.env {
+            argv.extend(["-e".to_owned(), format!("{name}={value}")]);
+        }
+        let seconds = timeout.as_secs().saturating_add(1).to_string();
+        argv.push(self.container.clone());
+        argv.extend(["sh", "-c", WITHIN_TIME, "sh", &seconds, &request.command].map(str::to_owned));
+        let argv = argv.into_iter().map(Into::into).collect();
+        HostCommand { argv, cwd: None, env: self.env.clone(), stdin: request.stdin, timeout }.start("docker")
+    }
+}

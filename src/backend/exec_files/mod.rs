@@ -1,0 +1,201 @@
+//! File operations with nothing but `execute`: by shell commands that any POSIX shell with coreutils, find and grep
+//! runs. So a new provider of sandboxes implements one method.
+//!
+//! Content travels as base64 and names end in NUL, so that no file can pretend to be an answer. A script says what went
+//! wrong by its exit code. What the operations mean (pages, patterns, edits) is decided here in Rust, by the code that all
+//! backends share; the commands only bring and take bytes.
+//!
+//! Where it is weaker than a backend with files of its own: an edit looks for a change just before it replaces the file,
+//! not in one step with it; regular expressions are those of `grep -E`, and what that cannot say is refused; a lone CR is
+//! no end of a line when lines are counted.
+
+mod change;
+mod read;
+mod script;
+mod search;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use tokio::sync::OnceCell;
+
+use super::execute::{Ending, ExecuteRequest, Executed, OutputStream};
+use super::{
+    Backend, BackendError, Content, EditRequest, Edited, GlobRequest, Globbed, GrepRequest, Grepped, Listed,
+    ReadRequest, Result, SandboxBackend, Upload, WriteRequest, Written, bounds,
+};
+use crate::kernel::Channel;
+use crate::path::GuestPath;
+use crate::sandbox::Chunk;
+use script::Script;
+pub(super) use script::{decode, encode};
+
+/// Something that executes commands: the one thing that a provider has to implement.
+#[async_trait]
+pub trait Executor: Send + Sync {
+    /// Executes a command line in a shell and keeps its output, `request.output` bytes of it if it can.
+    async fn execute(&self, request: ExecuteRequest) -> Result<Executed>;
+
+    /// What tells it from others.
+    fn id(&self) -> String {
+        "exec".to_owned()
+    }
+
+    /// Starts a command whose output comes piece by piece. One that cannot do that gives it when the command has ended.
+    async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>> {
+        Ok(Box::new(Replay::of(self.execute(request).await?)))
+    }
+}
+
+#[async_trait]
+impl<B: SandboxBackend> Executor for B {
+    async fn execute(&self, request: ExecuteRequest) -> Result<Executed> {
+        SandboxBackend::execute(self, request).await
+    }
+
+    fn id(&self) -> String {
+        SandboxBackend::id(self)
+    }
+
+    async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>> {
+        SandboxBackend::stream(self, request).await
+    }
+}
+
+/// A backend over an [`Executor`].
+#[derive(Clone)]
+pub struct ExecFiles {
+    executor: Arc<dyn Executor>,
+    /// Where commands start, once someone had to know.
+    cwd: Arc<OnceCell<GuestPath>>,
+}
+
+impl ExecFiles {
+    /// A backend that does everything by commands.
+    pub fn new(executor: Arc<dyn Executor>) -> ExecFiles {
+        ExecFiles { executor, cwd: Arc::default() }
+    }
+
+    /// Runs a script about `path` and answers its standard output, if it succeeded.
+    async fn run(&self, path: &str, script: Script) -> Result<script::Answer> {
+        let request = script.request();
+        script::Answer::new(path, self.executor.execute(request).await?)
+    }
+
+    /// The path as a script says it: absolute.
+    async fn parse(&self, text: &str) -> Result<GuestPath> {
+        let cwd = match text.starts_with('/') {
+            true => GuestPath::root(),
+            false => self.cwd.get_or_try_init(|| self.find_cwd()).await?.clone(),
+        };
+        GuestPath::parse(&cwd, text).map_err(|errno| BackendError::file(text, errno))
+    }
+
+    async fn find_cwd(&self) -> Result<GuestPath> {
+        let answer = self.run(".", Script::new("pwd")).await?;
+        let text = answer.text();
+        GuestPath::parse(&GuestPath::root(), text.trim_end_matches('\n'))
+            .map_err(|errno| BackendError::file(".", errno))
+    }
+}
+
+#[async_trait]
+impl Backend for ExecFiles {
+    async fn ls(&self, path: &str) -> Result<Listed> {
+        self.list(path).await
+    }
+
+    async fn read(&self, request: ReadRequest) -> Result<Content> {
+        self.read_page(&request).await
+    }
+
+    async fn write(&self, request: WriteRequest) -> Result<Written> {
+        self.write_file(&request).await
+    }
+
+    async fn edit(&self, request: EditRequest) -> Result<Edited> {
+        self.edit_file(&request).await
+    }
+
+    async fn delete(&self, path: &str) -> Result<()> {
+        self.remove(path).await
+    }
+
+    async fn glob(&self, request: GlobRequest) -> Result<Globbed> {
+        self.find(&request).await
+    }
+
+    async fn grep(&self, request: GrepRequest) -> Result<Grepped> {
+        self.search(&request).await
+    }
+
+    async fn upload(&self, files: Vec<Upload>) -> Vec<Result<Written>> {
+        let mut answers = Vec::with_capacity(files.len());
+        for Upload { path, content } in files {
+            answers.push(self.write_file(&WriteRequest::new(path, content)).await);
+        }
+        answers
+    }
+
+    async fn download(&self, paths: Vec<String>) -> Vec<Result<Vec<u8>>> {
+        let mut answers = Vec::with_capacity(paths.len());
+        for path in paths {
+            answers.push(self.fetch(&path, bounds::FILE_BYTES).await.map(|fetched| fetched.content));
+        }
+        answers
+    }
+
+    async fn resolve(&self, path: &str) -> Result<String> {
+        let at = self.parse(path).await?;
+        let answer = self.run(path, Script::new("readlink -m -- \"$p\"").path(&at)).await?;
+        Ok(answer.text().trim_end_matches('\n').to_owned())
+    }
+
+    fn largest_file(&self) -> u64 {
+        bounds::FILE_BYTES
+    }
+
+    fn sandbox(&self) -> Option<&dyn SandboxBackend> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl SandboxBackend for ExecFiles {
+    fn id(&self) -> String {
+        self.executor.id()
+    }
+
+    async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>> {
+        self.executor.stream(request).await
+    }
+
+    async fn execute(&self, request: ExecuteRequest) -> Result<Executed> {
+        self.executor.execute(request).await
+    }
+}
+
+/// Output that is there already.
+struct Replay {
+    chunks: std::vec::IntoIter<Chunk>,
+    ending: Ending,
+}
+
+impl Replay {
+    fn of(executed: Executed) -> Replay {
+        let chunk = |channel| Chunk { channel, bytes: executed.transcript.of(channel).into() };
+        let chunks: Vec<Chunk> = [Channel::Stdout, Channel::Stderr].into_iter().map(chunk).collect();
+        Replay { chunks: chunks.into_iter(), ending: executed.ending }
+    }
+}
+
+#[async_trait]
+impl OutputStream for Replay {
+    async fn next(&mut self) -> Option<Chunk> {
+        self.chunks.find(|chunk| !chunk.bytes.is_empty())
+    }
+
+    async fn finish(self: Box<Self>) -> Ending {
+        self.ending
+    }
+}

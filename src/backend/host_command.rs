@@ -1,0 +1,206 @@
+//! A program of the host, for the backends that are not sandboxes of ours. Nothing else in the library starts one.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::{Bytes, BytesMut};
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, ChildStderr, ChildStdout, Command};
+use tokio::time::Instant;
+
+use super::execute::{Ending, OutputStream};
+use super::{BackendError, ExecuteRequest, Result, bounds};
+use crate::kernel::Channel;
+use crate::limits::{Exceeded, Limit, TRANSFER_BYTES};
+use crate::sandbox::{Chunk, ExecuteError};
+
+/// How long output may still come when the program has ended. What it left behind was killed, so only one that left its
+/// process group can hold the pipe.
+const GRACE: Duration = Duration::from_millis(200);
+
+/// The exit code of a command whose time is over.
+const TIMED_OUT: u8 = 124;
+
+/// A program of the host with its arguments and its environment, which is what is here and nothing else.
+pub(super) struct HostCommand {
+    pub(super) argv: Vec<OsString>,
+    pub(super) cwd: Option<PathBuf>,
+    pub(super) env: Vec<(String, String)>,
+    pub(super) stdin: Bytes,
+    pub(super) timeout: Duration,
+}
+
+/// The checks that every backend makes of a request, and the time that it gets.
+pub(super) fn check(request: &ExecuteRequest) -> Result<Duration> {
+    if request.command.trim().is_empty() {
+        return Err(ExecuteError::Empty.into());
+    }
+    if request.command.contains('\0') {
+        return Err(ExecuteError::Nul.into());
+    }
+    let is_name = |name: &str| !name.is_empty() && !name.contains(['=', '\0']);
+    if let Some((name, _)) = request.env.iter().find(|(name, value)| !is_name(name) || value.contains('\0')) {
+        return Err(ExecuteError::Variable(name.clone()).into());
+    }
+    let timeout = request.timeout.unwrap_or(bounds::COMMAND_TIME);
+    if timeout.is_zero() {
+        return Err(ExecuteError::ZeroTimeout.into());
+    }
+    if timeout > bounds::COMMAND_TIME_MAX {
+        let value = bounds::COMMAND_TIME_MAX.as_millis() as u64;
+        return Err(ExecuteError::Limit(Exceeded { kind: Limit::WallClock, value }).into());
+    }
+    Ok(timeout)
+}
+
+impl HostCommand {
+    /// Starts it, as the leader of a process group of its own: so all that it starts can be ended with it.
+    pub(super) fn start(self, backend: &'static str) -> Result<Box<dyn OutputStream>> {
+        let refused = |reason: String| BackendError::Transport { backend, reason };
+        let (program, args) = self.argv.split_first().ok_or_else(|| refused("no program".to_owned()))?;
+        let mut command = Command::new(program);
+        command.args(args).env_clear().envs(self.env).process_group(0).kill_on_drop(true);
+        command.stdin(if self.stdin.is_empty() { Stdio::null() } else { Stdio::piped() });
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        if let Some(cwd) = self.cwd {
+            command.current_dir(cwd);
+        }
+        let began = Instant::now();
+        let mut child = command.spawn().map_err(|error| refused(format!("cannot start: {error}")))?;
+        let group = child.id().and_then(|id| Pid::from_raw(id as i32));
+        if let Some(mut stdin) = child.stdin.take() {
+            // Ends when all is written, or when nobody reads any more.
+            tokio::spawn(async move { stdin.write_all(&self.stdin).await });
+        }
+        Ok(Box::new(Running {
+            stdout: child.stdout.take(),
+            stderr: child.stderr.take(),
+            child,
+            group,
+            began,
+            timeout: self.timeout,
+            until: began + self.timeout,
+            status: None,
+            timed_out: false,
+            notice_given: false,
+        }))
+    }
+}
+
+struct Running {
+    child: Child,
+    /// None once it was killed.
+    group: Option<Pid>,
+    stdout: Option<ChildStdout>,
+    stderr: Option<ChildStderr>,
+    began: Instant,
+    timeout: Duration,
+    /// The end of its time, and after its end that of its output.
+    until: Instant,
+    status: Option<ExitStatus>,
+    timed_out: bool,
+    notice_given: bool,
+}
+
+impl Running {
+    /// Ends everything that the program started and that has not left its group.
+    fn kill(&mut self) {
+        if let Some(group) = self.group.take() {
+            // It may have gone already, which is what is wanted.
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
+
+    fn ended(&mut self, status: ExitStatus) {
+        self.status = Some(status);
+        self.kill();
+        self.until = Instant::now() + GRACE;
+    }
+
+    fn exceeded(&self) -> Exceeded {
+        Exceeded { kind: Limit::WallClock, value: self.timeout.as_millis() as u64 }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+#[async_trait]
+impl OutputStream for Running {
+    /// The order of the two outputs is that of their arrival: the host has two pipes, and no clock between them.
+    async fn next(&mut self) -> Option<Chunk> {
+        while self.stdout.is_some() || self.stderr.is_some() || self.status.is_none() {
+            let (has_ended, until) = (self.status.is_some(), self.until);
+            tokio::select! {
+                (channel, bytes) = piece(&mut self.stdout, &mut self.stderr) => match (channel, bytes) {
+                    (Channel::Stdout, None) => self.stdout = None,
+                    (Channel::Stderr, None) => self.stderr = None,
+                    (channel, Some(bytes)) => return Some(Chunk { channel, bytes }),
+                },
+                status = self.child.wait(), if !has_ended => self.ended(status.unwrap_or_default()),
+                () = tokio::time::sleep_until(until) => {
+                    if has_ended {
+                        (self.stdout, self.stderr) = (None, None);
+                    } else {
+                        self.timed_out = true;
+                        self.kill();
+                        // The kill is certain; the wait for it ends the loop.
+                        self.until = Instant::now() + bounds::COMMAND_TIME_MAX;
+                    }
+                }
+            }
+        }
+        if self.timed_out && !self.notice_given {
+            self.notice_given = true;
+            let bytes = Bytes::from(format!("isopod: {}\n", self.exceeded()));
+            return Some(Chunk { channel: Channel::Stderr, bytes });
+        }
+        None
+    }
+
+    async fn finish(mut self: Box<Self>) -> Ending {
+        while self.next().await.is_some() {}
+        let status = self.status.unwrap_or_default();
+        Ending {
+            exit_code: if self.timed_out { TIMED_OUT } else { code(status) },
+            timed_out: self.timed_out,
+            limits: if self.timed_out { vec![self.exceeded()] } else { Vec::new() },
+            wall: self.began.elapsed(),
+        }
+    }
+}
+
+/// The next piece of either output; `None` is the end of that one. Of two that are there the standard output's comes
+/// first: what a command printed before it failed is most often printed before the failure.
+async fn piece(stdout: &mut Option<ChildStdout>, stderr: &mut Option<ChildStderr>) -> (Channel, Option<Bytes>) {
+    tokio::select! {
+        biased;
+        bytes = read(stdout.as_mut()), if stdout.is_some() => (Channel::Stdout, bytes),
+        bytes = read(stderr.as_mut()), if stderr.is_some() => (Channel::Stderr, bytes),
+        else => std::future::pending().await,
+    }
+}
+
+async fn read(from: Option<&mut (impl AsyncRead + Unpin)>) -> Option<Bytes> {
+    let mut buffer = BytesMut::with_capacity(TRANSFER_BYTES);
+    match from?.read_buf(&mut buffer).await {
+        Ok(1..) => Some(buffer.freeze()),
+        _ => None,
+    }
+}
+
+fn code(status: ExitStatus) -> u8 {
+    use std::os::unix::process::ExitStatusExt;
+    match (status.code(), status.signal()) {
+        (Some(code), _) => code as u8,
+        (None, Some(signal)) => (128 + signal) as u8,
+        (None, None) => 1,
+    }
+}

@@ -1,0 +1,112 @@
+//! The backend this library is about: a sandbox, its commands and its files.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::execute::{Ending, ExecuteRequest, OutputStream};
+use super::vfs_files::{HasFiles, VfsFiles};
+use super::{Backend, BackendError, Executed, Result, SandboxBackend, execute};
+use crate::path::GuestPath;
+use crate::sandbox::{Chunk, Command, Execution, Sandbox};
+
+/// A sandbox as a backend. Commands run in it; file operations run on its files without a command, under the same mounts,
+/// limits and protected paths.
+#[derive(Clone)]
+pub struct Isopod {
+    id: String,
+    sandbox: Sandbox,
+    files: VfsFiles,
+}
+
+impl Isopod {
+    /// A backend over a sandbox, known as `id`.
+    pub fn new(id: impl Into<String>, sandbox: Sandbox) -> Result<Isopod> {
+        let cwd = sandbox.fs().canonical(".")?;
+        let cwd = GuestPath::parse(&GuestPath::root(), &cwd).map_err(|errno| BackendError::file(cwd, errno))?;
+        let files = VfsFiles::new(sandbox.kernel().clone(), cwd, sandbox.limits().file);
+        Ok(Isopod { id: id.into(), sandbox, files })
+    }
+
+    /// The sandbox behind it.
+    pub fn handle(&self) -> &Sandbox {
+        &self.sandbox
+    }
+}
+
+impl HasFiles for Isopod {
+    fn files(&self) -> &VfsFiles {
+        &self.files
+    }
+
+    /// A fork of the sandbox. It shares directories of the host, so one that can be written to stands in the way: an
+    /// overlay in its place does not.
+    fn fork_files(&self) -> Result<Arc<dyn Backend>> {
+        let mounts = String::from_utf8_lossy(&self.sandbox.fs().read("/proc/mounts")?).into_owned();
+        let is_shared = |line: &str| {
+            let mut fields = line.split(' ').skip(2);
+            fields.next() == Some("host") && !fields.next().is_some_and(|options| options.split(',').any(|o| o == "ro"))
+        };
+        if let Some(line) = mounts.lines().find(|line| is_shared(line)) {
+            let at = line.split(' ').nth(1).unwrap_or_default();
+            let text =
+                format!("a dry run over a directory of the host that can be written to ({at}): mount an overlay");
+            return Err(BackendError::Unsupported(text));
+        }
+        let refused =
+            |error: crate::BuildError| BackendError::Transport { backend: "isopod", reason: error.to_string() };
+        let sandbox = self.sandbox.snapshot().fork().map_err(refused)?;
+        Ok(Arc::new(Isopod::new(self.id.clone(), sandbox)?))
+    }
+
+    fn as_sandbox(&self) -> Option<&dyn SandboxBackend> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl SandboxBackend for Isopod {
+    fn id(&self) -> String {
+        self.id.clone()
+    }
+
+    async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>> {
+        let ExecuteRequest { command, timeout, cwd, env, stdin, output: _ } = request;
+        let mut command = Command::shell(command);
+        if !stdin.is_empty() {
+            command = command.stdin(stdin);
+        }
+        if let Some(timeout) = timeout {
+            command = command.timeout(timeout);
+        }
+        if let Some(cwd) = cwd {
+            command = command.cwd(cwd);
+        }
+        command = env.into_iter().fold(command, |command, (name, value)| command.env(name, value));
+        Ok(Box::new(Running(self.sandbox.stream(command)?)))
+    }
+
+    async fn execute(&self, request: ExecuteRequest) -> Result<Executed> {
+        let limit = request.output.unwrap_or(self.sandbox.limits().output);
+        execute::collect(self.stream(request).await?, limit).await
+    }
+}
+
+struct Running(Execution);
+
+#[async_trait]
+impl OutputStream for Running {
+    async fn next(&mut self) -> Option<Chunk> {
+        self.0.next().await
+    }
+
+    async fn finish(self: Box<Self>) -> Ending {
+        let outcome = self.0.finish().await;
+        Ending {
+            exit_code: outcome.exit_code,
+            timed_out: outcome.timed_out,
+            limits: outcome.limits,
+            wall: outcome.wall,
+        }
+    }
+}

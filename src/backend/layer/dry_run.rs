@@ -1,0 +1,210 @@
+//! Everything happens, and nothing of it lands.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use similar::TextDiff;
+
+use super::super::execute::{ExecuteRequest, Executed, Offload, Offloaded, OutputStream};
+use super::super::{
+    Backend, BackendError, Content, EditRequest, Edited, Found, GlobRequest, Globbed, GrepRequest, Grepped, Listed,
+    ReadRequest, Result, SandboxBackend, Upload, WriteRequest, Written, bounds,
+};
+use crate::limits::{DIFF_BYTES, DIFF_MILLIS};
+
+/// A copy of a backend that starts as it is, on which everything is done: reads see what was written, commands see it
+/// too, and the backend itself stays as it was. [`DryRun::diff`] says what would have changed.
+///
+/// The copy is a fork or an overlay and costs nothing for the files it holds; a backend that has neither cannot be
+/// run dry and says so.
+pub struct DryRun {
+    before: Arc<dyn Backend>,
+    after: Arc<dyn Backend>,
+}
+
+/// What a dry run would have changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diff {
+    /// File by file, in the order of their paths.
+    pub changes: Vec<Change>,
+}
+
+/// A file that would have changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Which.
+    pub path: String,
+    /// How.
+    pub what: What,
+    /// The change as a unified diff; empty for what is not text, or too large to compare.
+    pub patch: String,
+}
+
+/// How a file would have changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the words say it")]
+pub enum What {
+    Added,
+    Changed,
+    Removed,
+}
+
+impl DryRun {
+    /// A dry run of a backend.
+    pub fn around(inner: Arc<dyn Backend>) -> Result<DryRun> {
+        Ok(DryRun { after: inner.fork()?, before: inner })
+    }
+
+    /// What would have changed below `root`.
+    pub async fn diff(&self, root: &str) -> Result<Diff> {
+        let (mut before, after) = (files(&self.before, root).await?, files(&self.after, root).await?);
+        let mut changes = Vec::new();
+        for (path, new) in after {
+            match before.remove(&path) {
+                // Each version has a time of its own, so what has neither another size nor another time is the same.
+                Some(old) if old.size == new.size && old.modified == new.modified => {}
+                old => changes.extend(self.change(path, old.is_some(), true).await?),
+            }
+        }
+        for path in before.into_keys() {
+            changes.extend(self.change(path, true, false).await?);
+        }
+        changes.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        Ok(Diff { changes })
+    }
+
+    async fn change(&self, path: String, was: bool, is: bool) -> Result<Option<Change>> {
+        let old = content(&self.before, &path, was).await?;
+        let new = content(&self.after, &path, is).await?;
+        let what = match (was, is) {
+            (true, true) if old == new => return Ok(None),
+            (true, true) => What::Changed,
+            (false, _) => What::Added,
+            (true, false) => What::Removed,
+        };
+        let patch = patch(&path, what, &old, &new);
+        Ok(Some(Change { path, what, patch }))
+    }
+
+    fn executing(&self) -> Result<&dyn SandboxBackend> {
+        self.after.sandbox().ok_or(BackendError::ExecutesNothing)
+    }
+}
+
+impl Diff {
+    /// All changes as one patch.
+    pub fn patch(&self) -> String {
+        self.changes.iter().map(|change| change.patch.as_str()).collect()
+    }
+}
+
+/// Every file below a directory, by its path.
+async fn files(backend: &Arc<dyn Backend>, root: &str) -> Result<BTreeMap<String, Found>> {
+    let all = GlobRequest {
+        hidden: true,
+        most: bounds::WALK_ENTRIES,
+        time: bounds::FILE_TIME,
+        ..GlobRequest::new("/**", root)
+    };
+    let found = backend.glob(all).await?;
+    if found.cut.is_some() {
+        return Err(BackendError::Unsupported("a comparison of more files than can be listed".to_owned()));
+    }
+    Ok(found.matches.into_iter().map(|found| (found.path.clone(), found)).collect())
+}
+
+async fn content(backend: &Arc<dyn Backend>, path: &str, is_there: bool) -> Result<Vec<u8>> {
+    if !is_there {
+        return Ok(Vec::new());
+    }
+    backend.download(vec![path.to_owned()]).await.pop().unwrap_or(Ok(Vec::new()))
+}
+
+fn patch(path: &str, what: What, old: &[u8], new: &[u8]) -> String {
+    let (Ok(old), Ok(new)) = (std::str::from_utf8(old), std::str::from_utf8(new)) else {
+        return String::new();
+    };
+    if old.len().max(new.len()) as u64 > DIFF_BYTES || old.contains('\0') || new.contains('\0') {
+        return String::new();
+    }
+    let name = |side: &str, is_there: bool| if is_there { format!("{side}{path}") } else { "/dev/null".to_owned() };
+    let (from, to) = (name("a", what != What::Added), name("b", what != What::Removed));
+    let deadline = std::time::Duration::from_millis(DIFF_MILLIS);
+    let diff = TextDiff::configure().timeout(deadline).diff_lines(old, new);
+    diff.unified_diff().context_radius(3).header(&from, &to).to_string()
+}
+
+#[async_trait]
+impl Backend for DryRun {
+    async fn ls(&self, path: &str) -> Result<Listed> {
+        self.after.ls(path).await
+    }
+
+    async fn read(&self, request: ReadRequest) -> Result<Content> {
+        self.after.read(request).await
+    }
+
+    async fn write(&self, request: WriteRequest) -> Result<Written> {
+        self.after.write(request).await
+    }
+
+    async fn edit(&self, request: EditRequest) -> Result<Edited> {
+        self.after.edit(request).await
+    }
+
+    async fn delete(&self, path: &str) -> Result<()> {
+        self.after.delete(path).await
+    }
+
+    async fn glob(&self, request: GlobRequest) -> Result<Globbed> {
+        self.after.glob(request).await
+    }
+
+    async fn grep(&self, request: GrepRequest) -> Result<Grepped> {
+        self.after.grep(request).await
+    }
+
+    async fn upload(&self, files: Vec<Upload>) -> Vec<Result<Written>> {
+        self.after.upload(files).await
+    }
+
+    async fn download(&self, paths: Vec<String>) -> Vec<Result<Vec<u8>>> {
+        self.after.download(paths).await
+    }
+
+    async fn resolve(&self, path: &str) -> Result<String> {
+        self.after.resolve(path).await
+    }
+
+    fn largest_file(&self) -> u64 {
+        self.after.largest_file()
+    }
+
+    fn fork(&self) -> Result<Arc<dyn Backend>> {
+        self.after.fork()
+    }
+
+    fn sandbox(&self) -> Option<&dyn SandboxBackend> {
+        self.after.sandbox().map(|_| self as &dyn SandboxBackend)
+    }
+}
+
+#[async_trait]
+impl SandboxBackend for DryRun {
+    fn id(&self) -> String {
+        self.after.sandbox().map_or_else(String::new, SandboxBackend::id)
+    }
+
+    async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>> {
+        self.executing()?.stream(request).await
+    }
+
+    async fn execute(&self, request: ExecuteRequest) -> Result<Executed> {
+        self.executing()?.execute(request).await
+    }
+
+    async fn execute_with_offload(&self, request: ExecuteRequest, offload: Offload) -> Result<Offloaded> {
+        self.executing()?.execute_with_offload(request, offload).await
+    }
+}

@@ -1,0 +1,192 @@
+//! Taking secrets out of what comes back.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use regex::bytes::{Regex, RegexBuilder};
+
+use super::super::execute::{Ending, ExecuteRequest, OutputStream};
+use super::super::{
+    Backend, BackendError, Content, EditRequest, Edited, GlobRequest, Globbed, GrepRequest, Grepped, Listed, Page,
+    PatternFault, ReadRequest, Result, SandboxBackend, Upload, WriteRequest, Written, bounds,
+};
+use crate::kernel::Channel;
+use crate::sandbox::Chunk;
+
+/// Replaces what the patterns match in everything that a reader sees: pages, bytes, lines that were found, output of
+/// commands. Output that streams is looked at line by line, so a pattern has to match within a line there; a line longer
+/// than 64 KiB is looked at in parts. Whoever can execute commands can also write a secret backwards: this keeps
+/// secrets out of logs and contexts, it does not keep them from someone who wants them.
+#[derive(Clone)]
+pub struct Redact {
+    inner: Arc<dyn Backend>,
+    patterns: Arc<[Regex]>,
+    with: String,
+}
+
+impl Redact {
+    /// Around a backend: regular expressions, and what to put in place of what they match.
+    pub fn around(inner: Arc<dyn Backend>, patterns: &[&str], with: impl Into<String>) -> Result<Redact> {
+        let compile = |pattern: &&str| {
+            let built = RegexBuilder::new(pattern).size_limit(bounds::REGEX_BYTES).build();
+            built.map_err(|error| BackendError::pattern(*pattern, PatternFault::Syntax(error.to_string())))
+        };
+        let patterns = patterns.iter().map(compile).collect::<Result<_>>()?;
+        Ok(Redact { inner, patterns, with: with.into() })
+    }
+
+    fn bytes(&self, bytes: Vec<u8>) -> Vec<u8> {
+        self.patterns.iter().fold(bytes, |bytes, pattern| {
+            let with = regex::bytes::NoExpand(self.with.as_bytes());
+            match pattern.replace_all(&bytes, with) {
+                std::borrow::Cow::Borrowed(_) => bytes,
+                std::borrow::Cow::Owned(bytes) => bytes,
+            }
+        })
+    }
+
+    fn text(&self, text: String) -> String {
+        String::from_utf8_lossy(&self.bytes(text.into_bytes())).into_owned()
+    }
+}
+
+#[async_trait]
+impl Backend for Redact {
+    async fn ls(&self, path: &str) -> Result<Listed> {
+        self.inner.ls(path).await
+    }
+
+    async fn read(&self, request: ReadRequest) -> Result<Content> {
+        Ok(match self.inner.read(request).await? {
+            Content::Text(page) => Content::Text(Page { text: self.text(page.text), ..page }),
+            Content::Bytes(bytes) => Content::Bytes(self.bytes(bytes)),
+            content => content,
+        })
+    }
+
+    async fn write(&self, request: WriteRequest) -> Result<Written> {
+        self.inner.write(request).await
+    }
+
+    async fn edit(&self, request: EditRequest) -> Result<Edited> {
+        self.inner.edit(request).await
+    }
+
+    async fn delete(&self, path: &str) -> Result<()> {
+        self.inner.delete(path).await
+    }
+
+    async fn glob(&self, request: GlobRequest) -> Result<Globbed> {
+        self.inner.glob(request).await
+    }
+
+    async fn grep(&self, request: GrepRequest) -> Result<Grepped> {
+        let mut grepped = self.inner.grep(request).await?;
+        for found in &mut grepped.matches {
+            found.text = self.text(std::mem::take(&mut found.text));
+            for line in found.before.iter_mut().chain(&mut found.after) {
+                *line = self.text(std::mem::take(line));
+            }
+        }
+        Ok(grepped)
+    }
+
+    async fn upload(&self, files: Vec<Upload>) -> Vec<Result<Written>> {
+        self.inner.upload(files).await
+    }
+
+    async fn download(&self, paths: Vec<String>) -> Vec<Result<Vec<u8>>> {
+        let answers = self.inner.download(paths).await;
+        answers.into_iter().map(|answer| answer.map(|bytes| self.bytes(bytes))).collect()
+    }
+
+    async fn resolve(&self, path: &str) -> Result<String> {
+        self.inner.resolve(path).await
+    }
+
+    fn largest_file(&self) -> u64 {
+        self.inner.largest_file()
+    }
+
+    fn fork(&self) -> Result<Arc<dyn Backend>> {
+        Ok(Arc::new(Redact { inner: self.inner.fork()?, ..self.clone() }))
+    }
+
+    fn sandbox(&self) -> Option<&dyn SandboxBackend> {
+        self.inner.sandbox().map(|_| self as &dyn SandboxBackend)
+    }
+}
+
+#[async_trait]
+impl SandboxBackend for Redact {
+    fn id(&self) -> String {
+        self.inner.sandbox().map_or_else(String::new, SandboxBackend::id)
+    }
+
+    /// The other ways to execute go through here: what is cut out of the middle of the output must not be a part of a
+    /// secret.
+    async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>> {
+        let stream = self.inner.sandbox().ok_or(BackendError::ExecutesNothing)?.stream(request).await?;
+        Ok(Box::new(Lines { stream, redact: self.clone(), pending: None, ready: VecDeque::new() }))
+    }
+}
+
+/// Output by whole lines, redacted.
+struct Lines {
+    stream: Box<dyn OutputStream>,
+    redact: Redact,
+    /// The start of a line. A piece of the other output ends it, so that the order of writing is kept.
+    pending: Option<(Channel, Vec<u8>)>,
+    ready: VecDeque<Chunk>,
+}
+
+impl Lines {
+    fn give(&mut self, channel: Channel, bytes: Vec<u8>) {
+        if !bytes.is_empty() {
+            self.ready.push_back(Chunk { channel, bytes: self.redact.bytes(bytes).into() });
+        }
+    }
+
+    fn take(&mut self, chunk: &Chunk) {
+        let mut bytes = match self.pending.take() {
+            Some((channel, bytes)) if channel == chunk.channel => bytes,
+            Some((channel, bytes)) => {
+                self.give(channel, bytes);
+                Vec::new()
+            }
+            None => Vec::new(),
+        };
+        bytes.extend_from_slice(&chunk.bytes);
+        let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let rest = bytes.split_off(end);
+        self.give(chunk.channel, bytes);
+        if rest.len() > bounds::REDACT_LINE_BYTES {
+            self.give(chunk.channel, rest);
+        } else if !rest.is_empty() {
+            self.pending = Some((chunk.channel, rest));
+        }
+    }
+}
+
+#[async_trait]
+impl OutputStream for Lines {
+    async fn next(&mut self) -> Option<Chunk> {
+        loop {
+            if let Some(chunk) = self.ready.pop_front() {
+                return Some(chunk);
+            }
+            match self.stream.next().await {
+                Some(chunk) => self.take(&chunk),
+                None => {
+                    let (channel, bytes) = self.pending.take()?;
+                    self.give(channel, bytes);
+                }
+            }
+        }
+    }
+
+    async fn finish(self: Box<Self>) -> Ending {
+        self.stream.finish().await
+    }
+}

@@ -1,0 +1,161 @@
+//! DeerFlow: strings, and Python's exceptions.
+
+use serde::Serialize;
+
+use super::super::{
+    BackendError, Content, Executed, Found, GlobRequest, Globbed, GrepRequest, Grepped, ReadAs, ReadRequest, Result,
+    WriteMode, WriteRequest,
+};
+use super::lossy;
+use crate::error::Errno;
+use crate::vfs::Kind;
+
+/// Matches of a search by name, unless told otherwise.
+pub const GLOB_RESULTS: usize = 200;
+/// Matches of a search for lines, unless told otherwise.
+pub const GREP_RESULTS: usize = 100;
+/// Levels of a listing, unless told otherwise.
+pub const LIST_DEPTH: usize = 2;
+
+/// An exception of Python.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Exception {
+    /// Its class.
+    pub class: &'static str,
+    /// Its errno on Linux, if it is an `OSError`.
+    pub errno: Option<i32>,
+    /// What it says.
+    pub message: String,
+}
+
+/// A line that matches.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[allow(missing_docs, reason = "the framework's own names")]
+pub struct GrepMatch {
+    pub path: String,
+    pub line_number: u64,
+    pub line: String,
+}
+
+/// The answer of `execute_command`.
+pub fn execute_text(answer: Result<Executed>) -> String {
+    let executed = match answer {
+        Ok(executed) => executed,
+        Err(error) => return format!("Error: {error}"),
+    };
+    let mut text = lossy(&executed.stdout());
+    let stderr = lossy(&executed.stderr());
+    if !stderr.is_empty() {
+        text = if text.is_empty() { stderr } else { format!("{text}\nStd Error:\n{stderr}") };
+    }
+    if executed.exit_code() != 0 {
+        text += &format!("\nExit Code: {}", executed.exit_code());
+    }
+    if text.is_empty() { "(no output)".to_owned() } else { text }
+}
+
+/// What `read_file(path, start_line, end_line)` asks: from 1, the last one included.
+pub fn read_request(path: &str, start_line: Option<u64>, end_line: Option<u64>) -> ReadRequest {
+    let offset = start_line.unwrap_or(1).max(1) - 1;
+    let limit = end_line.map_or(u64::MAX, |end| end.saturating_sub(offset));
+    ReadRequest {
+        path: path.to_owned(),
+        r#as: ReadAs::Text { offset, limit, most: super::super::bounds::FILE_BYTES, universal_newlines: true },
+    }
+}
+
+/// The answer of `read_file`. The last line has no end: a caller that wants the bytes downloads them.
+pub fn read_text(path: &str, answer: Result<Content>) -> std::result::Result<String, Exception> {
+    match answer {
+        Ok(Content::Empty | Content::NoLines) | Err(BackendError::PastEnd { .. }) => Ok(String::new()),
+        Ok(Content::Text(page)) => Ok(page.text),
+        Ok(Content::Bytes(_)) => {
+            let message = format!("'utf-8' codec can't decode '{path}'");
+            Err(Exception { class: "UnicodeDecodeError", errno: None, message })
+        }
+        Err(error) => Err(exception(&error)),
+    }
+}
+
+/// What `write_file(path, content, append)` asks.
+pub fn write_request(path: &str, content: &str, append: bool) -> WriteRequest {
+    let mode = if append { WriteMode::Append } else { WriteMode::Replace };
+    WriteRequest::new(path, content.as_bytes().to_vec()).mode(mode)
+}
+
+/// What `list_dir(path, max_depth)` asks.
+pub fn list_request(path: &str, max_depth: usize) -> GlobRequest {
+    let levels: Vec<String> = (1..=max_depth.clamp(1, 16)).map(|depth| vec!["*"; depth].join("/")).collect();
+    let pattern = if levels.len() == 1 { "/*".to_owned() } else { format!("{{{}}}", levels.join(",")) };
+    GlobRequest { directories: true, hidden: true, ..GlobRequest::new(pattern, path) }
+}
+
+/// The answer of `list_dir`: directories end in a slash.
+pub fn list_lines(globbed: Globbed) -> Vec<String> {
+    let line = |found: Found| if found.kind == Kind::Directory { found.path + "/" } else { found.path };
+    globbed.matches.into_iter().map(line).collect()
+}
+
+/// What `glob(path, pattern, include_dirs, max_results)` asks.
+pub fn glob_request(path: &str, pattern: &str, include_dirs: bool, max_results: usize) -> GlobRequest {
+    GlobRequest { directories: include_dirs, most: max_results, ..GlobRequest::new(pattern, path) }
+}
+
+/// The answer of `glob`: paths, and whether there are more.
+pub fn glob_answer(globbed: Globbed) -> (Vec<String>, bool) {
+    let is_cut = globbed.cut.is_some();
+    (globbed.matches.into_iter().map(|found| found.path).collect(), is_cut)
+}
+
+/// What `grep(path, pattern, …)` asks: a regular expression whatever the case, unless told otherwise.
+pub fn grep_request(
+    path: &str,
+    pattern: &str,
+    glob: Option<&str>,
+    literal: bool,
+    case_sensitive: bool,
+    max_results: usize,
+) -> GrepRequest {
+    GrepRequest {
+        literal,
+        ignore_case: !case_sensitive,
+        include: glob.map(str::to_owned),
+        most: max_results,
+        ..GrepRequest::literal(pattern, path)
+    }
+}
+
+/// The answer of `grep`: lines, and whether there are more.
+pub fn grep_answer(grepped: Grepped) -> (Vec<GrepMatch>, bool) {
+    let line =
+        |found: super::super::GrepMatch| GrepMatch { path: found.path, line_number: found.line, line: found.text };
+    let is_cut = grepped.cut.is_some();
+    (grepped.matches.into_iter().map(line).collect(), is_cut)
+}
+
+/// The exception that an error is.
+pub fn exception(error: &BackendError) -> Exception {
+    let (class, errno) = match error.errno() {
+        Some(Errno::NoEntry) => ("FileNotFoundError", Some(2)),
+        Some(Errno::IsDirectory) => ("IsADirectoryError", Some(21)),
+        Some(Errno::NotDirectory) => ("NotADirectoryError", Some(20)),
+        Some(Errno::Access) => ("PermissionError", Some(13)),
+        Some(Errno::NotPermitted) => ("PermissionError", Some(1)),
+        Some(Errno::Exist) => ("FileExistsError", Some(17)),
+        Some(Errno::ReadOnly) => ("OSError", Some(30)),
+        Some(Errno::NoSpace) => ("OSError", Some(28)),
+        Some(Errno::Loop) => ("OSError", Some(40)),
+        Some(Errno::TimedOut) => ("TimeoutError", Some(110)),
+        Some(_) => ("OSError", None),
+        None => match error {
+            BackendError::Refused { .. } => ("PermissionError", Some(13)),
+            BackendError::NotText(_) => ("UnicodeDecodeError", None),
+            BackendError::Pattern { .. }
+            | BackendError::EmptyText(_)
+            | BackendError::TextNotFound(_)
+            | BackendError::Ambiguous { .. } => ("ValueError", None),
+            _ => ("OSError", None),
+        },
+    };
+    Exception { class, errno, message: error.to_string() }
+}

@@ -1,0 +1,117 @@
+//! The tables of a store.
+
+use redb::{ReadableDatabase, ReadableTable, Table, TableDefinition, WriteTransaction};
+
+use crate::error::{Errno, Result};
+use crate::path::Subpath;
+use crate::vfs::{GROUP, Kind, Stat, USER};
+
+/// A name: the directory's path, and the name in it. So the names of a directory are neighbours.
+pub(super) type Key = (&'static str, &'static str);
+
+/// What is known of a name: whether it is a directory, size, time of the last change, number, permission bits.
+pub(super) type Facts = (bool, u64, u64, u64, u32);
+
+/// Names.
+pub(super) const NAMES: TableDefinition<'static, Key, Facts> = TableDefinition::new("names");
+/// What is in the files: apart, so that a listing does not read it.
+pub(super) const CONTENT: TableDefinition<'static, Key, &'static [u8]> = TableDefinition::new("content");
+/// The number that the next file gets, and the bytes of all.
+const COUNTERS: TableDefinition<'static, &'static str, u64> = TableDefinition::new("counters");
+const NEXT: &str = "next";
+const BYTES: &str = "bytes";
+
+/// The number of the root, which is not in the tables.
+const ROOT: u64 = 1;
+
+/// What the database says is one error to us: it cannot read or write.
+pub(super) fn io(_error: impl Into<redb::Error>) -> Errno {
+    Errno::Io
+}
+
+pub(super) fn stat((is_dir, size, modified, inode, mode): Facts) -> Stat {
+    Stat {
+        kind: if is_dir { Kind::Directory } else { Kind::File },
+        mode,
+        uid: USER,
+        gid: GROUP,
+        size,
+        links: if is_dir { 2 } else { 1 },
+        device: 0,
+        inode,
+        accessed: modified,
+        modified,
+        changed: modified,
+    }
+}
+
+pub(super) fn root() -> Facts {
+    (true, 0, 0, ROOT, 0o755)
+}
+
+/// What a path names.
+pub(super) fn look(names: &impl ReadableTable<Key, Facts>, path: Subpath<'_>) -> Result<Option<Facts>> {
+    match path.split() {
+        None => Ok(Some(root())),
+        Some((parent, name)) => Ok(names.get((parent.as_str(), name)).map_err(io)?.map(|facts| facts.value())),
+    }
+}
+
+/// What a path names, or which error its absence is.
+pub(super) fn find(names: &impl ReadableTable<Key, Facts>, path: Subpath<'_>) -> Result<Facts> {
+    if let Some(facts) = look(names, path)? {
+        return Ok(facts);
+    }
+    directory_of(names, path)?;
+    Err(Errno::NoEntry)
+}
+
+/// Checks that the directory of a path is there.
+pub(super) fn directory_of(names: &impl ReadableTable<Key, Facts>, path: Subpath<'_>) -> Result<()> {
+    let mut at = path;
+    while let Some((parent, _)) = at.split() {
+        match look(names, parent)? {
+            Some((true, ..)) if at == path => return Ok(()),
+            Some((true, ..)) => return Err(Errno::NoEntry),
+            Some(_) => return Err(Errno::NotDirectory),
+            None => at = parent,
+        }
+    }
+    Ok(())
+}
+
+/// Counts `size` bytes in place of `before` and gives out a number.
+pub(super) fn account(write: &WriteTransaction, before: u64, size: u64, most: u64) -> Result<u64> {
+    let mut counters = write.open_table(COUNTERS).map_err(io)?;
+    let bytes = value(&counters, BYTES)?.saturating_sub(before).saturating_add(size);
+    if size > before && bytes > most {
+        return Err(Errno::NoSpace);
+    }
+    let number = value(&counters, NEXT)?.max(ROOT) + 1;
+    counters.insert(BYTES, bytes).map_err(io)?;
+    counters.insert(NEXT, number).map_err(io)?;
+    Ok(number)
+}
+
+fn value(counters: &Table<'_, &'static str, u64>, name: &str) -> Result<u64> {
+    Ok(counters.get(name).map_err(io)?.map_or(0, |value| value.value()))
+}
+
+/// Makes the tables, so that a reader finds them.
+pub(super) fn make(database: &redb::Database) -> Result<()> {
+    let write = database.begin_write().map_err(io)?;
+    write.open_table(NAMES).map_err(io)?;
+    write.open_table(CONTENT).map_err(io)?;
+    write.open_table(COUNTERS).map_err(io)?;
+    write.commit().map_err(io)
+}
+
+/// Looks at the names as they are now.
+pub(super) fn read<T>(
+    database: &redb::Database,
+    look: impl FnOnce(&redb::ReadOnlyTable<Key, Facts>, &redb::ReadTransaction) -> Result<T>,
+) -> Result<T> {
+    let read = database.begin_read().map_err(io)?;
+    let names = read.open_table(NAMES).map_err(io)?;
+    look(&names, &read)
+}

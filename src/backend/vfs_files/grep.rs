@@ -1,0 +1,243 @@
+//! Finding lines, with the engines of ripgrep.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
+
+use super::super::stop::Stop;
+use super::super::{BackendError, Cut, GrepMatch, GrepRequest, Grepped, Pattern, PatternFault, Result, bounds};
+use super::walk::{Visit, walk};
+use super::{VfsFiles, shown};
+use crate::error::Errno;
+use crate::limits::TRANSFER_BYTES;
+use crate::path::GuestPath;
+use crate::vfs::{File, Kind, OpenHow, Opened};
+
+impl VfsFiles {
+    pub(super) fn grep(&self, request: &GrepRequest, stop: &Stop) -> Result<Grepped> {
+        let mut search = Search::new(request)?;
+        let include = request.include.as_deref().map(|glob| Pattern::new(glob, false)).transpose()?;
+        let (root, prefix) = match self.search_root(&request.path) {
+            Err(BackendError::File { errno: Errno::NotDirectory, .. }) => {
+                return self.grep_file(request, search, include.as_ref(), stop);
+            }
+            found => found?,
+        };
+        let start = include.as_ref().map(Pattern::start);
+        let mut unreadable = false;
+        let walked = walk(self.vfs(), &root, start, stop, |here| match here.entry.kind {
+            Kind::Directory if request.skip.iter().any(|skip| skip == here.name()) => Visit::Next,
+            Kind::Directory => match (&include, here.state) {
+                (Some(include), Some(places)) => {
+                    include.enter(places, here.name()).map_or(Visit::Next, |places| Visit::Enter(Some(places)))
+                }
+                _ => Visit::Enter(None),
+            },
+            Kind::File => {
+                if let (Some(include), Some(places)) = (&include, here.state)
+                    && !include.accepts(places, here.name(), false)
+                {
+                    return Visit::Next;
+                }
+                match here.path().and_then(|path| self.open_at(&path)) {
+                    Ok(file) => {
+                        let path = || [&prefix, "/", &here.relative()].concat();
+                        unreadable |= search.file(&file, &path, stop).is_err();
+                    }
+                    Err(Errno::NoEntry) => {}
+                    Err(_) => unreadable = true,
+                }
+                search.cut.map_or(Visit::Next, Visit::End)
+            }
+            _ => Visit::Next,
+        });
+        let walked = walked.map_err(|errno| BackendError::file(&request.path, errno))?;
+        Ok(search.finish(walked.or(unreadable.then_some(Cut::Unreadable)), stop))
+    }
+
+    /// A search through one file. It was named, so only a pattern about names can leave it out.
+    fn grep_file(
+        &self,
+        request: &GrepRequest,
+        mut search: Search,
+        include: Option<&Pattern>,
+        stop: &Stop,
+    ) -> Result<Grepped> {
+        let path = self.parse(&request.path)?;
+        let (file, _) = self.open_regular(&request.path)?;
+        let name = path.file_name().unwrap_or_default();
+        let mut cut = None;
+        if !include.is_some_and(|include| include.is_about_names() && !include.matches(name)) {
+            cut = search.file(&file, &|| shown(&path), stop).is_err().then_some(Cut::Unreadable);
+        }
+        Ok(search.finish(cut, stop))
+    }
+
+    fn open_at(&self, path: &GuestPath) -> crate::error::Result<Arc<dyn File>> {
+        let how = OpenHow { read: true, nofollow: true, ..OpenHow::default() };
+        match self.vfs().open(path, &how)? {
+            Opened::File(file) if file.seekable() => Ok(file),
+            _ => Err(Errno::NoDevice),
+        }
+    }
+}
+
+/// A search that goes through files one by one.
+struct Search {
+    matcher: RegexMatcher,
+    searcher: Searcher,
+    matches: Vec<GrepMatch>,
+    bytes: usize,
+    most: usize,
+    before: usize,
+    after: usize,
+    cut: Option<Cut>,
+}
+
+impl Search {
+    fn new(request: &GrepRequest) -> Result<Search> {
+        let [before, after] = [request.before, request.after].map(|lines| lines.min(bounds::CONTEXT_LINES));
+        let searcher = SearcherBuilder::new()
+            .line_number(true)
+            .before_context(before)
+            .after_context(after)
+            .heap_limit(Some(bounds::LINE_BYTES))
+            .binary_detection(BinaryDetection::quit(0))
+            // A byte order mark would turn a file into another encoding than the one that pages and edits see.
+            .bom_sniffing(false)
+            .build();
+        let (matcher, matches) = (matcher(request)?, Vec::new());
+        Ok(Search { matcher, searcher, matches, bytes: 0, most: request.most, before, after, cut: None })
+    }
+
+    /// Searches a file. An error is one of reading it.
+    fn file(&mut self, file: &Arc<dyn File>, path: &dyn Fn() -> String, stop: &Stop) -> io::Result<()> {
+        let Search { matcher, searcher, matches, bytes, most, before, after, cut } = self;
+        let (first, recent) = (matches.len(), Vec::new());
+        let (most, before, after) = (*most, *before, *after);
+        let sink = Lines { path, matches, first, bytes, most, before, after, cut, recent };
+        // Most files are one piece: it is searched where it lies.
+        let piece = file.read_at(0, TRANSFER_BYTES).map_err(io::Error::other)?;
+        let is_whole = piece.len() < TRANSFER_BYTES
+            && file.read_at(piece.len() as u64, TRANSFER_BYTES).map_err(io::Error::other)?.is_empty();
+        if is_whole {
+            searcher.search_slice(&*matcher, &piece, sink)
+        } else {
+            searcher.search_reader(&*matcher, Reading { file, at: 0, stop }, sink)
+        }
+    }
+
+    fn finish(self, cut: Option<Cut>, stop: &Stop) -> Grepped {
+        let cut = if stop.is_set() { Some(Cut::Budget.or(cut)) } else { cut };
+        Grepped { matches: self.matches, cut: self.cut.or(cut) }
+    }
+}
+
+fn matcher(request: &GrepRequest) -> Result<RegexMatcher> {
+    let refused = |text: String| BackendError::pattern(&request.pattern, PatternFault::Syntax(text));
+    if request.pattern.len() > bounds::PATTERN_BYTES {
+        return Err(BackendError::pattern(&request.pattern, PatternFault::TooBroad));
+    }
+    let mut builder = RegexMatcherBuilder::new();
+    builder
+        .case_insensitive(request.ignore_case)
+        .fixed_strings(request.literal)
+        .multi_line(true)
+        .line_terminator(Some(b'\n'));
+    builder.size_limit(bounds::REGEX_BYTES).dfa_size_limit(bounds::REGEX_BYTES);
+    let built = if request.literal {
+        // As `grep -F` has it: each line is an alternative.
+        builder.build_many(&request.pattern.split('\n').collect::<Vec<_>>())
+    } else {
+        builder.build(&request.pattern)
+    };
+    built.map_err(|error| refused(error.to_string()))
+}
+
+/// A file of the VFS, read from its start.
+struct Reading<'a> {
+    file: &'a Arc<dyn File>,
+    at: u64,
+    stop: &'a Stop,
+}
+
+impl Read for Reading<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.stop.is_set() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        let piece = self.file.read_at(self.at, buffer.len()).map_err(io::Error::other)?;
+        let piece = &piece[..piece.len().min(buffer.len())];
+        buffer[..piece.len()].copy_from_slice(piece);
+        self.at += piece.len() as u64;
+        Ok(piece.len())
+    }
+}
+
+/// Takes the lines of one file.
+struct Lines<'a> {
+    /// Made only when something is found.
+    path: &'a dyn Fn() -> String,
+    matches: &'a mut Vec<GrepMatch>,
+    /// Where in `matches` this file begins.
+    first: usize,
+    bytes: &'a mut usize,
+    most: usize,
+    before: usize,
+    after: usize,
+    cut: &'a mut Option<Cut>,
+    /// The last lines that were seen, with their numbers: what stands before the next match.
+    recent: Vec<(u64, String)>,
+}
+
+impl Lines<'_> {
+    /// Notes a line: as what follows the matches before it, and as what may stand before the next.
+    fn note(&mut self, line: u64, text: &str) {
+        let after = self.after as u64;
+        for found in self.matches[self.first..].iter_mut().rev().take_while(|found| found.line + after >= line) {
+            found.after.push(text.to_owned());
+            *self.bytes += text.len();
+        }
+        if self.before > 0 {
+            if self.recent.len() == self.before {
+                self.recent.remove(0);
+            }
+            self.recent.push((line, text.to_owned()));
+        }
+    }
+}
+
+impl Sink for Lines<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, _searcher: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
+        if self.matches.len() >= self.most {
+            *self.cut = Some(Cut::Count);
+            return Ok(false);
+        }
+        if *self.bytes > bounds::GREP_BYTES {
+            *self.cut = Some(Cut::Budget);
+            return Ok(false);
+        }
+        let (line, text) = (found.line_number().unwrap_or(0), text(found.bytes()));
+        let from = line.saturating_sub(self.before as u64);
+        let before = self.recent.iter().filter(|(number, _)| (from..line).contains(number));
+        let before: Vec<String> = before.map(|(_, text)| text.clone()).collect();
+        self.note(line, &text);
+        *self.bytes += text.len() + before.iter().map(String::len).sum::<usize>();
+        self.matches.push(GrepMatch { path: (self.path)(), line, text, before, after: Vec::new() });
+        Ok(true)
+    }
+
+    fn context(&mut self, _searcher: &Searcher, context: &SinkContext<'_>) -> io::Result<bool> {
+        self.note(context.line_number().unwrap_or(0), &text(context.bytes()));
+        Ok(true)
+    }
+}
+
+/// A line without its end.
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes.strip_suffix(b"\n").unwrap_or(bytes)).into_owned()
+}

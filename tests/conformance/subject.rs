@@ -1,0 +1,241 @@
+//! The backends that are tested.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+
+use isopod::backend::layer::{Audit, DryRun, PathMap, WriteQuota};
+use isopod::backend::{
+    Backend, Bubblewrap, Composite, Directory, Docker, ExecFiles, ExecuteRequest, Isopod, LocalShell, Memory,
+    SandboxBackend, Store,
+};
+use isopod::vfs::Rules;
+use isopod::{Limits, Sandbox};
+
+/// A backend and how to prepare it from outside.
+pub struct Subject {
+    pub name: &'static str,
+    pub backend: Arc<dyn Backend>,
+    /// The directory of the cases, as the backend knows it.
+    pub root: String,
+    /// The same as the host knows it, if it does.
+    pub host: Option<PathBuf>,
+    /// A sandbox whose files are the backend's.
+    pub sandbox: Option<Sandbox>,
+    /// Whether file operations are confined to a root.
+    pub is_confined: bool,
+    /// Whether commands know the files by the names that file operations have for them.
+    pub names_are_the_same: bool,
+    /// Whether the operations go by shell commands.
+    pub is_by_commands: bool,
+    /// What has to live as long.
+    _keep: Vec<tempfile::TempDir>,
+}
+
+impl Subject {
+    fn new(name: &'static str, backend: Arc<dyn Backend>, root: &str) -> Subject {
+        Subject {
+            name,
+            backend,
+            root: root.to_owned(),
+            host: None,
+            sandbox: None,
+            is_confined: true,
+            names_are_the_same: true,
+            is_by_commands: false,
+            _keep: Vec::new(),
+        }
+    }
+
+    fn on(mut self, host: tempfile::TempDir) -> Subject {
+        self.host = Some(host.path().to_owned());
+        self._keep.push(host);
+        self
+    }
+
+    pub fn executing(&self) -> Option<&dyn SandboxBackend> {
+        self.backend.sandbox()
+    }
+
+    /// Makes a link, if there is a way to.
+    pub fn link(&self, target: &str, below: &str) -> bool {
+        let (Some(sandbox), path) = (&self.sandbox, format!("{}/{below}", self.root)) else {
+            return self.host.as_ref().is_some_and(|host| {
+                let path = host.join(below);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::os::unix::fs::symlink(target, path).is_ok()
+            });
+        };
+        sandbox.fs().create_dir_all(path.rsplit_once('/').unwrap().0).unwrap();
+        sandbox.fs().symlink(target, &path).is_ok()
+    }
+
+    pub fn can_link(&self) -> bool {
+        self.host.is_some() || self.sandbox.is_some()
+    }
+}
+
+fn sandbox() -> Sandbox {
+    Sandbox::builder().build().unwrap()
+}
+
+fn temp() -> tempfile::TempDir {
+    tempfile::Builder::new().prefix("conformance").tempdir().unwrap()
+}
+
+pub async fn isopod() -> Option<Subject> {
+    let sandbox = sandbox();
+    let backend = Arc::new(Isopod::new("iso-1", sandbox.clone()).unwrap());
+    Some(Subject { sandbox: Some(sandbox), ..Subject::new("isopod", backend, "/workspace") })
+}
+
+pub async fn isopod_host() -> Option<Subject> {
+    let host = temp();
+    let sandbox = Sandbox::builder().mount(host.path(), "/workspace").protect(Rules::none()).build().unwrap();
+    let backend = Arc::new(Isopod::new("iso-2", sandbox).unwrap());
+    Some(Subject::new("isopod, host directory", backend, "/workspace").on(host))
+}
+
+pub async fn isopod_overlay() -> Option<Subject> {
+    let host = temp();
+    let sandbox = Sandbox::builder().mount_overlay(host.path(), "/workspace").protect(Rules::none()).build().unwrap();
+    let backend = Arc::new(Isopod::new("iso-3", sandbox.clone()).unwrap());
+    Some(Subject { sandbox: Some(sandbox), ..Subject::new("isopod, overlay", backend, "/workspace") })
+}
+
+pub async fn local_shell() -> Option<Subject> {
+    let host = temp();
+    let backend = Arc::new(LocalShell::unconfined(host.path()).unwrap());
+    let root = host.path().to_str().unwrap().to_owned();
+    Some(Subject::new("local shell", backend, &root).on(host))
+}
+
+pub async fn memory() -> Option<Subject> {
+    Some(Subject::new("memory", Arc::new(Memory::new(&Limits::default()).unwrap()), "/w"))
+}
+
+pub async fn directory() -> Option<Subject> {
+    let host = temp();
+    std::fs::create_dir(host.path().join("w")).unwrap();
+    let backend = Arc::new(Directory::open_with(host.path(), &Limits::default(), Rules::none()).unwrap());
+    let inner = host.path().join("w");
+    let subject = Subject::new("directory", backend, "/w").on(host);
+    Some(Subject { host: Some(inner), ..subject })
+}
+
+pub async fn store() -> Option<Subject> {
+    let host = temp();
+    let backend = Arc::new(Store::open(host.path().join("store.redb"), &Limits::default()).unwrap());
+    let subject = Subject::new("store", backend, "/w").on(host);
+    Some(Subject { host: None, ..subject })
+}
+
+pub async fn exec_local() -> Option<Subject> {
+    let host = temp();
+    let shell = LocalShell::unconfined(host.path()).unwrap();
+    let root = host.path().to_str().unwrap().to_owned();
+    let backend = Arc::new(ExecFiles::new(Arc::new(shell)));
+    let subject = Subject::new("exec files, local shell", backend, &root).on(host);
+    Some(Subject { is_confined: false, is_by_commands: true, ..subject })
+}
+
+/// Only where the sandbox has the programs: what is missing is named.
+pub async fn exec_isopod() -> Option<Subject> {
+    let sandbox = sandbox();
+    let isopod = Isopod::new("iso-4", sandbox.clone()).unwrap();
+    let probe = "for p in find grep stat base64 cksum readlink dirname head tail wc tr mv rm mkdir chmod; do \
+                 command -v $p >/dev/null || echo $p; done";
+    let missing = isopod.execute(ExecuteRequest::new(probe)).await.unwrap().stdout();
+    let missing = String::from_utf8_lossy(&missing).split_whitespace().collect::<Vec<_>>().join(" ");
+    if !missing.is_empty() {
+        println!("exec files, isopod: the sandbox has no {missing}");
+        return None;
+    }
+    let backend = Arc::new(ExecFiles::new(Arc::new(isopod)));
+    let subject = Subject::new("exec files, isopod", backend, "/workspace");
+    Some(Subject { sandbox: Some(sandbox), is_by_commands: true, ..subject })
+}
+
+/// A container of any image that is there already: nothing is fetched.
+pub async fn docker() -> Option<Subject> {
+    let client = ["docker", "podman"].into_iter().find(|client| succeeds(&[client, "info"]))?;
+    let images = output(&[client, "images", "-q"])?;
+    let image = images.lines().next()?.to_owned();
+    let container = output(&[client, "run", "-d", "--rm", &image, "sleep", "600"])?.trim().to_owned();
+    let backend = Arc::new(Docker::new(client, container).backend());
+    Some(Subject { is_confined: false, is_by_commands: true, ..Subject::new("docker", backend, "/tmp/w") })
+}
+
+/// What the client is told, where there is no daemon: a script in its place does on the host what it is told.
+pub async fn docker_client() -> Option<Subject> {
+    use std::os::unix::fs::PermissionsExt;
+    let (host, client) = (temp(), temp());
+    let path = client.path().join("docker");
+    let script = "#!/bin/sh\n[ \"$1\" = exec ] || exit 1\nshift\nwhile :; do case $1 in -i) shift;; -w) cd \"$2\" || exit 1; \
+                  shift 2;; -e) export \"$2\"; shift 2;; *) break;; esac; done\n[ \"$1\" = box ] || exit 1\nshift\nexec \"$@\"\n";
+    std::fs::write(&path, script).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let backend = Arc::new(Docker::new(path.to_str().unwrap(), "box").backend());
+    let root = host.path().to_str().unwrap().to_owned();
+    let mut subject = Subject::new("docker, a script in place of the client", backend, &root).on(host);
+    subject._keep.push(client);
+    Some(Subject { is_confined: false, is_by_commands: true, ..subject })
+}
+
+pub async fn bubblewrap() -> Option<Subject> {
+    if !succeeds(&["bwrap", "--ro-bind", "/", "/", "--unshare-all", "true"]) {
+        return None;
+    }
+    let host = temp();
+    let backend = Arc::new(Bubblewrap::new(host.path()).backend());
+    let subject = Subject::new("bubblewrap", backend, "/workspace").on(host);
+    Some(Subject { is_by_commands: true, is_confined: false, ..subject })
+}
+
+/// The cases are on the part that is routed elsewhere.
+pub async fn composite() -> Option<Subject> {
+    let memory = Arc::new(Memory::new(&Limits::default()).unwrap());
+    let isopod = Arc::new(Isopod::new("iso-5", sandbox()).unwrap());
+    let backend = Composite::new(isopod).route("/memories/", memory).unwrap();
+    let subject = Subject::new("composite", Arc::new(backend), "/memories/w");
+    Some(Subject { names_are_the_same: false, ..subject })
+}
+
+pub async fn layered() -> Option<Subject> {
+    let sandbox = sandbox();
+    let isopod = Arc::new(Isopod::new("iso-6", sandbox.clone()).unwrap());
+    let audited = Arc::new(Audit::around(isopod, Mutex::new(std::io::sink()), "suite"));
+    let limited = Arc::new(WriteQuota::around(audited, 1 << 30));
+    let mapped = PathMap::around(limited, &[("/mnt/user-data/workspace", "/workspace")]).unwrap();
+    let subject = Subject::new("layers", Arc::new(mapped), "/mnt/user-data/workspace");
+    Some(Subject { names_are_the_same: false, ..subject })
+}
+
+pub async fn dry_run() -> Option<Subject> {
+    let isopod = Arc::new(Isopod::new("iso-7", sandbox()).unwrap());
+    Some(Subject::new("dry run", Arc::new(DryRun::around(isopod).unwrap()), "/workspace"))
+}
+
+pub fn succeeds(argv: &[&str]) -> bool {
+    output(argv).is_some()
+}
+
+fn output(argv: &[&str]) -> Option<String> {
+    let output = Command::new(argv[0]).args(&argv[1..]).stdin(Stdio::null()).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Whether a directory of the host is as it was: names, bytes and times.
+pub fn fingerprint(directory: &Path) -> Vec<(PathBuf, Vec<u8>, std::time::SystemTime)> {
+    let mut entries: Vec<_> = std::fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| {
+            let path = entry.unwrap().path();
+            let metadata = std::fs::symlink_metadata(&path).unwrap();
+            let bytes = if metadata.is_file() { std::fs::read(&path).unwrap() } else { Vec::new() };
+            (path, bytes, metadata.modified().unwrap())
+        })
+        .collect();
+    entries.sort();
+    entries
+}
