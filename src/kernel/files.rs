@@ -109,7 +109,11 @@ impl Process {
         if max == 0 {
             // Nothing is read, but whoever gives a time asks whether there is something.
             if timeout.is_some() {
-                self.patiently(timeout, async { Ok(file.readable().await) }).await?;
+                let readable = async {
+                    file.readable().await;
+                    Ok(())
+                };
+                self.patiently(timeout, readable).await?;
             }
             return Ok(Bytes::new());
         }

@@ -316,6 +316,7 @@ fn machine() -> Vfs {
         memory: 512 << 20,
         processors: 2,
         hostname: "isopod".to_owned(),
+        limits: vec![("Max open files", 256, "files")],
         mounts: vec![(GuestPath::root(), "tmpfs", false), (path("/a b"), "host", true)],
     };
     Vfs::builder()
@@ -333,7 +334,7 @@ fn proc_tells_of_a_machine_that_is_not_the_host() {
     vfs.check(
         "ls /proc => [cpuinfo filesystems loadavg meminfo mounts@ self/ stat sys/ thread-self@ uptime version]
         ls /proc/sys/kernel => [hostname osrelease ostype pid_max random/ version]
-        ls /proc/self => [fd/ mounts]
+        ls /proc/self => [fd/ limits mounts]
         cat /proc/loadavg => 0.00 0.00 0.00 1/1 1
         cat /proc/sys/kernel/hostname => isopod
         cat /proc/sys/kernel/ostype => Linux
