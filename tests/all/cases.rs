@@ -65,8 +65,10 @@ impl Case {
 
     fn on_bash(&self) -> Answer {
         let host = self.directory();
-        let mut bash = HostCommand::new("bash");
-        bash.args(["-c", &self.script, "sh"]).current_dir(host.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        // What whoever runs the tests ignores (`nohup` does HUP) is not for the script to inherit.
+        let mut bash = HostCommand::new("env");
+        bash.args(["--default-signal", "bash", "-c", &self.script, "sh"]).current_dir(host.path());
+        bash.stdin(Stdio::piped()).stdout(Stdio::piped());
         bash.stderr(Stdio::null()).env_clear().envs([
             ("PATH", "/usr/local/bin:/usr/bin:/bin"),
             ("HOME", "/tmp"),
