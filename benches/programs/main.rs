@@ -38,8 +38,8 @@ const LINES: [&str; 19] = [
     "cut -d' ' -f2,3 text",
     "tr a-z A-Z < text",
     "wc text",
-    "grep -c needle text",
     // GNU's stops at the first match if its output is /dev/null.
+    "grep -c needle text | cat",
     "grep -E '[0-9]+ (foo|bar)' text | cat",
     "grep -ri NEEDLE tree",
     "sed 's/needle/thread/g' text",

@@ -63,8 +63,8 @@ pub(super) enum Mode {
     Check { quiet: bool },
 }
 
-/// A quarter of what a process has by default: growing buffers need up to three times what they hold.
-const MEMORY: usize = 64 << 20;
+/// The most that is sorted at once, if the process may have so much: `room` says what it may.
+const MEMORY: usize = 256 << 20;
 /// Less than this makes more pieces than there can be open files.
 const LEAST_MEMORY: usize = 1 << 20;
 
