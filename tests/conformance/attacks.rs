@@ -212,16 +212,17 @@ fn attack_13_a_search_keeps_its_time_and_ends_when_nobody_waits() {
     // One thread for all that blocks: it is free again only if the search that nobody waits for has ended.
     let runtime = tokio::runtime::Builder::new_multi_thread().max_blocking_threads(1).enable_all().build().unwrap();
     runtime.block_on(async {
-        let time = Duration::from_millis(20);
+        // Less than any machine needs for so many.
+        let time = Duration::from_micros(200);
         let begin = Instant::now();
         let grepped = memory.grep(GrepRequest { time, ..GrepRequest::literal("nothing", "/") }).await.unwrap();
         assert_eq!(grepped.cut, Some(Cut::Budget));
         let globbed = memory.glob(GlobRequest { time, ..GlobRequest::new("**/nothing", "/") }).await.unwrap();
         assert_eq!(globbed.cut, Some(Cut::Budget));
-        assert!(begin.elapsed() < Duration::from_millis(2 * (20 + 250)), "{:?}", begin.elapsed());
+        assert!(begin.elapsed() < Duration::from_millis(2 * 250), "{:?}", begin.elapsed());
 
         let long = GrepRequest { time: Duration::from_secs(60), ..GrepRequest::literal("nothing", "/") };
-        let dropped = tokio::time::timeout(Duration::from_millis(10), memory.grep(long)).await;
+        let dropped = tokio::time::timeout(Duration::from_millis(1), memory.grep(long)).await;
         assert!(dropped.is_err(), "the search was too fast to be dropped");
         let begin = Instant::now();
         memory.ls("/d1").await.unwrap();
