@@ -4,7 +4,6 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Instant;
 
 use futures::future::BoxFuture;
 
@@ -40,9 +39,9 @@ impl Future for Mortal<'_> {
         if let Some(signal) = self.process.signals.fatal() {
             return Poll::Ready(Status::Signalled(signal));
         }
-        let begin = Instant::now();
+        self.process.cpu.start();
         let poll = self.code.as_mut().poll(cx);
-        self.process.session.charge_cpu(begin.elapsed());
+        self.process.session.charge_cpu(self.process.cpu.stop());
         poll
     }
 }
@@ -60,6 +59,8 @@ impl Drop for End {
         process.release();
         process.kernel().table().remove(process.pid);
         if let Some(parent) = process.parent.upgrade() {
+            let (own, children) = process.cpu.read();
+            parent.cpu.add_child(own + children);
             let mut children = parent.children();
             if children.live.remove(&process.pid) && children.ended.len() < ZOMBIES {
                 children.ended.push_back((process.pid, self.status));

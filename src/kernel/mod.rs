@@ -7,6 +7,7 @@
 //! table, a process's children, a pipe's queue and a capture are leaves: no lock is taken while one of them is
 //! held. No lock is held across an await.
 
+mod cpu;
 mod descriptors;
 mod exec;
 mod files;

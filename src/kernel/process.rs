@@ -3,10 +3,12 @@
 use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
 use tokio::sync::Notify;
 
 use super::Kernel;
+use super::cpu::CpuTime;
 use super::descriptors::{Descriptors, FileCount, Slot};
 use super::memory::ProcessMemory;
 use super::session::Session;
@@ -53,6 +55,7 @@ pub struct Process {
     pub(super) umask: AtomicU32,
     pub(super) signals: Signals,
     pub(super) payload: Mutex<Vec<u8>>,
+    pub(super) cpu: CpuTime,
     pub(super) children: Mutex<Children>,
     /// Told when a child ends.
     pub(super) child_ended: Notify,
@@ -117,6 +120,11 @@ impl Process {
     /// Its signals.
     pub fn signals(&self) -> &Signals {
         &self.signals
+    }
+
+    /// How long it has held a thread, and how long its children did that have ended, with all of theirs.
+    pub fn cpu_times(&self) -> (Duration, Duration) {
+        self.cpu.read()
     }
 
     /// Its working directory.

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, Weak};
 
 use tokio::sync::Notify;
 
+use super::cpu::CpuTime;
 use super::descriptors::{Descriptors, FileCount};
 use super::exec::{self, Executable};
 use super::memory::ProcessMemory;
@@ -118,6 +119,7 @@ fn create(session: &Arc<Session>, request: Request, seed: Seed) -> Result<Arc<Pr
         umask: AtomicU32::new(seed.umask),
         signals: seed.signals,
         payload: Mutex::new(payload),
+        cpu: CpuTime::default(),
         children: Mutex::new(Children::default()),
         child_ended: Notify::new(),
         charge: Mutex::new(Some(charge)),

@@ -155,6 +155,12 @@ impl process::Host for Guest {
         Ok(self.process.parent_pid())
     }
 
+    fn times(&mut self) -> Result<(u64, u64)> {
+        let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let (own, children) = self.process.cpu_times();
+        Ok((nanoseconds(own), nanoseconds(children)))
+    }
+
     fn payload(&mut self) -> Result<Vec<u8>> {
         Ok(self.process.take_payload())
     }

@@ -139,3 +139,28 @@ fn a_deep_recursion_ends_the_process_and_not_the_host() {
     assert_ne!(output.exit_code, 0);
     run_in(&sandbox, "echo ok").prints("ok\n");
 }
+
+#[test]
+fn processor_time_is_told_to_the_shell_and_its_children() {
+    let work = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done";
+    // Real time and processor time in milliseconds, of the shell itself, of a subshell and of a program.
+    let command = format!(
+        "TIMEFORMAT='%3R %3U %3S'
+        time {{ {work}; }}; time ( {work} ); time sh -c '{work}'; time sleep 0.3; times
+        env time -f '%e %U %S' sh -c '{work}'"
+    );
+    let output = run(command.as_str()).code(0).0;
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    let times: Vec<Vec<f64>> =
+        stderr.lines().map(|line| line.split(' ').map(|word| word.parse().unwrap()).collect()).collect();
+    assert_eq!(times.len(), 5, "{stderr}");
+    for (which, time) in times.iter().enumerate() {
+        let (real, user) = (time[0], time[1]);
+        assert!(user <= real + 0.02, "{which}: {stderr}");
+        // Whoever sleeps does not compute.
+        let is_right = if which == 3 { real >= 0.3 && user < 0.1 } else { user > 0.0 };
+        assert!(is_right, "{which}: {stderr}");
+    }
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert!(stdout.lines().count() == 2 && !stdout.contains("0m0.000s 0m0.000s"), "{stdout}");
+}

@@ -307,6 +307,11 @@ pub mod process {
         std::os::unix::process::parent_id()
     }
 
+    pub fn times() -> (u64, u64) {
+        let clock = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+        ((clock.tv_sec as u64) * 1_000_000_000 + clock.tv_nsec as u64, 0)
+    }
+
     pub fn payload() -> Vec<u8> {
         Vec::new()
     }

@@ -124,7 +124,7 @@ pub(crate) const SUDO: Program = Program {
 pub(crate) const TIME: Program = Program {
     name: "time",
     operands: &["[OPTION]... COMMAND [ARG]..."],
-    about: "Run COMMAND and say how long it took.  Processor time is not counted here: it is shown as 0.",
+    about: "Run COMMAND and say how long it took.  All processor time is shown as the user's.",
     syntax: Syntax::OptionsFirst,
     options: &[
         Opt::flag('a', "append", "with -o FILE, append instead of overwriting"),
@@ -215,7 +215,7 @@ fn time(call: &Call) -> u8 {
             Status::Signalled(signal) => report.push_str(&format!("Command terminated by signal {signal}\n")),
             Status::Exited(_) => {}
         }
-        report.push_str(&fill(format, start.elapsed().as_secs_f64(), status, &call.operands));
+        report.push_str(&fill(format, &spent(start), status, &call.operands));
         report.push('\n');
         let written = match call.value("output") {
             Some(path) => {
@@ -231,7 +231,20 @@ fn time(call: &Call) -> u8 {
     })
 }
 
-fn fill(format: &str, seconds: f64, status: Status, command: &[String]) -> String {
+/// What a command took, in seconds.
+struct Spent {
+    real: f64,
+    user: f64,
+}
+
+fn spent(start: Instant) -> Spent {
+    // The command was the only child.
+    let (_, children) = isopod_sys::process::times();
+    Spent { real: start.elapsed().as_secs_f64(), user: children as f64 / 1e9 }
+}
+
+fn fill(format: &str, spent: &Spent, status: Status, command: &[String]) -> String {
+    let seconds = spent.real;
     let mut text = String::new();
     let mut chars = format.chars();
     while let Some(c) = chars.next() {
@@ -241,8 +254,9 @@ fn fill(format: &str, seconds: f64, status: Status, command: &[String]) -> Strin
                 match letter {
                     'e' => text.push_str(&format!("{seconds:.2}")),
                     'E' => text.push_str(&format!("{}:{:05.2}", (seconds / 60.0) as u64, seconds % 60.0)),
-                    'U' | 'S' => text.push_str("0.00"),
-                    'P' => text.push_str("0%"),
+                    'U' => text.push_str(&format!("{:.2}", spent.user)),
+                    'S' => text.push_str("0.00"),
+                    'P' => text.push_str(&format!("{:.0}%", (100.0 * spent.user / seconds.max(1e-9)).floor())),
                     'x' => text.push_str(&match status {
                         Status::Exited(code) => code.to_string(),
                         Status::Signalled(signal) => (128 + u32::from(signal)).to_string(),

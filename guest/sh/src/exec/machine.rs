@@ -3,10 +3,10 @@
 use std::rc::Rc;
 
 use super::simple::Next;
-use super::{Code, Control, Loop, Op};
+use super::{Code, Control, Loop, Op, Stopwatch};
 use crate::state::options::SetOption;
 use crate::state::variable::Value;
-use crate::state::{Definition, Origin, Shell, Stop, nanoseconds};
+use crate::state::{Definition, Origin, Shell, Stop};
 use crate::syntax::tree::{Case, Function};
 use crate::syntax::{arith_text, condition_text, for_text, is_name, word_text};
 
@@ -227,10 +227,10 @@ impl Shell {
                     self.status = status;
                 }
             }
-            Op::Time => self.controls.push(Control::Time(nanoseconds())),
+            Op::Time => self.controls.push(Control::Time(Stopwatch::start())),
             Op::EndTime(format) => {
                 if let Some(Control::Time(start)) = self.controls.pop() {
-                    self.report_time(start, *format);
+                    self.report_time(&start, *format);
                 }
             }
         }

@@ -22,6 +22,7 @@ mod script;
 mod select;
 mod simple;
 mod spawn;
+mod stopwatch;
 mod subshell;
 mod substitute;
 mod trace;
@@ -40,6 +41,7 @@ pub use redirect::Undo;
 pub use script::Script;
 pub use simple::Arguments;
 pub use spawn::{DEFAULT_PATH, find_program};
+pub use stopwatch::{Stopwatch, times};
 pub use subshell::Work;
 
 /// Compiled commands.
@@ -123,7 +125,7 @@ pub enum Control {
     /// A text that is run, and where its caller goes on.
     Script(Box<Script>),
     /// When `time` began.
-    Time(i64),
+    Time(Stopwatch),
 }
 
 /// A running loop.

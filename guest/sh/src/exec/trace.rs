@@ -1,10 +1,10 @@
-//! `set -x` and `time`.
+//! `set -x`.
 
 use super::simple::Arguments;
 use crate::quote;
 use crate::state::options::SetOption;
-use crate::state::{Shell, Stop, nanoseconds};
-use crate::syntax::tree::{Arith, Assigned, Assignment, Case, For, TimeFormat};
+use crate::state::{Shell, Stop};
+use crate::syntax::tree::{Arith, Assigned, Assignment, Case, For};
 use crate::syntax::{self};
 
 impl Shell {
@@ -109,72 +109,4 @@ impl Shell {
         }
         Ok(())
     }
-
-    /// What `time` prints. Processes do not tell how long they computed, so user and system time are zero.
-    pub(super) fn report_time(&mut self, start: i64, format: TimeFormat) {
-        let elapsed = (nanoseconds() - start).max(0);
-        let text = match (format, self.text_of("TIMEFORMAT")) {
-            (TimeFormat::Posix, _) => {
-                format!("real {}\nuser 0.00\nsys 0.00\n", seconds(elapsed, 2))
-            }
-            (TimeFormat::Variable, None) => {
-                format!("\nreal\t{}\nuser\t0m0.000s\nsys\t0m0.000s\n", minutes(elapsed, 3))
-            }
-            (TimeFormat::Variable, Some(format)) if format.is_empty() => return,
-            (TimeFormat::Variable, Some(format)) => formatted(&format, elapsed) + "\n",
-        };
-        self.write_error(&text);
-    }
-}
-
-fn minutes(nanoseconds: i64, digits: u32) -> String {
-    let minute = 60_000_000_000;
-    format!("{}m{}s", nanoseconds / minute, seconds(nanoseconds % minute, digits))
-}
-
-/// Seconds with some digits after the point, the rest cut off.
-fn seconds(nanoseconds: i64, digits: u32) -> String {
-    let whole = nanoseconds / 1_000_000_000;
-    if digits == 0 {
-        return whole.to_string();
-    }
-    let fraction = nanoseconds % 1_000_000_000 / 10i64.pow(9 - digits);
-    format!("{whole}.{fraction:0width$}", width = digits as usize)
-}
-
-/// TIMEFORMAT: `%R`, `%U`, `%S`, `%P`, with a precision and `l`.
-fn formatted(format: &str, elapsed: i64) -> String {
-    let mut out = String::new();
-    let mut chars = format.chars().peekable();
-    while let Some(c) = chars.next() {
-        if c != '%' {
-            out.push(c);
-            continue;
-        }
-        let mut digits = 3;
-        if let Some(digit) = chars.peek().and_then(|c| c.to_digit(10)) {
-            digits = digit.min(3);
-            chars.next();
-        }
-        let long = chars.peek() == Some(&'l');
-        if long {
-            chars.next();
-        }
-        let time = |nanoseconds: i64| match long {
-            true => minutes(nanoseconds, digits),
-            false => seconds(nanoseconds, digits),
-        };
-        match chars.next() {
-            Some('%') => out.push('%'),
-            Some('R') => out.push_str(&time(elapsed)),
-            Some('U' | 'S') => out.push_str(&time(0)),
-            Some('P') => out.push_str("0.00"),
-            Some(other) => {
-                out.push('%');
-                out.push(other);
-            }
-            None => out.push('%'),
-        }
-    }
-    out
 }
