@@ -138,21 +138,21 @@ fn what_is_the_sandbox_s_own_is_saved_and_the_rest_is_not() {
         .mount(GuestPath::root(), Arc::new(MemFs::new(quota())), false)
         .mount(path("/dev"), Arc::new(Dev::new()), false)
         .mount(path("/host"), Arc::new(dir), false)
-        .mount(path("/work"), overlay.files(), false)
-        .mount(path("/work/inner"), Arc::new(MemFs::new(quota())), false)
+        .mount(path("/mount"), overlay.files(), false)
+        .mount(path("/mount/inner"), Arc::new(MemFs::new(quota())), false)
         .build()
         .unwrap();
     put(&vfs, "/own", b"own");
-    put(&vfs, "/work/new", b"new");
-    put(&vfs, "/work/inner/deep", b"deep");
-    vfs.unlink(&path("/work/gone")).unwrap();
+    put(&vfs, "/mount/new", b"new");
+    put(&vfs, "/mount/inner/deep", b"deep");
+    vfs.unlink(&path("/mount/gone")).unwrap();
     let loaded = load(&save(&vfs).0).unwrap();
     let loaded = mount(Arc::new(loaded.fork(quota()).unwrap()));
     let names =
         |at: &str| -> Vec<String> { loaded.read_dir(&path(at)).unwrap().into_iter().map(|entry| entry.name).collect() };
     assert_eq!(names("/"), ["dev", "host", "own", "work"]);
-    assert_eq!(names("/work"), ["inner", "new", "shown"]);
-    assert_eq!(names("/work/inner"), ["deep"]);
+    assert_eq!(names("/mount"), ["inner", "new", "shown"]);
+    assert_eq!(names("/mount/inner"), ["deep"]);
     assert!(names("/host").is_empty() && names("/dev").is_empty());
 }
 

@@ -3,7 +3,7 @@
 use super::*;
 use crate::vfs::{Listing, Proc, ProcFacts};
 
-/// `/` in memory, a directory of the host at `/work` with memory mounted in it at `/work/deep/cache`, programs,
+/// `/` in memory, a directory of the host at `/mount` with memory mounted in it at `/mount/deep/cache`, programs,
 /// devices, and the same directory of the host again, read-only, at `/ro`.
 fn world() -> (TempDir, Vfs) {
     let temp = TempDir::new().unwrap();
@@ -13,9 +13,9 @@ fn world() -> (TempDir, Vfs) {
     let programs = Arc::new(Programs::new(["tr", "cat", "tr"].map(str::to_owned).into_iter()));
     let host = host_dir(temp.path());
     let vfs = Vfs::builder()
-        .mount(path("/work/deep/cache"), mem_fs(), false)
+        .mount(path("/mount/deep/cache"), mem_fs(), false)
         .mount(GuestPath::root(), mem_fs(), false)
-        .mount(path("/work"), host.clone(), false)
+        .mount(path("/mount"), host.clone(), false)
         .mount(path("/ro"), host, true)
         .mount(path("/bin"), programs.clone(), true)
         .mount(path("/usr/bin"), programs, true)
@@ -32,59 +32,59 @@ fn a_mount_point_shows_in_its_parent_and_is_not_written_to_the_host() {
         "ls / => [bin/ dev/ ro/ usr/ work/]
         ls /usr => [bin/]
         stat /usr => directory 755
-        ls /work => [deep/ dir/ file]
-        stat /work/deep => directory 755
-        ls /work/deep => [cache/]
-        open r /work/deep => directory /work/deep
-        open w /work/deep => IsDirectory
-        open wcx /work/deep => Exist
-        realpath /work/deep/cache/.. => /work/deep
-        mkdir /work/deep => Exist
-        mkdir /work/deep/cache => Exist
-        ln-s x /work/deep => Exist
-        chmod 700 /work/deep => ReadOnly
-        put wc /work/deep/x x => NoEntry
+        ls /mount => [deep/ dir/ file]
+        stat /mount/deep => directory 755
+        ls /mount/deep => [cache/]
+        open r /mount/deep => directory /mount/deep
+        open w /mount/deep => IsDirectory
+        open wcx /mount/deep => Exist
+        realpath /mount/deep/cache/.. => /mount/deep
+        mkdir /mount/deep => Exist
+        mkdir /mount/deep/cache => Exist
+        ln-s x /mount/deep => Exist
+        chmod 700 /mount/deep => ReadOnly
+        put wc /mount/deep/x x => NoEntry
         put wc /usr/x ok
-        put wc /work/deep/cache/x mem
-        ls /work/deep/cache => [x]",
+        put wc /mount/deep/cache/x mem
+        ls /mount/deep/cache => [x]",
     );
     assert!(!temp.path().join("deep").exists());
     // What the host puts there later shows beside the mount.
     std::fs::create_dir(temp.path().join("deep")).unwrap();
     std::fs::write(temp.path().join("deep/beside"), "b").unwrap();
-    vfs.check("ls /work/deep => [beside cache/]\ncat /work/deep/cache/x => mem\ncat /work/deep/beside => b");
+    vfs.check("ls /mount/deep => [beside cache/]\ncat /mount/deep/cache/x => mem\ncat /mount/deep/beside => b");
     std::fs::remove_dir_all(temp.path().join("deep")).unwrap();
     std::fs::write(temp.path().join("deep"), "no directory").unwrap();
-    vfs.check("ls /work/deep => [cache/]\ncat /work/deep/cache/x => mem\nls /work => [deep/ dir/ file]");
+    vfs.check("ls /mount/deep => [cache/]\ncat /mount/deep/cache/x => mem\nls /mount => [deep/ dir/ file]");
 }
 
 #[test]
 fn links_reach_across_mounts() {
     let (temp, vfs) = world();
     vfs.check(
-        "put wc /work/deep/cache/f nested
-        ln-s deep/cache /work/to-nested
-        cat /work/to-nested/f => nested
+        "put wc /mount/deep/cache/f nested
+        ln-s deep/cache /mount/to-nested
+        cat /mount/to-nested/f => nested
         cat /ro/to-nested/f => NoEntry
-        ln-s /work/deep/cache/f /work/absolute
-        cat /work/absolute => nested
-        ln-s ../../dir/inner /work/deep/cache/up
-        cat /work/deep/cache/up => inner
-        cat /work/to-nested/../../file => host
-        realpath /work/to-nested/.. => /work/deep
-        ln-s /usr/../bin/tr /work/tool
-        cat /work/tool => #!isopod-program tr
+        ln-s /mount/deep/cache/f /mount/absolute
+        cat /mount/absolute => nested
+        ln-s ../../dir/inner /mount/deep/cache/up
+        cat /mount/deep/cache/up => inner
+        cat /mount/to-nested/../../file => host
+        realpath /mount/to-nested/.. => /mount/deep
+        ln-s /usr/../bin/tr /mount/tool
+        cat /mount/tool => #!isopod-program tr
         ln-s work /w
         cat /w/to-nested/f => nested
         put wc /w/to-nested/new made
-        cat /work/deep/cache/new => made
+        cat /mount/deep/cache/new => made
         ls /w => [absolute@ deep/ dir/ file to-nested@ tool@]
-        realpath /w/dir => /work/dir",
+        realpath /w/dir => /mount/dir",
     );
     // The read-only view leads to where the link says, and there writing is allowed.
-    vfs.check("put wc /ro/absolute written\ncat /work/absolute => written");
+    vfs.check("put wc /ro/absolute written\ncat /mount/absolute => written");
     std::os::unix::fs::symlink("/bin", temp.path().join("bin")).unwrap();
-    vfs.check("ls /work/bin => [cat tr]");
+    vfs.check("ls /mount/bin => [cat tr]");
 }
 
 #[test]
@@ -92,15 +92,15 @@ fn attack_64_nothing_moves_between_mounts() {
     let (_temp, vfs) = world();
     vfs.check(
         "put wc /f x
-        mv /f /work/f => CrossDevice
-        mv /work/file /f => CrossDevice
-        mv /work/file /ro/x => CrossDevice
-        mv /work/file /work/deep/cache/x => CrossDevice
-        ln /f /work/f => CrossDevice
-        ln /work/file /ro/x => CrossDevice
-        ln /ro/file /work/x => CrossDevice
-        ln /f /work/file => Exist
-        ln-s /work /w
+        mv /f /mount/f => CrossDevice
+        mv /mount/file /f => CrossDevice
+        mv /mount/file /ro/x => CrossDevice
+        mv /mount/file /mount/deep/cache/x => CrossDevice
+        ln /f /mount/f => CrossDevice
+        ln /mount/file /ro/x => CrossDevice
+        ln /ro/file /mount/x => CrossDevice
+        ln /f /mount/file => Exist
+        ln-s /mount /w
         mv /f /w/f => CrossDevice
         ls / => [bin/ dev/ f ro/ usr/ w@ work/]",
     );
@@ -111,19 +111,19 @@ fn attack_66_mount_points_stay_where_they_are() {
     let (_temp, vfs) = world();
     vfs.check(
         "rmdir / => Busy
-        rmdir /work => Busy
-        rmdir /work/deep => Busy
-        rmdir /work/deep/cache => Busy
+        rmdir /mount => Busy
+        rmdir /mount/deep => Busy
+        rmdir /mount/deep/cache => Busy
         rmdir /usr => Busy
-        rm /work => Busy
-        mv /work /x => Busy
+        rm /mount => Busy
+        mv /mount /x => Busy
         mv /usr /x => Busy
         mkdir /x
-        mv /x /work => Busy
+        mv /x /mount => Busy
         mv / /x => Busy
         mv /x / => Busy
-        mv /work/dir /work/deep => Busy
-        mkdir /work => Exist
+        mv /mount/dir /mount/deep => Busy
+        mkdir /mount => Exist
         mkdir / => Exist",
     );
 }
@@ -191,13 +191,13 @@ fn paged(vfs: &Vfs, at: &str, page: usize) -> Vec<String> {
 #[test]
 fn attack_82_a_directory_is_listed_page_by_page() {
     let (_temp, vfs) = world();
-    for at in ["/", "/work", "/work/deep", "/bin", "/dev", "/dev/fd", "/usr", "/work/deep/cache"] {
+    for at in ["/", "/mount", "/mount/deep", "/bin", "/dev", "/dev/fd", "/usr", "/mount/deep/cache"] {
         let names: Vec<String> = vfs.read_dir(&path(at)).unwrap().into_iter().map(|entry| entry.name).collect();
         for page in [1, 2, 100] {
             assert_eq!(paged(&vfs, at, page), names, "{at}");
         }
     }
-    assert_eq!(vfs.open_dir(&path("/work/file")).map(|_| ()), Err(Errno::NotDirectory));
+    assert_eq!(vfs.open_dir(&path("/mount/file")).map(|_| ()), Err(Errno::NotDirectory));
     assert_eq!(vfs.open_dir(&path("/none")).map(|_| ()), Err(Errno::NoEntry));
 
     let names: Vec<String> = (0..20_000).map(|n| format!("name-{n}")).collect();
