@@ -34,6 +34,8 @@ fn main() {
     }
     if let Err(error) = build() {
         println!("cargo::error={error}");
+        // Only of a build that failed does cargo show what the compiler said.
+        std::process::exit(1);
     }
 }
 

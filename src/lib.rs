@@ -30,7 +30,8 @@ pub mod vfs;
 pub use limits::{Exceeded, Limit, Limits};
 pub use runtime::{DamagedCode, ProgramInfo, Runtime, RuntimeError};
 pub use sandbox::{
-    BuildError, Chunk, Command, ExecuteError, Execution, FileError, Files, Output, Sandbox, SandboxBuilder, Snapshot,
+    BuildError, Chunk, Command, ExecuteError, Execution, FileError, Files, Output, Sandbox, SandboxBuilder, Session,
+    Snapshot,
 };
 
 /// The README's examples are run as tests.

@@ -69,7 +69,12 @@ fn answer(runtime: &tokio::runtime::Runtime, sandbox: &Sandbox, command: Command
 
 fn echo(plan: &Plan, report: &mut Report) {
     let (runtime, sandbox) = (runtime(), sandbox());
+    let session = sandbox.session().unwrap();
     let contenders = [
+        Contender::new("isopod, in a live session", || {
+            let output = runtime.block_on(session.execute("echo hi")).unwrap();
+            assert_eq!((output.output.as_slice(), output.exit_code), (b"hi\n".as_slice(), 0));
+        }),
         Contender::new("isopod, warm execute", || answer(&runtime, &sandbox, "echo hi".into(), "hi\n")),
         Contender::new("isopod, new sandbox and execute", || {
             answer(&runtime, &Sandbox::builder().build().unwrap(), "echo hi".into(), "hi\n");
@@ -77,7 +82,7 @@ fn echo(plan: &Plan, report: &mut Report) {
         Contender::new("native sh -c, fork and exec", || host::run(&["sh", "-c", "echo hi"], "hi\n")),
     ];
     let times = compare(plan, 2000, contenders);
-    report.add("echo hi", &times, Some(Goal::Faster { by: 10.0, than: 2 }));
+    report.add("echo hi", &times, Some(Goal::Faster { by: 40.0, than: 3 }));
 }
 
 fn spawn(plan: &Plan, report: &mut Report) {

@@ -18,7 +18,7 @@ use crate::vfs::{DirEntry, Kind, OpenDirectory, OpenHow, Opened, Stat};
 pub enum Handle {
     /// A file, opened anew.
     File(Arc<OpenFile>),
-    /// A descriptor of the process, with the offset it has.
+    /// A descriptor of the process, with the offset it has. It may be a relay.
     Descriptor(Arc<OpenFile>),
     /// A directory, without links and `..`.
     Directory(GuestPath),
@@ -41,7 +41,7 @@ impl Process {
         match self.kernel().vfs().open(path, &how)? {
             Opened::File(file) => Ok(Handle::File(Arc::new(OpenFile::file(file, access)))),
             Opened::Directory(path) => Ok(Handle::Directory(path)),
-            Opened::Descriptor(fd) => self.file(fd).map(Handle::Descriptor),
+            Opened::Descriptor(fd) => self.descriptors().get(fd).map(Handle::Descriptor),
         }
     }
 
@@ -65,7 +65,7 @@ impl Process {
 
     /// The open file with this number.
     pub fn file(&self, fd: u32) -> Result<Arc<OpenFile>> {
-        self.descriptors().get(fd)
+        self.descriptors().get(fd).map(OpenFile::resolve)
     }
 
     /// Closes a descriptor.

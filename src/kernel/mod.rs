@@ -1,10 +1,11 @@
 //! The kernel: processes, pipes, open files, signals, and the table of what runs.
 //!
 //! It knows no shell and no wasmtime: how a program's code runs is the business of a [`Machine`]. A sandbox has
-//! one [`Kernel`]; one command of its caller is a [`Session`], and everything a command started ends with it.
+//! one [`Kernel`]; one command of its caller, or a live shell, is a [`Session`], and everything that was started in it
+//! ends with it.
 //!
-//! Lock order: a process's descriptors, then an open file's offset, then whatever the VFS locks. The process
-//! table, a process's children, a pipe's queue and a capture are leaves: no lock is taken while one of them is
+//! Lock order: a process's descriptors, then an open file's offset, then whatever the VFS locks; and a session's time,
+//! then the table or the session's orders. The process table, orders, relays, a process's children, a pipe's queue and a capture are leaves: no lock is taken while one of them is
 //! held. No lock is held across an await.
 
 mod cpu;
@@ -14,10 +15,12 @@ mod files;
 mod life;
 mod memory;
 mod open_file;
+mod orders;
 mod output;
 mod permit;
 mod pipe;
 mod process;
+mod relay;
 mod session;
 mod signal;
 mod spawn;
@@ -36,6 +39,7 @@ pub use output::{Capture, Channel, Kept};
 pub use permit::Permit;
 pub use pipe::{PipeReader, PipeWriter, Tag, pipe};
 pub use process::{Pid, Process, Status};
+pub use relay::Relay;
 pub use session::{Session, Usage, Verdict};
 pub use signal::{Disposition, Signal};
 pub use spawn::Request;

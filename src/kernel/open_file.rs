@@ -8,6 +8,7 @@ use bytes::Bytes;
 
 use super::output::{Capture, Channel};
 use super::pipe::{PipeReader, PipeWriter};
+use super::relay::Relay;
 use crate::error::{Errno, Result};
 use crate::limits::TRANSFER_BYTES;
 use crate::vfs::{DirEntry, File, Kind, OpenDirectory, Stat};
@@ -30,6 +31,8 @@ enum Object {
     Writer(PipeWriter),
     Directory(Mutex<OpenDirectory>),
     Capture(Arc<Capture>, Channel),
+    /// Only in descriptor tables: who looks a descriptor up gets what it stands for.
+    Relay(Arc<Relay>),
 }
 
 /// What an open file was opened for.
@@ -88,6 +91,19 @@ impl OpenFile {
         OpenFile { object: Object::Capture(capture, channel), access: WRITE, offset: Mutex::new(0) }
     }
 
+    /// A stand-in for whatever the relay's owner says.
+    pub fn relay(relay: Arc<Relay>) -> OpenFile {
+        OpenFile { object: Object::Relay(relay), access: Access::default(), offset: Mutex::new(0) }
+    }
+
+    /// The file itself: not a relay, but what that stands for now.
+    pub fn resolve(self: Arc<Self>) -> Arc<OpenFile> {
+        match &self.object {
+            Object::Relay(relay) => relay.target(),
+            _ => self,
+        }
+    }
+
     /// The VFS file behind it, if it is one.
     pub fn as_file(&self) -> Option<&Arc<dyn File>> {
         match &self.object {
@@ -128,7 +144,7 @@ impl OpenFile {
                 Ok(Some(bytes))
             }
             Object::Directory(_) => Err(Errno::IsDirectory),
-            Object::Writer(_) | Object::Capture(..) => Err(Errno::BadDescriptor),
+            Object::Writer(_) | Object::Capture(..) | Object::Relay(_) => Err(Errno::BadDescriptor),
         }
     }
 
@@ -186,7 +202,7 @@ impl OpenFile {
                 capture.write(*channel, &bytes);
                 Ok(())
             }
-            Object::Reader(_) | Object::Directory(_) => Err(Errno::BadDescriptor),
+            Object::Reader(_) | Object::Directory(_) | Object::Relay(_) => Err(Errno::BadDescriptor),
         }
     }
 

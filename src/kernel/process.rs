@@ -54,6 +54,9 @@ pub struct Process {
     pub(super) cwd: Mutex<GuestPath>,
     pub(super) umask: AtomicU32,
     pub(super) signals: Signals,
+    /// The order of a live session that it was started for, by whomever: an interrupt reaches it. It cannot get out of
+    /// that by itself, unlike out of a process group.
+    pub(super) order: Option<u64>,
     pub(super) payload: Mutex<Vec<u8>>,
     pub(super) cpu: CpuTime,
     pub(super) children: Mutex<Children>,

@@ -1,14 +1,16 @@
-//! A session: one command of the sandbox's caller, with all the processes it starts.
+//! A session: one command of the sandbox's caller, or a live shell, with all the processes it starts.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
 use super::memory::ProcessMemory;
+use super::orders::Orders;
 use super::process::Status;
+use super::signal::Signal;
 use super::spawn::Request;
 use super::{Kernel, OpenFile, life, spawn};
 use crate::error::{Errno, Result};
@@ -18,13 +20,20 @@ use crate::path::GuestPath;
 /// How many faults a session keeps.
 const FAULTS: usize = 8;
 
+/// How long a shell has to give up an order whose time is over, before it is killed with all that it knows.
+const GRACE: Duration = Duration::from_secs(1);
+
 /// A century.
 const FAR: Duration = Duration::from_secs(100 * 365 * 86400);
 
-/// A command: its processes live and die with it.
+/// A command or a live shell: its processes live and die with it.
 pub struct Session {
     kernel: Arc<Kernel>,
-    deadline: Instant,
+    /// What a live shell has to do; nothing for a command.
+    orders: Option<Orders>,
+    /// Guards the time and, by being held where one order ends and another begins, sees to it that a signal for the
+    /// one never meets the other. Taken before the locks of the table and of the orders.
+    time: Mutex<Time>,
     /// Why it was ended, a `Verdict` as a number; 0 if it was not.
     verdict: AtomicU8,
     closed: AtomicBool,
@@ -42,6 +51,21 @@ pub struct Session {
     peak_memory: Arc<AtomicU64>,
     read: AtomicU64,
     written: AtomicU64,
+}
+
+/// The time of a command, or of an order.
+struct Time {
+    deadline: Instant,
+    /// Whether the shell has been told that the order's time is over: next time it is not asked.
+    told: bool,
+}
+
+impl Time {
+    fn new(timeout: Duration) -> Time {
+        let now = Instant::now();
+        // A time that no clock can show is no deadline anyone lives to see.
+        Time { deadline: now.checked_add(timeout).unwrap_or_else(|| now + FAR), told: false }
+    }
 }
 
 /// Why a command was ended from outside: a budget of the whole command is used up.
@@ -72,14 +96,37 @@ pub struct Usage {
     pub fuel: Option<u64>,
 }
 
+impl Usage {
+    /// What was used since then. Of memory, only the most there ever was is known.
+    pub fn since(self, before: Usage) -> Usage {
+        Usage {
+            cpu: self.cpu.saturating_sub(before.cpu),
+            peak_memory: self.peak_memory,
+            processes: self.processes - before.processes,
+            bytes_read: self.bytes_read - before.bytes_read,
+            bytes_written: self.bytes_written - before.bytes_written,
+            fuel: self.fuel.zip(before.fuel).map(|(now, then)| now - then),
+        }
+    }
+}
+
 impl Session {
-    /// A session in which nothing runs yet.
+    /// A session for one command.
     pub fn new(kernel: Arc<Kernel>, timeout: Duration) -> Arc<Session> {
+        Session::with(kernel, timeout, None)
+    }
+
+    /// A session for a shell that gets its commands one by one. Only they have a time.
+    pub fn live(kernel: Arc<Kernel>) -> Arc<Session> {
+        Session::with(kernel, FAR, Some(Orders::default()))
+    }
+
+    fn with(kernel: Arc<Kernel>, timeout: Duration, orders: Option<Orders>) -> Arc<Session> {
         let fuel = kernel.limits().fuel.map(AtomicU64::new);
         Arc::new(Session {
             kernel,
-            // A time that no clock can show is no deadline anyone lives to see.
-            deadline: Instant::now().checked_add(timeout).unwrap_or_else(|| Instant::now() + FAR),
+            orders,
+            time: Mutex::new(Time::new(timeout)),
             verdict: AtomicU8::new(0),
             closed: AtomicBool::new(false),
             live: AtomicU32::new(0),
@@ -111,22 +158,97 @@ impl Session {
         self.kernel.table().end_session(self);
     }
 
-    /// When its time is over.
+    /// When its time is over, or that of its order.
     pub fn deadline(&self) -> Instant {
-        self.deadline
+        self.time().deadline
+    }
+
+    /// When to look at the clock: a shell that is told to give up may not listen.
+    pub fn deadlines(&self) -> impl Iterator<Item = Instant> + use<> {
+        let deadline = self.deadline();
+        let last = self.orders.is_some().then(|| deadline + GRACE);
+        std::iter::once(deadline).chain(last)
     }
 
     /// Ends it if its time is over. Asked at every tick of a process that computes, since a timer may be late when all
-    /// threads compute, and by a timer for those that wait.
+    /// threads compute, and by a timer for those that wait. A live shell gives up its order, and lives on.
     pub fn check_deadline(&self) {
-        if Instant::now() >= self.deadline && !self.is_closed() {
-            self.end(Verdict::TimeIsOver);
+        let mut time = self.time();
+        if Instant::now() < time.deadline || self.is_closed() {
+            return;
         }
+        if self.orders.is_some() && !time.told {
+            *time = Time { told: true, ..Time::new(GRACE) };
+            self.judge(Verdict::TimeIsOver);
+            self.signal_order(Signal::XCPU, Signal::KILL);
+            return;
+        }
+        drop(time);
+        self.end(Verdict::TimeIsOver);
+    }
+
+    /// Whether it is a shell that lives on between commands.
+    pub fn is_live(&self) -> bool {
+        self.orders.is_some()
+    }
+
+    /// Gives a live shell something to do. It must be idle.
+    pub fn order(&self, text: String, timeout: Duration) {
+        let mut time = self.time();
+        *time = Time::new(timeout);
+        self.verdict.store(0, Ordering::Release);
+        if let Some(orders) = &self.orders {
+            orders.give(text);
+        }
+    }
+
+    /// The status of the last order, if the shell waits for another one.
+    pub fn idle(&self) -> Option<u8> {
+        self.orders.as_ref().and_then(Orders::idle)
+    }
+
+    /// Interrupts the order that is worked on, as the keyboard of a terminal would.
+    pub fn interrupt(&self) {
+        let _time = self.time();
+        self.signal_order(Signal::INT, Signal::INT);
+    }
+
+    /// Makes a live shell give up its order; nobody waits for it any more. It has the time it needs.
+    pub fn abandon(&self) {
+        let mut time = self.time();
+        *time = Time::new(FAR);
+        if self.orders.as_ref().is_some_and(|orders| !orders.withdraw()) {
+            self.signal_order(Signal::XCPU, Signal::KILL);
+        }
+    }
+
+    fn signal_order(&self, shell: Signal, others: Signal) {
+        let Some(orders) = self.orders.as_ref().filter(|orders| orders.idle().is_none()) else { return };
+        self.kernel.table().signal_order(self, orders.current(), shell, others);
+    }
+
+    /// Does something between two orders: no signal for the one before comes after it.
+    pub(super) fn between_orders(&self, what: impl FnOnce()) {
+        let mut time = self.time();
+        *time = Time::new(FAR);
+        what();
+    }
+
+    pub(super) fn orders(&self) -> Option<&Orders> {
+        self.orders.as_ref()
+    }
+
+    fn time(&self) -> MutexGuard<'_, Time> {
+        self.time.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn judge(&self, verdict: Verdict) {
+        let _ = self.verdict.compare_exchange(0, verdict as u8, Ordering::AcqRel, Ordering::Acquire);
     }
 
     /// Ends it with everything that runs in it. The first reason stands.
     pub fn end(&self, verdict: Verdict) {
-        let _ = self.verdict.compare_exchange(0, verdict as u8, Ordering::AcqRel, Ordering::Acquire);
+        self.judge(verdict);
         self.close();
     }
 
@@ -160,9 +282,9 @@ impl Session {
         }
     }
 
-    /// The limits that were hit, in order.
-    pub fn exceeded(&self) -> Vec<Exceeded> {
-        self.exceeded.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Takes the limits that were hit, in order.
+    pub fn take_exceeded(&self) -> Vec<Exceeded> {
+        std::mem::take(&mut *self.exceeded.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Notes a process that did not end by itself. The first few are enough: a guest could go on for ever.
@@ -173,9 +295,9 @@ impl Session {
         }
     }
 
-    /// The lines about processes that did not end by themselves.
-    pub fn faults(&self) -> Vec<String> {
-        self.faults.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Takes the lines about processes that did not end by themselves.
+    pub fn take_faults(&self) -> Vec<String> {
+        std::mem::take(&mut *self.faults.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Instructions left, if there is a budget.
@@ -228,7 +350,8 @@ impl Session {
         }
     }
 
-    pub(super) fn is_closed(&self) -> bool {
+    /// Whether it is over: nothing more starts in it.
+    pub fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
     }
 

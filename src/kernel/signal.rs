@@ -162,6 +162,12 @@ impl Signals {
         (1..=31).map(Signal).filter(|s| bits & s.bit() != 0).collect()
     }
 
+    /// Forgets caught signals that arrived.
+    pub fn forget(&self, signals: [Signal; 2]) {
+        let bits = signals.into_iter().fold(0, |bits, signal| bits | signal.bit());
+        self.pending.fetch_and(!bits, Ordering::AcqRel);
+    }
+
     /// Waits until a caught signal is pending.
     pub async fn arrival(&self) {
         loop {

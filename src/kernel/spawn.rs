@@ -31,6 +31,8 @@ pub struct Request {
     pub env: Vec<(String, String)>,
     /// Bytes the process may take.
     pub payload: Vec<u8>,
+    /// Whether an interrupt of the order that starts it leaves it alone.
+    pub background: bool,
 }
 
 impl Process {
@@ -51,6 +53,7 @@ impl Process {
             cwd: self.cwd(),
             umask: self.umask.load(Ordering::Relaxed),
             signals: self.signals.inherit(),
+            order: self.order_of_child(request.background),
             files,
         };
         let process = create(&self.session, request, seed)?;
@@ -71,7 +74,7 @@ pub(super) fn first(
     stdio: [Arc<OpenFile>; 3],
 ) -> Result<Arc<Process>> {
     let files = (0..).zip(stdio).collect();
-    let seed = Seed { parent: Weak::new(), cwd, umask: UMASK, signals: Signals::default(), files };
+    let seed = Seed { parent: Weak::new(), cwd, umask: UMASK, signals: Signals::default(), order: None, files };
     create(session, request, seed)
 }
 
@@ -81,13 +84,14 @@ struct Seed {
     cwd: GuestPath,
     umask: u32,
     signals: Signals,
+    order: Option<u64>,
     files: Vec<(u32, Arc<OpenFile>)>,
 }
 
 fn create(session: &Arc<Session>, request: Request, seed: Seed) -> Result<Arc<Process>> {
     let kernel = session.kernel();
     let charge = charge(session, &request)?;
-    let Request { program, argv, env, payload } = request;
+    let Request { program, argv, env, payload, .. } = request;
     let path = env.iter().rev().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_str());
     let Executable { program, argv } = exec::resolve(kernel.vfs(), &seed.cwd, path, &program, argv)?;
     if !kernel.machine.has(&program) {
@@ -118,6 +122,7 @@ fn create(session: &Arc<Session>, request: Request, seed: Seed) -> Result<Arc<Pr
         cwd: Mutex::new(seed.cwd),
         umask: AtomicU32::new(seed.umask),
         signals: seed.signals,
+        order: seed.order,
         payload: Mutex::new(payload),
         cpu: CpuTime::default(),
         children: Mutex::new(Children::default()),

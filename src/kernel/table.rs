@@ -72,6 +72,22 @@ impl Table {
         }
     }
 
+    /// Sends a signal to the shell of a live session, and one to all that runs for its order.
+    pub(super) fn signal_order(&self, session: &Session, order: u64, shell: Signal, others: Signal) {
+        let live = self.live();
+        let members: Vec<_> =
+            live.processes.values().filter(|p| std::ptr::eq(Arc::as_ptr(&p.session), session)).cloned().collect();
+        drop(live);
+        for process in members {
+            // Both can be sent to anyone, and a process that ended meanwhile needs none.
+            let _ = match process.order {
+                _ if process.is_first() => process.signals.send(shell),
+                Some(number) if number == order => process.signals.send(others),
+                _ => Ok(()),
+            };
+        }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.live().processes.len()
     }

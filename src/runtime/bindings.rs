@@ -16,6 +16,7 @@ wasmtime::component::bindgen!({
     imports: {
         "isopod:kernel/files.read": async | trappable,
         "isopod:kernel/files.write": async | trappable,
+        "isopod:kernel/process.next-order": async | trappable,
         "isopod:kernel/process.wait": async | trappable,
         "wasi:filesystem/types.[method]descriptor.sync": async | trappable,
         "wasi:filesystem/types.[method]descriptor.sync-data": async | trappable,

@@ -105,8 +105,8 @@ impl files::Host for Guest {
 
 impl process::Host for Guest {
     fn spawn(&mut self, command: Command) -> Answer<u32> {
-        let Command { program, argv, env, files, payload } = command;
-        let spawned = self.process.spawn(Request { program, argv, env, payload }, &files);
+        let Command { program, argv, env, files, payload, background } = command;
+        let spawned = self.process.spawn(Request { program, argv, env, payload, background }, &files);
         self.answer_if_alive(spawned)
     }
 
@@ -137,6 +137,14 @@ impl process::Host for Guest {
 
     fn pending(&mut self) -> Result<Vec<u8>> {
         Ok(self.process.signals().take_pending().into_iter().map(Signal::number).collect())
+    }
+
+    async fn next_order(&mut self, status: u8) -> Result<Option<String>> {
+        // Nobody has to look at the clock for one that waits, however long.
+        self.ticking = None;
+        let order = self.process.next_order(status).await;
+        self.ticking = Some(self.clock.run(&self.process));
+        Ok(order)
     }
 
     fn exit(&mut self, code: u8) -> Result<()> {

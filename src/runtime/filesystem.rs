@@ -322,7 +322,7 @@ impl types::HostDescriptor for Guest {
         let path = self.path_at(&fd, &path)?;
         let target = match self.process.open_path(&path, how)? {
             Handle::File(file) => Target::File(file),
-            Handle::Descriptor(file) => Target::Descriptor(file),
+            Handle::Descriptor(file) => Target::Descriptor(file.resolve()),
             Handle::Directory(path) => Target::Directory(path),
         };
         self.push_descriptor(target)

@@ -7,6 +7,7 @@ use wasmtime::{ResourceLimiter, Result};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use super::stdio::{Input, Output};
+use super::ticker::{Clock, Running};
 use crate::kernel::{Process, ProcessMemory, Status};
 
 /// Resources (descriptors, streams, pollables) that a guest may hold at once.
@@ -27,11 +28,14 @@ pub(super) struct Guest {
     pub(super) memory: ProcessMemory,
     /// Instructions it may run before it pays; see `fuel`.
     pub(super) fuel: u64,
+    pub(super) clock: Clock,
+    /// There unless it waits for orders.
+    pub(super) ticking: Option<Running>,
     wasi: WasiCtx,
 }
 
 impl Guest {
-    pub(super) fn new(process: Arc<Process>) -> Guest {
+    pub(super) fn new(process: Arc<Process>, clock: Clock) -> Guest {
         let mut table = ResourceTable::new();
         table.set_max_capacity(RESOURCES);
         let mut wasi = WasiCtx::builder();
@@ -41,7 +45,8 @@ impl Guest {
             .stdout(Output::standard(process.clone(), 1))
             .stderr(Output::standard(process.clone(), 2))
             .max_random_size(RANDOM_BYTES);
-        Guest { table, memory: process.memory(), fuel: 0, wasi: wasi.build(), process }
+        let ticking = Some(clock.run(&process));
+        Guest { table, memory: process.memory(), fuel: 0, clock, ticking, wasi: wasi.build(), process }
     }
 }
 

@@ -183,8 +183,10 @@ impl Inner {
     async fn place(&self, process: &Process) -> Result<Option<Place>, Arc<RuntimeError>> {
         let fuel = process.kernel().limits().fuel.is_some();
         let metering = if fuel { Metering::Fuel } else { Metering::Epoch };
+        // A live shell waits for orders most of its time: it would keep a slot from everyone else.
+        let waits = process.is_first() && process.session().is_live();
         // Where the address space does not suffice for this pool, it goes without.
-        if let Ok(Some(Pool { processor, free, reserve })) = self.pool(metering) {
+        if !waits && let Ok(Some(Pool { processor, free, reserve })) = self.pool(metering) {
             if process.is_first() {
                 let slot = wait_for_slot(free.clone(), process.session()).await;
                 return Ok(slot.map(|slot| (processor.clone(), Some(slot))));

@@ -91,8 +91,7 @@ impl Processor {
                 return Status::Exited(126);
             }
         };
-        let _ticking = self.ticker.run(&process);
-        let mut metered = Metered(Store::new(&self.engine, Guest::new(process.clone())));
+        let mut metered = Metered(Store::new(&self.engine, Guest::new(process.clone(), self.ticker.clock())));
         let store = &mut metered.0;
         store.limiter(|guest| guest);
         store.set_hostcall_fuel(CALL_BYTES);

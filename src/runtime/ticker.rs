@@ -22,8 +22,12 @@ const TICK: Duration = Duration::from_millis(2);
 /// Ticks without a process before the clock goes to sleep; waking it again costs a system call.
 const PATIENCE: u32 = 50;
 
-/// An engine's clock.
-pub(super) struct Ticker {
+/// An engine's clock: its owner, who ends it.
+pub(super) struct Ticker(Clock);
+
+/// What processes need of the clock.
+#[derive(Clone)]
+pub(super) struct Clock {
     state: Arc<State>,
     thread: Thread,
 }
@@ -45,18 +49,26 @@ impl Ticker {
         let state = Arc::new(State::default());
         let (engine, shared) = (engine.weak(), state.clone());
         let thread = thread::Builder::new().name("isopod-ticker".into()).spawn(move || tick(&engine, &shared))?;
-        Ok(Ticker { state, thread: thread.thread().clone() })
+        Ok(Ticker(Clock { state, thread: thread.thread().clone() }))
     }
 
+    /// The clock, for a process.
+    pub(super) fn clock(&self) -> Clock {
+        self.0.clone()
+    }
+}
+
+impl Clock {
     /// Keeps the clock ticking until the guard is dropped. With the first process of a command it watches the command.
     pub(super) fn run(&self, process: &Process) -> Running {
         let state = self.state.clone();
         state.running.fetch_add(1, Ordering::SeqCst);
-        let watched = process.is_first().then(|| {
-            let key = (process.session().deadline(), state.next.fetch_add(1, Ordering::Relaxed));
-            state.deadlines().insert(key, process.session().clone());
-            key
-        });
+        let mut watched = Vec::new();
+        if process.is_first() {
+            let session = process.session();
+            watched.extend(session.deadlines().map(|time| (time, state.next.fetch_add(1, Ordering::Relaxed))));
+            state.deadlines().extend(watched.iter().map(|key| (*key, session.clone())));
+        }
         if state.asleep.swap(false, Ordering::SeqCst) {
             self.thread.unpark();
         }
@@ -67,20 +79,21 @@ impl Ticker {
 impl Drop for Ticker {
     fn drop(&mut self) {
         // The engine goes with it: the thread wakes, finds it gone, and ends.
-        self.thread.unpark();
+        self.0.thread.unpark();
     }
 }
 
 /// A process that runs.
 pub(super) struct Running {
     state: Arc<State>,
-    watched: Option<(Instant, u64)>,
+    watched: Vec<(Instant, u64)>,
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        if let Some(key) = self.watched {
-            self.state.deadlines().remove(&key);
+        if !self.watched.is_empty() {
+            let mut deadlines = self.state.deadlines();
+            self.watched.iter().for_each(|key| drop(deadlines.remove(key)));
         }
         self.state.running.fetch_sub(1, Ordering::SeqCst);
     }

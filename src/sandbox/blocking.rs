@@ -4,15 +4,28 @@ use std::sync::OnceLock;
 
 use tokio::runtime::{Builder, Handle, Runtime};
 
-use super::{Command, ExecuteError, Output, Sandbox};
+use std::future::Future;
+
+use super::{Command, ExecuteError, Output, Sandbox, Session};
 
 impl Sandbox {
     /// [`execute`](Sandbox::execute) for callers without an async runtime.
     pub fn execute_blocking(&self, command: impl Into<Command>) -> Result<Output, ExecuteError> {
-        if Handle::try_current().is_ok() {
-            return Err(ExecuteError::WithinRuntime);
-        }
-        runtime()?.block_on(self.execute(command))
+        block_on(self.execute(command))
+    }
+}
+
+impl Session {
+    /// [`execute`](Session::execute) for callers without an async runtime.
+    pub fn execute_blocking(&self, command: impl Into<Command>) -> Result<Output, ExecuteError> {
+        block_on(self.execute(command))
+    }
+}
+
+fn block_on<T>(call: impl Future<Output = Result<T, ExecuteError>>) -> Result<T, ExecuteError> {
+    match Handle::try_current() {
+        Ok(_) => Err(ExecuteError::WithinRuntime),
+        Err(_) => runtime()?.block_on(call),
     }
 }
 

@@ -147,6 +147,12 @@ pub enum ExecuteError {
     /// The program is not there, or cannot run.
     #[error("{0:?}: {1}")]
     Program(String, Errno),
+    /// Something that belongs to a live session and not to a call.
+    #[error("a live session has its own {0}")]
+    OfSession(&'static str),
+    /// The session's shell has ended: by `exit`, by a signal, or because it was closed.
+    #[error("the session has ended")]
+    Ended,
     /// A blocking call from within an async runtime would stop that runtime.
     #[error("a blocking call within an async runtime; use the async one")]
     WithinRuntime,

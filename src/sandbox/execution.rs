@@ -7,22 +7,18 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use tokio::io::{AsyncRead, AsyncReadExt};
 
 use super::Sandbox;
-use super::command::{Argv, Command, ExecuteError, Stdin, set_variables};
-use crate::error::{Errno, Result as FileResult};
-use crate::kernel::{
-    Channel, OpenFile, PipeReader, PipeWriter, Request, Session, Signal, Status, Usage, Verdict, pipe,
-};
-use crate::limits::{Exceeded, Limit, TRANSFER_BYTES};
-use crate::vfs::{File, Kind, SetTime, Stat};
+use super::command::{Argv, Command, ExecuteError, set_variables};
+use super::stdin::{self, Feed, feeding};
+use crate::kernel::{Channel, OpenFile, PipeReader, Request, Session, Signal, Status, Usage, Verdict, pipe};
+use crate::limits::{Exceeded, Limit, Limits, TRANSFER_BYTES};
 
 /// The exit code of a command whose time is over, as `timeout` has it.
 const TIMED_OUT: u8 = 124;
 
 /// What runs a command line: bash, by a name that messages are shorter with. `/bin/sh` leans to POSIX.
-const SHELL: &str = "/bin/bash";
+pub(super) const SHELL: &str = "/bin/bash";
 
 /// Tags of the pipe that brings both outputs to the host.
 const STDOUT: u8 = 1;
@@ -56,6 +52,34 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// What a session says of a command that has ended.
+    pub(super) fn of(
+        session: &Session,
+        verdict: Option<Verdict>,
+        status: u8,
+        timeout: Duration,
+        began: Instant,
+        usage: Usage,
+    ) -> Outcome {
+        let mut outcome = Outcome {
+            exit_code: match verdict {
+                Some(Verdict::TimeIsOver) => TIMED_OUT,
+                Some(Verdict::FuelIsOver) => Status::Signalled(Signal::XCPU).code(),
+                None => status,
+            },
+            timed_out: verdict == Some(Verdict::TimeIsOver),
+            notices: session.take_faults().iter().map(|line| notice(line)).collect(),
+            limits: Vec::new(),
+            wall: began.elapsed(),
+            usage,
+        };
+        session.take_exceeded().into_iter().for_each(|exceeded| outcome.exceed(exceeded));
+        if outcome.timed_out {
+            outcome.exceed(Exceeded { kind: Limit::WallClock, value: millis(timeout) });
+        }
+        outcome
+    }
+
     /// Adds a limit that was hit, and the line about it.
     pub(super) fn exceed(&mut self, exceeded: Exceeded) {
         self.limits.push(exceeded);
@@ -74,6 +98,8 @@ fn notice(what: &dyn std::fmt::Display) -> Bytes {
 /// the others until the pipe is full. The clock runs in any case. Dropping it ends the command and everything it started.
 pub struct Execution {
     reader: PipeReader,
+    /// Whether the end of the command is the end of its output: a live session writes on.
+    live: bool,
     run: Pin<Box<dyn Future<Output = Outcome> + Send>>,
     outcome: Option<Outcome>,
     notices: std::vec::IntoIter<Bytes>,
@@ -81,11 +107,13 @@ pub struct Execution {
 
 impl Execution {
     pub(super) fn start(sandbox: &Sandbox, command: Command) -> Result<Execution, ExecuteError> {
-        let (reader, stdout) = pipe(STDOUT, None);
-        let stderr = stdout.with_tag(STDERR);
-        let outputs = [stdout, stderr].map(|writer| Arc::new(OpenFile::writer(writer)));
+        let (reader, outputs) = outlet();
         let run = Box::pin(begin(sandbox, command, outputs)?.finish());
-        Ok(Execution { reader, run, outcome: None, notices: Vec::new().into_iter() })
+        Ok(Execution { reader, live: false, run, outcome: None, notices: Vec::new().into_iter() })
+    }
+
+    pub(super) fn of_call(reader: PipeReader, run: impl Future<Output = Outcome> + Send + 'static) -> Execution {
+        Execution { reader, live: true, run: Box::pin(run), outcome: None, notices: Vec::new().into_iter() }
     }
 
     /// The next piece of output, `None` at the end.
@@ -103,9 +131,8 @@ impl Execution {
                     return Some(Chunk { channel, bytes });
                 }
                 // The end of output, which is not yet the end of the command.
-                Some(_) if self.outcome.is_some() => {
-                    return self.notices.next().map(|bytes| Chunk { channel: Channel::Stderr, bytes });
-                }
+                Some(_) if self.outcome.is_some() => return self.notice(),
+                None if self.live && self.outcome.is_some() => return self.notice(),
                 Some(_) => {
                     let outcome = (&mut self.run).await;
                     self.ended(outcome);
@@ -129,17 +156,28 @@ impl Execution {
         }
     }
 
+    fn notice(&mut self) -> Option<Chunk> {
+        self.notices.next().map(|bytes| Chunk { channel: Channel::Stderr, bytes })
+    }
+
     fn ended(&mut self, outcome: Outcome) {
         self.notices = outcome.notices.clone().into_iter();
         self.outcome = Some(outcome);
     }
 }
 
+/// A pipe that brings both outputs to the host: its end here, and theirs.
+pub(super) fn outlet() -> (PipeReader, [Arc<OpenFile>; 2]) {
+    let (reader, stdout) = pipe(STDOUT, None);
+    let stderr = stdout.with_tag(STDERR);
+    (reader, [stdout, stderr].map(|writer| Arc::new(OpenFile::writer(writer))))
+}
+
 /// A command that was started and that nobody has polled yet.
 pub(super) struct Begun {
     ending: Ending,
     first: Pin<Box<dyn Future<Output = Status> + Send>>,
-    feed: Option<(PipeWriter, Box<dyn AsyncRead + Send + Unpin>)>,
+    feed: Option<Feed>,
     timeout: Duration,
     began: Instant,
 }
@@ -161,25 +199,8 @@ pub(super) fn begin(
 ) -> Result<Begun, ExecuteError> {
     let began = Instant::now();
     let limits = sandbox.limits();
-    let timeout = command.timeout.unwrap_or(limits.wall);
-    if timeout.is_zero() {
-        return Err(ExecuteError::ZeroTimeout);
-    }
-    if command.timeout.is_some() && timeout > limits.wall_max {
-        return Err(Exceeded { kind: Limit::WallClock, value: millis(limits.wall_max) }.into());
-    }
-    let (stdin, feed) = match command.stdin {
-        // No input is a device such as /dev/null, not a pipe: a program like `rg` searches a pipe if it is given one.
-        Stdin::Empty => (OpenFile::read_only(Arc::new(Text { bytes: Bytes::new(), kind: Kind::Device })), None),
-        Stdin::Bytes(bytes) => {
-            // A program that asks sees a pipe, as it would if a person had typed `… | command`.
-            (OpenFile::read_only(Arc::new(Text { bytes: bytes.into(), kind: Kind::Pipe })), None)
-        }
-        Stdin::Reader(source) => {
-            let (reader, writer) = pipe(0, None);
-            (OpenFile::reader(reader), Some((writer, source)))
-        }
-    };
+    let timeout = timeout(command.timeout, limits)?;
+    let (stdin, feed) = stdin::open(command.stdin);
     let (program, argv) = argv(command.argv, limits.command)?;
     let mut env = sandbox.settings.env.clone();
     set_variables(&mut env, command.env)?;
@@ -188,12 +209,12 @@ pub(super) fn begin(
         None => base.clone(),
         Some(text) => sandbox.kernel.directory(base, &text).map_err(|errno| ExecuteError::Cwd(text, errno))?,
     };
-    let request = Request { program: program.clone(), argv, env, payload: Vec::new() };
+    let request = Request { program: program.clone(), argv, env, ..Request::default() };
     let session = Session::new(sandbox.kernel.clone(), timeout);
     let first = match session.start(request, cwd, [Arc::new(stdin), stdout, stderr]) {
         Ok(first) => Box::pin(first),
         Err(errno) => {
-            let limit = session.exceeded().first().copied();
+            let limit = session.take_exceeded().first().copied();
             return Err(limit.map_or(ExecuteError::Program(program, errno), ExecuteError::Limit));
         }
     };
@@ -204,15 +225,7 @@ impl Begun {
     /// Runs the command to its end, or to the end of its time.
     pub(super) async fn finish(self) -> Outcome {
         let Begun { ending, first, feed, timeout, began } = self;
-        let status = match feed {
-            None => first.await,
-            // The command's end is the end, whatever is left to feed.
-            Some((writer, source)) => tokio::select! {
-                biased;
-                status = first => status,
-                never = feed_all(writer, source) => never,
-            },
-        };
+        let status = feeding(feed, first).await;
         // The first process has gone; what it left behind goes now, and is waited for: when the caller hears of
         // the end, memory, files and slots are free.
         let session = &ending.0;
@@ -220,37 +233,21 @@ impl Begun {
         session.close();
         session.gone().await;
 
-        let mut outcome = Outcome {
-            exit_code: match verdict {
-                Some(Verdict::TimeIsOver) => TIMED_OUT,
-                Some(Verdict::FuelIsOver) => Status::Signalled(Signal::XCPU).code(),
-                None => status.code(),
-            },
-            timed_out: verdict == Some(Verdict::TimeIsOver),
-            notices: session.faults().iter().map(|line| notice(line)).collect(),
-            limits: Vec::new(),
-            wall: began.elapsed(),
-            usage: session.usage(),
-        };
-        session.exceeded().into_iter().for_each(|exceeded| outcome.exceed(exceeded));
-        if outcome.timed_out {
-            outcome.exceed(Exceeded { kind: Limit::WallClock, value: millis(timeout) });
-        }
-        outcome
+        Outcome::of(session, verdict, status.code(), timeout, began, session.usage())
     }
 }
 
-/// Brings a source to a pipe until the source ends or nobody reads; then waits for the command to end.
-async fn feed_all(writer: PipeWriter, mut source: Box<dyn AsyncRead + Send + Unpin>) -> Status {
-    let mut buffer = vec![0; TRANSFER_BYTES];
-    // A source that fails is at its end: the command cannot be told why.
-    while let Ok(len @ 1..) = source.read(&mut buffer).await {
-        if writer.write(Bytes::copy_from_slice(&buffer[..len])).await.is_err() {
-            break;
+/// How long a command may take.
+pub(super) fn timeout(asked: Option<Duration>, limits: &Limits) -> Result<Duration, ExecuteError> {
+    match asked {
+        Some(Duration::ZERO) => Err(ExecuteError::ZeroTimeout),
+        Some(time) if time > limits.wall_max => {
+            Err(Exceeded { kind: Limit::WallClock, value: millis(limits.wall_max) }.into())
         }
+        Some(time) => Ok(time),
+        None if limits.wall.is_zero() => Err(ExecuteError::ZeroTimeout),
+        None => Ok(limits.wall),
     }
-    drop(writer);
-    std::future::pending().await
 }
 
 /// The program of a command, and its arguments.
@@ -264,54 +261,21 @@ fn argv(argv: Argv, limit: u64) -> Result<(String, Vec<String>), ExecuteError> {
             _ => return Err(ExecuteError::Empty),
         },
     };
+    check(&argv, limit)?;
+    Ok((program, argv))
+}
+
+/// Whether a command is of a size and made of what arguments can hold.
+pub(super) fn check(argv: &[String], limit: u64) -> Result<(), ExecuteError> {
     if argv.iter().map(|word| word.len() as u64).sum::<u64>() > limit {
         return Err(Exceeded { kind: Limit::Command, value: limit }.into());
     }
     if argv.iter().any(|word| word.contains('\0')) {
         return Err(ExecuteError::Nul);
     }
-    Ok((program, argv))
+    Ok(())
 }
 
 fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// Standard input that is there from the start: a file that can only be read.
-struct Text {
-    bytes: Bytes,
-    /// What it pretends to be.
-    kind: Kind,
-}
-
-impl File for Text {
-    fn read_at(&self, offset: u64, max: usize) -> FileResult<Bytes> {
-        let from = usize::try_from(offset).unwrap_or(usize::MAX).min(self.bytes.len());
-        let to = from.saturating_add(max).min(self.bytes.len());
-        Ok(self.bytes.slice(from..to))
-    }
-
-    fn write_at(&self, _offset: u64, _bytes: &[u8]) -> FileResult<usize> {
-        Err(Errno::BadDescriptor)
-    }
-
-    fn append(&self, _bytes: &[u8]) -> FileResult<u64> {
-        Err(Errno::BadDescriptor)
-    }
-
-    fn stat(&self) -> FileResult<Stat> {
-        Ok(Stat { kind: self.kind, size: self.bytes.len() as u64, ..Stat::of_pipe() })
-    }
-
-    fn set_len(&self, _len: u64) -> FileResult<()> {
-        Err(Errno::Invalid)
-    }
-
-    fn set_times(&self, _accessed: SetTime, _modified: SetTime) -> FileResult<()> {
-        Err(Errno::NotPermitted)
-    }
-
-    fn sync(&self) -> FileResult<()> {
-        Err(Errno::Invalid)
-    }
 }

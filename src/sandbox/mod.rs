@@ -6,7 +6,9 @@ mod command;
 mod execution;
 mod files;
 mod output;
+mod session;
 mod snapshot;
+mod stdin;
 mod tree;
 
 use std::sync::Arc;
@@ -16,6 +18,7 @@ pub use command::{Command, ExecuteError, Stdin};
 pub use execution::{Chunk, Execution, Outcome};
 pub use files::{FileError, Files};
 pub use output::Output;
+pub use session::Session;
 pub use snapshot::Snapshot;
 
 use crate::kernel::{Capture, Channel, Kernel, OpenFile};
@@ -69,6 +72,12 @@ impl Sandbox {
     /// Outside a tokio runtime, or in one without timers.
     pub fn stream(&self, command: impl Into<Command>) -> Result<Execution, ExecuteError> {
         Execution::start(self, command.into())
+    }
+
+    /// Starts a live session: a shell that keeps its directory, variables, functions and background jobs from one call
+    /// to the next.
+    pub fn session(&self) -> Result<Session, ExecuteError> {
+        Session::start(self)
     }
 
     /// Its files, for its owner: what commands see, without a command.

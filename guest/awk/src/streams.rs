@@ -250,6 +250,7 @@ fn spawn(command: &[u8], descriptors: &[(u32, u32)], env: Vec<(String, String)>)
         env,
         files: open.copied().collect(),
         payload: Vec::new(),
+        background: false,
     })
 }
 

@@ -17,7 +17,14 @@ const HANDED_ON: [u8; 6] = [signals::HUP, signals::INT, signals::QUIT, signals::
 pub fn spawn(argv: &[String], env: &[(String, String)]) -> Result<u32, Errno> {
     let program = argv.first().cloned().unwrap_or_default();
     let start = |program: String, argv: Vec<String>| {
-        process::spawn(&Command { program, argv, env: env.to_vec(), files: open_files(), payload: Vec::new() })
+        process::spawn(&Command {
+            program,
+            argv,
+            env: env.to_vec(),
+            files: open_files(),
+            payload: Vec::new(),
+            background: false,
+        })
     };
     match start(program.clone(), argv.to_vec()) {
         Err(Errno::NoExec) => {

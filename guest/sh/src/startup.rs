@@ -8,6 +8,7 @@ use crate::exec::Work;
 use crate::input::Lines;
 use crate::state::files::Files;
 use crate::state::options::{SetOption, Shopt};
+use crate::state::traps::{INTERRUPT, TIME_OVER};
 use crate::state::variable::{Attributes, Variable};
 use crate::state::{Definition, Origin, Shell, VERSION};
 use crate::syntax::tree::Kind;
@@ -73,12 +74,15 @@ enum Source {
     Text(String),
     File(String),
     Input,
+    /// `--live`: from whoever started the session.
+    Orders,
 }
 
 impl Invocation {
     fn read(shell: &mut Shell, arguments: Vec<String>) -> Result<Invocation, u8> {
         let mut command = false;
         let mut input = false;
+        let mut live = false;
         let mut rest = arguments.into_iter().map(|a| text::from_bytes(a.into_bytes())).peekable();
         while let Some(argument) = rest.next_if(|a| a.len() > 1 && a.starts_with(['-', '+'])) {
             let on = argument.starts_with('-');
@@ -95,6 +99,7 @@ impl Invocation {
                     let _ = isopod_sys::write_all(1, text.as_bytes());
                     return Err(0);
                 }
+                "--live" => live = true,
                 "--posix" => shell.options.switch(SetOption::POSIX, true),
                 // There is no terminal and there are no start-up files: nothing to leave out.
                 "--norc" | "--noprofile" | "--noediting" | "--login" | "-l" => {}
@@ -129,7 +134,9 @@ impl Invocation {
                 }
             }
         }
-        let source = if command {
+        let source = if live {
+            Source::Orders
+        } else if command {
             let Some(text) = rest.next() else {
                 let message = format!("{}: -c: option requires an argument\n", shell.name);
                 shell.write_error(&message);
@@ -184,6 +191,7 @@ impl Shell {
                 self.source = self.name.clone();
                 self.run_program(&mut Parser::new(text, 1), &path);
             }
+            Source::Orders => self.serve(),
             Source::Input => {
                 self.origin = Origin::Input;
                 let Some(file) = self.files.get(0).cloned() else { return 0 };
@@ -194,6 +202,25 @@ impl Shell {
         self.run_exit_trap();
         self.die_of_signal();
         self.status
+    }
+
+    /// Does what the owner of a live session says, until something ends the shell.
+    fn serve(&mut self) {
+        self.live = true;
+        self.origin = Origin::Argument;
+        for signal in [INTERRUPT, TIME_OVER] {
+            // Both can be caught.
+            let _ = process::on_signal(signal, process::Disposition::Catch);
+        }
+        let prefix = format!("{}: -c", self.name);
+        while let Some(text) = process::next_order(self.status) {
+            self.line = 0;
+            self.guards = 0;
+            let text = text::from_bytes(text.into_bytes());
+            if self.run_program(&mut Parser::new(text, 1), &prefix) {
+                break;
+            }
+        }
     }
 
     /// Runs the file that BASH_ENV names, as any bash without a terminal does first.

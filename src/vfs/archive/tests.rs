@@ -150,7 +150,7 @@ fn what_is_the_sandbox_s_own_is_saved_and_the_rest_is_not() {
     let loaded = mount(Arc::new(loaded.fork(quota()).unwrap()));
     let names =
         |at: &str| -> Vec<String> { loaded.read_dir(&path(at)).unwrap().into_iter().map(|entry| entry.name).collect() };
-    assert_eq!(names("/"), ["dev", "host", "own", "work"]);
+    assert_eq!(names("/"), ["dev", "host", "mount", "own"]);
     assert_eq!(names("/mount"), ["inner", "new", "shown"]);
     assert_eq!(names("/mount/inner"), ["deep"]);
     assert!(names("/host").is_empty() && names("/dev").is_empty());

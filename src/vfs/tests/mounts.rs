@@ -29,7 +29,7 @@ fn world() -> (TempDir, Vfs) {
 fn a_mount_point_shows_in_its_parent_and_is_not_written_to_the_host() {
     let (temp, vfs) = world();
     vfs.check(
-        "ls / => [bin/ dev/ ro/ usr/ work/]
+        "ls / => [bin/ dev/ mount/ ro/ usr/]
         ls /usr => [bin/]
         stat /usr => directory 755
         ls /mount => [deep/ dir/ file]
@@ -74,7 +74,7 @@ fn links_reach_across_mounts() {
         realpath /mount/to-nested/.. => /mount/deep
         ln-s /usr/../bin/tr /mount/tool
         cat /mount/tool => #!isopod-program tr
-        ln-s work /w
+        ln-s mount /w
         cat /w/to-nested/f => nested
         put wc /w/to-nested/new made
         cat /mount/deep/cache/new => made
@@ -102,7 +102,7 @@ fn attack_64_nothing_moves_between_mounts() {
         ln /f /mount/file => Exist
         ln-s /mount /w
         mv /f /w/f => CrossDevice
-        ls / => [bin/ dev/ f ro/ usr/ w@ work/]",
+        ls / => [bin/ dev/ f mount/ ro/ usr/ w@]",
     );
 }
 

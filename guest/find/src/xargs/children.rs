@@ -91,6 +91,7 @@ impl<'a> Children<'a> {
                 env: env.to_vec(),
                 files: vec![(0, input), (1, 1), (2, 2)],
                 payload: Vec::new(),
+                background: false,
             })
         };
         match start(&argv[0], argv.to_vec()) {

@@ -4,7 +4,7 @@ use isopod_sys::process;
 
 use super::options;
 use crate::quote;
-use crate::state::traps::{DEADLY, DEBUG, ERR, EXIT, RETURN, signal_name, signal_number};
+use crate::state::traps::{DEADLY, DEBUG, ERR, EXIT, INTERRUPT, RETURN, TIME_OVER, signal_name, signal_number};
 use crate::state::{Shell, Stop};
 
 pub(super) fn trap(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
@@ -51,9 +51,12 @@ pub(super) fn trap(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
 
 fn set(shell: &mut Shell, signal: u8, action: Option<&str>) {
     shell.traps.set(signal, action.map(Into::into));
+    let live = shell.live;
     let last_words = shell.traps.get(EXIT).is_some_and(|a| !a.is_empty());
     let dispose = |signal: u8, action: Option<&str>| {
         let disposition = match action {
+            _ if live && signal == TIME_OVER => return,
+            None if live && signal == INTERRUPT => process::Disposition::Catch,
             Some("") => process::Disposition::Ignore,
             Some(_) => process::Disposition::Catch,
             None if last_words && DEADLY.contains(&signal) => process::Disposition::Catch,

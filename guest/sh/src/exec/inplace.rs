@@ -84,6 +84,9 @@ impl Shell {
         self.variables.leave();
         self.out = out;
         self.put_back(saved);
+        if result == Err(Stop::Interrupt) {
+            return Err(Stop::Interrupt);
+        }
         if matches!(result, Err(Stop::Discard | Stop::Abandon)) {
             self.status = 1;
         }

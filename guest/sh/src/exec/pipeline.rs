@@ -237,7 +237,9 @@ impl Shell {
         self.jobs.reap();
         // As in any shell without job control, what a keyboard would send is not for it.
         let before = KEYBOARD.map(|signal| (signal, process::on_signal(signal, process::Disposition::Ignore)));
+        self.detaching = true;
         let result = self.start_background(chain);
+        self.detaching = false;
         for (signal, before) in before {
             if let Ok(before) = before {
                 // It was accepted a moment ago.

@@ -166,8 +166,8 @@ impl Shell {
         }
     }
 
-    /// Runs a program to its end: each command as soon as it is read.
-    pub fn run_program(&mut self, parser: &mut Parser<'_>, prefix: &str) {
+    /// Runs a program to its end: each command as soon as it is read. Whether the shell is to end, too.
+    pub fn run_program(&mut self, parser: &mut Parser<'_>, prefix: &str) -> bool {
         loop {
             self.prepare(parser);
             let start = parser.position();
@@ -188,17 +188,18 @@ impl Shell {
                     // Other stops end the line only.
                     let guards = self.guards;
                     match self.run(compile(&list)) {
-                        Err(Stop::Exit) => return,
-                        Err(Stop::Abandon) if self.origin == Origin::Argument => return,
+                        Err(Stop::Exit) => return true,
+                        Err(Stop::Abandon) if self.origin == Origin::Argument => return false,
+                        Err(Stop::Interrupt) => return false,
                         _ => self.guards = guards,
                     }
                 }
-                Ok(None) => return,
+                Ok(None) => return false,
                 Err(error) => {
                     let message = error.message(prefix);
                     self.write_error(&message);
                     self.status = 2;
-                    return;
+                    return false;
                 }
             }
         }

@@ -56,8 +56,9 @@ impl Shell {
         if !program.contains('/') && !searched {
             program = self.find_program(&program).ok_or(Errno::NoEntry)?;
         }
+        let background = self.detaching;
         let mut command =
-            process::Command { program, argv, env, files: self.child_files(plumbing), payload: Vec::new() };
+            process::Command { program, argv, env, files: self.child_files(plumbing), payload: Vec::new(), background };
         match spawn(&command) {
             // No format the kernel knows: a script without a first line, which this shell runs.
             Err(Errno::NoExec) => {

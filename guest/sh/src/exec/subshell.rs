@@ -67,6 +67,7 @@ impl Shell {
             env: Vec::new(),
             files,
             payload: self.snapshot(work, &numbers),
+            background: self.detaching,
         };
         spawn(&command)
     }
@@ -94,6 +95,7 @@ impl Shell {
             env: Vec::new(),
             files: vec![(1, writer.raw())],
             payload: Shell::default().snapshot(&Work::Write(content.to_owned()), &[1]),
+            background: self.detaching,
         };
         self.reap_strays();
         let pid = spawn(&command)?;
@@ -183,7 +185,9 @@ impl Shell {
         };
         let input = self.files.set(0, Some(File::kernel(its_input)));
         let output = self.files.set(1, Some(File::kernel(its_output)));
+        self.detaching = true;
         let started = self.start_shell(&Work::Command(coproc.body.clone()), &Plumbing::default());
+        self.detaching = false;
         self.files.set(0, input);
         self.files.set(1, output);
         let pid = match started {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use isopod_sys::process;
 
 use crate::state::options::SetOption;
-use crate::state::traps::{DEBUG, ERR, EXIT, RETURN};
+use crate::state::traps::{DEBUG, ERR, EXIT, INTERRUPT, RETURN, TIME_OVER};
 use crate::state::{Running, Shell, Stop};
 use crate::syntax::tree::{Command, Kind, List, Simple};
 
@@ -54,7 +54,7 @@ impl Shell {
 
     /// Deals with signals that were caught.
     pub(super) fn between_commands(&mut self) -> Result<(), Stop> {
-        if !self.traps.catches_signals() {
+        if !self.live && !self.traps.catches_signals() {
             return Ok(());
         }
         self.take_signals();
@@ -68,8 +68,16 @@ impl Shell {
         Ok(())
     }
 
-    /// A signal without a trap ends the shell; it was caught only for the EXIT trap's sake.
+    /// A signal without a trap ends the shell; it was caught only for the EXIT trap's sake. A live shell gives up its
+    /// command if it is interrupted; that its time is over, no trap can keep from it.
     pub(super) fn check_deadly(&mut self) -> Result<(), Stop> {
+        let interrupts = |signal: u8| signal == TIME_OVER || signal == INTERRUPT && self.traps.get(INTERRUPT).is_none();
+        if self.live
+            && let Some(at) = self.caught.iter().position(|signal| interrupts(*signal))
+        {
+            self.status = 128u8.wrapping_add(self.caught.remove(at));
+            return Err(Stop::Interrupt);
+        }
         match self.caught.iter().find(|s| self.traps.get(**s).is_none()) {
             Some(signal) => {
                 self.dying = Some(*signal);

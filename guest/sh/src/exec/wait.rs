@@ -3,6 +3,7 @@
 use isopod_sys::{Errno, process};
 
 use crate::state::jobs::exit_status;
+use crate::state::traps::TIME_OVER;
 use crate::state::{Shell, Stop};
 
 impl Shell {
@@ -13,14 +14,21 @@ impl Shell {
             match process::wait(Some(pid), None) {
                 Ok((_, status)) => {
                     if let (process::Status::Signalled(signal), Some(command)) = (&status, command) {
-                        let words: Vec<String> = command.iter().map(|word| crate::quote::traced(word)).collect();
-                        self.report_death(pid, *signal, &words.join(" "));
+                        self.take_signals();
+                        // Who has heard that time is over needs not hear what that did.
+                        if !self.caught.contains(&TIME_OVER) {
+                            let words: Vec<String> = command.iter().map(|word| crate::quote::traced(word)).collect();
+                            self.report_death(pid, *signal, &words.join(" "));
+                        }
                     }
                     return Ok(exit_status(status));
                 }
                 Err(Errno::Interrupted) => {
                     self.take_signals();
-                    self.check_deadly()?;
+                    // What interrupts a live shell's command reaches its children, too: they are waited for.
+                    if !self.live {
+                        self.check_deadly()?;
+                    }
                 }
                 Err(_) => return Ok(127),
             }

@@ -153,8 +153,12 @@ impl Shell {
         Ok(())
     }
 
-    /// Ends the shell after an error that it does not survive.
+    /// Ends the shell after an error that it does not survive; a live one only gives up its command.
     pub(crate) fn fatal(&mut self) -> Stop {
+        if self.live && self.level == 0 {
+            self.status = 1;
+            return Stop::Abandon;
+        }
         self.status = if self.options.has(SetOption::ERREXIT) { 1 } else { self.fatal_status };
         Stop::Exit
     }

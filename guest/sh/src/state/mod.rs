@@ -120,6 +120,10 @@ pub struct Shell {
     pub captures: u32,
     /// For each subshell in place, the working directory and the umask to go back to, once changed.
     pub places: Vec<(Option<String>, Option<u32>)>,
+    /// It lives on between the commands of whoever started the session: what is interrupted is the command.
+    pub live: bool,
+    /// What is started now goes on when the command is interrupted.
+    pub detaching: bool,
     /// `-i` was given.
     pub interactive: bool,
     /// Builtins that `enable -n` took away.
@@ -198,6 +202,8 @@ pub enum Stop {
     Break(u32),
     /// `continue N`
     Continue(u32),
+    /// A live shell gives up everything that its command is in: the command was interrupted, or its time is over.
+    Interrupt,
 }
 
 impl Stop {

@@ -13,6 +13,11 @@ pub const DEBUG: u8 = 65;
 /// After a function or sourced file.
 pub const RETURN: u8 = 66;
 
+/// INT: what a keyboard sends.
+pub const INTERRUPT: u8 = 2;
+/// XCPU: what the kernel tells a live shell by when the time of a command is over.
+pub const TIME_OVER: u8 = 24;
+
 /// Signals that end a shell, and of which it hears first if it has an EXIT trap: HUP, INT, USR1, USR2, PIPE,
 /// ALRM and TERM.
 pub const DEADLY: [u8; 7] = [1, 2, 10, 12, 13, 14, 15];

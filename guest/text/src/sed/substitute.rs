@@ -114,7 +114,14 @@ pub(super) fn execute(command: &[u8]) -> Result<Vec<u8>, Failure> {
     let argv = ["sh", "-c", command].map(str::to_owned).to_vec();
     let files = vec![(0, 0), (1, writer.raw()), (2, 2)];
     let env = std::env::vars().collect();
-    let child = process::spawn(&Command { program: "/bin/sh".to_owned(), argv, env, files, payload: Vec::new() });
+    let child = process::spawn(&Command {
+        program: "/bin/sh".to_owned(),
+        argv,
+        env,
+        files,
+        payload: Vec::new(),
+        background: false,
+    });
     drop(writer);
     let child = child.map_err(failed)?;
     let mut output = Vec::new();

@@ -147,7 +147,8 @@ impl<'a> Outputs<'a> {
         let shell = env.iter().find(|(name, _)| name == "SHELL").map_or("/bin/sh", |(_, value)| value).to_owned();
         let argv = vec![shell.rsplit('/').next().unwrap_or("sh").to_owned(), "-c".to_owned(), filter.to_owned()];
         let files = vec![(0, reader.raw()), (1, 1), (2, 2)];
-        let child = process::spawn(&Command { program: shell, argv, env, files, payload: Vec::new() });
+        let child =
+            process::spawn(&Command { program: shell, argv, env, files, payload: Vec::new(), background: false });
         let child = child.map_err(failed)?;
         Ok(Output { name, file: Some(writer), child: Some(child), buffer: Vec::new() })
     }
