@@ -5,8 +5,9 @@ use isopod_sys::{Errno, files, write_all};
 /// A pipe's size, so that one write fills one pipe and one read empties it.
 pub const PIECE: usize = 64 * 1024;
 
-/// Buffered standard output. The first error is kept, and what follows it is thrown away.
+/// Buffered output, to standard output as a rule. The first error is kept, and what follows it is thrown away.
 pub struct Out {
+    fd: u32,
     buffer: Vec<u8>,
     result: Result<(), Errno>,
 }
@@ -20,7 +21,12 @@ impl Default for Out {
 impl Out {
     /// An empty buffer. It grows with what is pushed: most programs print a line and end.
     pub const fn new() -> Out {
-        Out { buffer: Vec::new(), result: Ok(()) }
+        Out::to(1)
+    }
+
+    /// An empty buffer that is written to a descriptor.
+    pub const fn to(fd: u32) -> Out {
+        Out { fd, buffer: Vec::new(), result: Ok(()) }
     }
 
     /// Adds bytes, and writes when a piece is full.
@@ -67,7 +73,7 @@ impl Out {
     /// Writes bytes without copying them, after what is there.
     pub fn write(&mut self, bytes: &[u8]) {
         if self.result.is_ok() {
-            self.result = write_all(1, bytes);
+            self.result = write_all(self.fd, bytes);
         }
     }
 }

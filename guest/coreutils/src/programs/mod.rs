@@ -21,6 +21,7 @@ mod od;
 mod paste;
 mod pr;
 mod printf;
+mod ptx;
 mod rev;
 mod seq;
 mod shuf;
@@ -67,6 +68,7 @@ pub(crate) const PROGRAMS: &[&Program] = &[
     &paste::PROGRAM,
     &pr::PROGRAM,
     &printf::PROGRAM,
+    &ptx::PROGRAM,
     &rev::PROGRAM,
     &seq::PROGRAM,
     &sums::SHA1,
