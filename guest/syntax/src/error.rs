@@ -1,5 +1,7 @@
 //! What can be wrong with a source text.
 
+use std::fmt;
+
 /// A syntax error and where it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyntaxError {
@@ -18,23 +20,33 @@ pub enum Fault {
     EndOfFile,
     /// The text ends inside a quotation or substitution, which this character would close.
     Unmatched(char),
+    /// More nesting than this.
+    TooDeep(u32),
     /// Something that is understood and refused.
     Refused(String),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::Unexpected(token, _) => write!(f, "syntax error near unexpected token `{token}'"),
+            Fault::EndOfFile => f.write_str("syntax error: unexpected end of file"),
+            Fault::Unmatched(close) => write!(f, "unexpected EOF while looking for matching `{close}'"),
+            Fault::TooDeep(limit) => write!(f, "commands nested too deep (limit {limit})"),
+            Fault::Refused(why) => f.write_str(why),
+        }
+    }
 }
 
 impl SyntaxError {
     /// The message, a line or two, each with this prefix.
     pub fn message(&self, prefix: &str) -> String {
-        let line = self.line;
-        match &self.fault {
-            Fault::Unexpected(token, text) => format!(
-                "{prefix}: line {line}: syntax error near unexpected token `{token}'\n{prefix}: line {line}: `{text}'\n"
-            ),
-            Fault::EndOfFile => format!("{prefix}: line {line}: syntax error: unexpected end of file\n"),
-            Fault::Unmatched(close) => {
-                format!("{prefix}: line {line}: unexpected EOF while looking for matching `{close}'\n")
+        let SyntaxError { line, fault } = self;
+        match fault {
+            Fault::Unexpected(_, text) => {
+                format!("{prefix}: line {line}: {fault}\n{prefix}: line {line}: `{text}'\n")
             }
-            Fault::Refused(why) => format!("{prefix}: line {line}: {why}\n"),
+            _ => format!("{prefix}: line {line}: {fault}\n"),
         }
     }
 }

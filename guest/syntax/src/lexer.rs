@@ -243,8 +243,7 @@ impl<'a> Parser<'a> {
         parse: impl FnOnce(&mut Self) -> Result<T, SyntaxError>,
     ) -> Result<T, SyntaxError> {
         if self.depth >= self.depth_limit {
-            let limit = self.depth_limit;
-            return Err(self.fault(Fault::Refused(format!("commands nested too deep (limit {limit})"))));
+            return Err(self.fault(Fault::TooDeep(self.depth_limit)));
         }
         self.depth += 1;
         let parsed = parse(self);
