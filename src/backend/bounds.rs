@@ -54,3 +54,12 @@ pub const FETCH_BYTES: u64 = 512 << 10;
 pub const LISTING_BYTES: u64 = 16 << 20;
 /// Bytes of a line in which a secret is looked for while output streams.
 pub const REDACT_LINE_BYTES: usize = 64 << 10;
+/// Bytes of a command whose plan is made: what people write, and files that are written by here-documents.
+pub const PLAN_BYTES: usize = 1 << 20;
+/// Commands in a plan: nobody reads more before they decide.
+pub const PLAN_STEPS: usize = 1_000;
+/// Levels of commands, substitutions and scripts in each other that a plan looks into. A level takes the parser at most
+/// 20 KiB of stack without optimisation, and a thread that polls has 2 MiB.
+pub const PLAN_DEPTH: u32 = 40;
+/// Characters of a word of a plan that is not a constant.
+pub const PLAN_WORD: usize = 200;

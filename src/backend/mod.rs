@@ -28,6 +28,7 @@
 //! - [`ExecFiles`] does them with nothing but `execute`, by shell commands: a new provider implements one method.
 //! - `host_command` runs a program of the host, for [`LocalShell`], [`Docker`] and [`Bubblewrap`].
 //! - [`Composite`] joins several under path prefixes; [`layer`] has backends around a backend.
+//! - [`plan`] tells what a command would run, for whoever is asked before it does.
 //! - `pattern`, `pager` and `replace` are what globs, pages and edits mean, whoever does them.
 //!
 //! # What holds for every backend
@@ -54,6 +55,7 @@ mod local_shell;
 mod memory;
 mod pager;
 mod pattern;
+pub mod plan;
 pub mod profile;
 mod replace;
 mod request;

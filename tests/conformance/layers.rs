@@ -180,6 +180,34 @@ fn an_approval_is_asked_before_commands_and_changes_only() {
 }
 
 #[test]
+fn an_approval_can_ask_what_a_command_would_run() {
+    let approval = Approval::around(isopod(), |call: &Call| {
+        let Some(plan) = call.plan() else { return Verdict::Approve };
+        let names =
+            |program: &str| plan.steps.iter().any(|step| step.program.as_ref().is_some_and(|p| p.text == program));
+        match (names("rm"), plan.is_whole()) {
+            (true, _) => Verdict::Deny("no removing".to_owned()),
+            (false, false) => Verdict::Deny("it does not say what it runs".to_owned()),
+            _ => Verdict::Approve,
+        }
+    });
+    runtime().block_on(async {
+        put(&approval, "/tmp/f", "x").await.unwrap();
+        let sandbox = approval.sandbox().unwrap();
+        for (command, answer) in [
+            ("echo rm", None),
+            ("echo $(env r''m /tmp/f)", Some("no removing")),
+            ("x=rm; $x /tmp/f", Some("it does not say what it runs")),
+            ("cat <<E | sh\nrm /tmp/f\nE", Some("it does not say what it runs")),
+        ] {
+            let found = sandbox.execute(command.into()).await.err().map(|error| error.to_string());
+            assert_eq!(found, answer.map(|reason| format!("refused by approval: {reason}")), "{command}");
+        }
+        assert_eq!(text(&approval, "/tmp/f").await.unwrap(), "x");
+    });
+}
+
+#[test]
 fn secrets_are_taken_out_of_everything_that_comes_back() {
     let inner = isopod();
     let redact = Redact::around(inner.clone(), &["sk-[a-z0-9]+", "(?i)password=\\S+"], "[redacted]").unwrap();

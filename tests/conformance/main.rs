@@ -12,6 +12,7 @@ mod call;
 mod case;
 mod execute;
 mod layers;
+mod plans;
 mod subject;
 
 use subject::Subject;

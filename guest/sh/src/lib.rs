@@ -2,8 +2,8 @@
 //!
 //! # Layout
 //!
-//! - `syntax`: source text to tree; knows nothing of what follows
-//! - `arith`, `pattern`, `regex`, `escape`, `quote`, `text`: pieces of the language that stand alone
+//! - `syntax`: source text to tree, with `escape`, `quote`, `text` and `hash`: a crate of its own, which the host has too
+//! - `arith`, `pattern`, `regex`: pieces of the language
 //! - `state`: variables, functions, options, open files, jobs, traps
 //! - `expand`: words to strings
 //! - `exec`: trees to code, code to effects; processes
@@ -12,18 +12,15 @@
 
 pub mod arith;
 pub mod builtins;
-pub mod escape;
 pub mod exec;
 pub mod expand;
-pub mod hash;
 mod input;
 pub mod order;
 pub mod pattern;
-pub mod quote;
 pub mod regex;
 mod startup;
 pub mod state;
-pub mod syntax;
-pub mod text;
 
+pub use isopod_syntax as syntax;
+use isopod_syntax::{escape, hash, quote, text};
 pub use startup::main;

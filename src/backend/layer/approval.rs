@@ -30,8 +30,29 @@ impl<F: Fn(&Call) -> Verdict + Send + Sync + 'static> Approver for F {
     }
 }
 
-/// Asks before each command and each change of files. Reading needs no approval. Whoever is asked sees the text of a
-/// command, which is not all that it may run: the shell that would know is in the sandbox.
+/// Asks before each command and each change of files. Reading needs no approval.
+///
+/// Whoever is asked sees the text of a command, and [`Call::plan`] tells what that would run: each program with its
+/// arguments and the files it writes, from the syntax tree, and where the text does not tell. A plan is for the one who
+/// decides. It stops nothing: `x=rm; $x f` is a program that no text names. What may run at all is enforced where the
+/// kernel starts processes ([`allow_programs`](crate::SandboxBuilder::allow_programs)), for whatever was approved.
+///
+/// ```
+/// use isopod::backend::layer::{Call, Verdict};
+///
+/// fn decide(call: &Call) -> Verdict {
+///     let Some(plan) = call.plan() else { return Verdict::Approve };
+///     let reads = |program: &str| matches!(program, "ls" | "cat" | "grep" | "cd" | "echo");
+///     let is_harmless = plan.is_whole()
+///         && plan.steps.iter().all(|step| {
+///             step.writes.is_empty() && step.program.as_ref().is_none_or(|program| reads(&program.text))
+///         });
+///     match is_harmless {
+///         true => Verdict::Approve,
+///         false => Verdict::Deny("a person has to look at it".to_owned()),
+///     }
+/// }
+/// ```
 pub struct Approval {
     approver: Box<dyn Approver>,
 }

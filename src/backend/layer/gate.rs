@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use serde::Serialize;
 
 use super::super::execute::{Ending, ExecuteRequest, Executed, Offload, Offloaded, OutputStream};
+use super::super::plan::Plan;
 use super::super::{
     Backend, BackendError, Content, EditRequest, Edited, GlobRequest, Globbed, GrepRequest, Grepped, Listed,
     ReadRequest, Result, SandboxBackend, Upload, WriteRequest, Written,
@@ -71,6 +72,11 @@ impl Call {
 
     fn with_pattern(self, pattern: &str) -> Call {
         Call { pattern: Some(pattern.to_owned()), ..self }
+    }
+
+    /// What the command would run, from its syntax tree; none if this is no command. It is made when it is asked for.
+    pub fn plan(&self) -> Option<Plan> {
+        self.command.as_deref().map(Plan::of)
     }
 
     /// Whether it changes files by itself.

@@ -1,155 +1,326 @@
-//! Arithmetic: 64-bit integers, the operators of C, and `**`.
-//!
-//! An expression is compiled to a flat sequence of operations on a stack, so that a sum of ten thousand terms
-//! nests no deeper than a sum of two. `parse` compiles, `eval` runs.
+//! Runs compiled arithmetic on a shell's variables.
 
-mod eval;
-mod number;
-mod parse;
 #[cfg(test)]
 mod tests;
 
-use std::rc::Rc;
+use isopod_syntax::arith::{
+    Binary, Code, Error, Op, PLACEHOLDER, Parsed, Subscript, Target, Unary, compile, parse_number,
+};
 
-use crate::syntax::tree::{Arith, Operation, Parameter, Part};
+use crate::state::options::SetOption;
+use crate::state::variable::Value;
+use crate::state::{Key, Shell, Stop};
+use crate::syntax::tree::Arith;
 
-pub use eval::integer;
-pub use number::parse_number;
-pub use parse::compile;
+/// Variables whose values are expressions that name variables whose values …; each step costs stack.
+const RECURSION_LIMIT: u32 = 100;
 
-/// A compiled expression whose expansions, if any, are plain parameters.
-#[derive(Debug)]
-pub struct Parsed {
-    pub(crate) code: Code,
-    /// The parameters that stand for the placeholders; each must prove to be a number when it is run.
-    pub(crate) dollars: Vec<Parameter>,
+/// Why an evaluation did not finish.
+enum Failure {
+    /// The expression is wrong.
+    Error(Error),
+    /// Something else stopped it, and has been reported.
+    Stop(Stop),
 }
 
-/// A compiled expression.
-#[derive(Debug, Default)]
-pub struct Code {
-    pub(crate) operations: Vec<Op>,
-    /// The source, for messages.
-    pub(crate) text: String,
-}
-
-/// One step.
-#[derive(Debug)]
-pub(crate) enum Op {
-    Number(i64),
-    /// The value of a placeholder.
-    Dollar(usize),
-    Load(Target),
-    Unary(Unary),
-    Binary(Binary, /* where the right operand starts in the text */ u32),
-    /// Finds the place of an assignment with an operator and loads its value: both come before the right side.
-    Fetch(Target),
-    /// Assigns the top of the stack, combined with what was fetched if an operator is given.
-    Store(Target, Option<Binary>, u32),
-    /// `++` and `--`: the change, and whether the old value is the result.
-    Step(Target, i64, bool),
-    /// If the top is zero leave 0 and jump, else drop it.
-    And(usize),
-    /// If the top is not zero leave 1 and jump, else drop it.
-    Or(usize),
-    /// Make the top 0 or 1.
-    Truth,
-    /// Drop the top and jump if it was zero.
-    JumpIfZero(usize),
-    Jump(usize),
-    Drop,
-}
-
-/// A variable or an element of one.
-#[derive(Debug, Clone)]
-pub(crate) struct Target {
-    pub(crate) name: Rc<str>,
-    pub(crate) index: Option<Rc<Subscript>>,
-}
-
-/// A subscript: an expression, or, in an associative array, its text.
-#[derive(Debug)]
-pub(crate) struct Subscript {
-    pub(crate) text: String,
-    pub(crate) code: Result<Code, Error>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unary {
-    Minus,
-    Not,
-    Complement,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Binary {
-    Add,
-    Subtract,
-    Multiply,
-    Divide,
-    Remainder,
-    Power,
-    ShiftLeft,
-    ShiftRight,
-    Less,
-    LessEqual,
-    Greater,
-    GreaterEqual,
-    Equal,
-    NotEqual,
-    BitAnd,
-    BitXor,
-    BitOr,
-}
-
-/// What is wrong with an expression, and the text from there on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Error {
-    /// The message.
-    pub message: &'static str,
-    /// The offending text.
-    pub token: String,
-    /// The expression it is in, if that is not the one that was asked for.
-    pub within: Option<String>,
-}
-
-impl Error {
-    fn new(message: &'static str, token: impl Into<String>) -> Error {
-        Error { message, token: token.into(), within: None }
-    }
-
-    /// The error, in this expression unless it knows better.
-    fn within(mut self, text: &str) -> Error {
-        self.within.get_or_insert_with(|| text.trim_start().to_owned());
-        self
+impl From<Stop> for Failure {
+    fn from(stop: Stop) -> Failure {
+        Failure::Stop(stop)
     }
 }
 
-/// Marks a placeholder in the text given to `compile`; the next character is its number plus 32.
-pub(crate) const PLACEHOLDER: char = '\u{1}';
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure::Error(error)
+    }
+}
 
-impl Parsed {
-    /// Compiles an expression ahead of its expansion. `None` if how it parses may depend on the expansion.
-    pub fn new(arith: &Arith) -> Option<Rc<Parsed>> {
-        let mut text = String::new();
-        let mut dollars = Vec::new();
-        for part in &arith.text.parts {
-            match part {
-                Part::Bare(piece) | Part::Glob(piece) if !piece.contains(PLACEHOLDER) => text.push_str(piece),
-                Part::Parameter(parameter) if is_plain(parameter) && dollars.len() < 64 => {
-                    text.push(PLACEHOLDER);
-                    text.push(char::from(32 + dollars.len() as u8));
-                    dollars.push((**parameter).clone());
+impl Shell {
+    /// The value of an expression of the syntax tree.
+    pub fn arith(&mut self, arith: &Arith) -> Result<i64, Stop> {
+        if let Some(parsed) = arith.parsed.get_or_init(|| Parsed::new(arith)).clone()
+            && let Some(dollars) = self.dollars(&parsed)
+        {
+            let result = self.run_arith(&parsed.code, &dollars, 0);
+            return self.report(result, &parsed.code.text, &dollars);
+        }
+        let text = self.expand_string(&arith.text)?;
+        self.evaluate(&text)
+    }
+
+    /// The same for `((`, `[[` or a builtin, by whose name its messages begin.
+    pub fn arith_for(&mut self, who: &'static str, arith: &Arith) -> Result<i64, Stop> {
+        let outer = std::mem::replace(&mut self.evaluating, who);
+        let result = self.arith(arith);
+        self.evaluating = outer;
+        result
+    }
+
+    /// The same for a text.
+    pub fn evaluate_for(&mut self, who: &'static str, text: &str) -> Result<i64, Stop> {
+        let outer = std::mem::replace(&mut self.evaluating, who);
+        let result = self.evaluate(text);
+        self.evaluating = outer;
+        result
+    }
+
+    /// The value of an expression in a text that has been expanded.
+    pub fn evaluate(&mut self, text: &str) -> Result<i64, Stop> {
+        if let Some(number) = plain_number(text) {
+            return Ok(number);
+        }
+        let result = match compile(text) {
+            Ok(code) => self.run_arith(&code, &[], 0),
+            Err(error) => Err(error.into()),
+        };
+        self.report(result, text, &[])
+    }
+
+    fn report(&mut self, result: Result<i64, Failure>, text: &str, dollars: &[i64]) -> Result<i64, Stop> {
+        result.map_err(|failure| match failure {
+            Failure::Stop(stop) => stop,
+            Failure::Error(error) => {
+                let text = without_placeholders(error.within.as_deref().unwrap_or(text.trim_start()), dollars);
+                let token = without_placeholders(&error.token, dollars);
+                let by = if self.evaluating.is_empty() { "" } else { ": " };
+                let message = format!("{}{by}{text}: {} (error token is \"{token}\")", self.evaluating, error.message);
+                self.refuse(&message)
+            }
+        })
+    }
+
+    /// The values of the placeholders, if all are numbers: only then does the text parse as it was parsed.
+    fn dollars(&mut self, parsed: &Parsed) -> Option<Vec<i64>> {
+        parsed.dollars.iter().map(|parameter| plain_number(&self.plain_value(parameter)?)).collect()
+    }
+
+    fn run_arith(&mut self, code: &Code, dollars: &[i64], depth: u32) -> Result<i64, Failure> {
+        let mut stack: Vec<i64> = Vec::with_capacity(8);
+        let mut fetched: Vec<Option<Key>> = Vec::new();
+        let mut at = 0;
+        while let Some(op) = code.operations.get(at) {
+            at += 1;
+            match op {
+                Op::Number(number) => stack.push(*number),
+                Op::Dollar(index) => stack.push(dollars.get(*index).copied().unwrap_or(0)),
+                Op::Load(target) => {
+                    let value = self.load_target(target, dollars, depth)?;
+                    stack.push(value);
                 }
-                _ => return None,
+                Op::Unary(unary) => {
+                    let value = stack.pop().unwrap_or(0);
+                    stack.push(match unary {
+                        Unary::Minus => value.wrapping_neg(),
+                        Unary::Not => i64::from(value == 0),
+                        Unary::Complement => !value,
+                    });
+                }
+                Op::Binary(binary, position) => {
+                    let right = stack.pop().unwrap_or(0);
+                    let left = stack.pop().unwrap_or(0);
+                    stack.push(apply(*binary, left, right, code, *position)?);
+                }
+                Op::Fetch(target) => {
+                    let key = self.target_key(target, dollars, depth)?;
+                    stack.push(self.load_key(target, key.as_ref(), depth)?);
+                    fetched.push(key);
+                }
+                Op::Store(target, binary, position) => {
+                    let mut value = stack.pop().unwrap_or(0);
+                    let key = match binary {
+                        Some(binary) => {
+                            let old = stack.pop().unwrap_or(0);
+                            value = apply(*binary, old, value, code, *position)?;
+                            fetched.pop().flatten()
+                        }
+                        None => self.target_key(target, dollars, depth)?,
+                    };
+                    self.assign_element(&target.name, key, value.to_string(), false)?;
+                    stack.push(value);
+                }
+                Op::Step(target, delta, post) => {
+                    let key = self.target_key(target, dollars, depth)?;
+                    let old = self.load_key(target, key.as_ref(), depth)?;
+                    let new = old.wrapping_add(*delta);
+                    self.assign_element(&target.name, key, new.to_string(), false)?;
+                    stack.push(if *post { old } else { new });
+                }
+                Op::And(end) => {
+                    if stack.pop() == Some(0) {
+                        stack.push(0);
+                        at = *end;
+                    }
+                }
+                Op::Or(end) => {
+                    if stack.pop() != Some(0) {
+                        stack.push(1);
+                        at = *end;
+                    }
+                }
+                Op::Truth => {
+                    let value = stack.pop().unwrap_or(0);
+                    stack.push(i64::from(value != 0));
+                }
+                Op::JumpIfZero(target) => {
+                    if stack.pop() == Some(0) {
+                        at = *target;
+                    }
+                }
+                Op::Jump(target) => at = *target,
+                Op::Drop => {
+                    stack.pop();
+                }
             }
         }
-        let code = parse::compile_marked(&text).ok()?;
-        Some(Rc::new(Parsed { code, dollars }))
+        Ok(stack.pop().unwrap_or(0))
+    }
+
+    fn load_target(&mut self, target: &Target, dollars: &[i64], depth: u32) -> Result<i64, Failure> {
+        let key = self.target_key(target, dollars, depth)?;
+        self.load_key(target, key.as_ref(), depth)
+    }
+
+    fn load_key(&mut self, target: &Target, key: Option<&Key>, depth: u32) -> Result<i64, Failure> {
+        let text = match self.variable(&target.name) {
+            Some(variable) => {
+                let text = match (&variable.value, key) {
+                    (Value::Indexed(elements), Some(Key::Index(index))) => {
+                        let end = elements.last_key_value().map_or(0, |(last, _)| last.saturating_add(1));
+                        let index = if *index < 0 { index + end } else { *index };
+                        elements.get(&index).map(String::as_str)
+                    }
+                    (Value::Associative(elements), Some(Key::Name(key))) => elements.get(key),
+                    (Value::Scalar(text), Some(Key::Index(0))) => Some(text.as_str()),
+                    (_, Some(_)) => None,
+                    (_, None) => variable.text(),
+                };
+                match text {
+                    Some(text) => match plain_number(text) {
+                        Some(number) => return Ok(number),
+                        None => Some(text.to_owned()),
+                    },
+                    None => None,
+                }
+            }
+            None => None,
+        };
+        let Some(text) = text else {
+            if self.options.has(SetOption::NOUNSET) {
+                return Err(self.unbound(&target.name).into());
+            }
+            return Ok(0);
+        };
+        if depth >= RECURSION_LIMIT {
+            let message = "expression recursion level exceeded";
+            return Err(Error::new(message, text).into());
+        }
+        let code = compile(&text).map_err(|e| e.within(&text))?;
+        self.run_arith(&code, &[], depth + 1).map_err(|failure| match failure {
+            Failure::Error(error) => Failure::Error(error.within(&text)),
+            stop => stop,
+        })
+    }
+
+    fn target_key(&mut self, target: &Target, dollars: &[i64], depth: u32) -> Result<Option<Key>, Failure> {
+        let Some(subscript) = &target.index else { return Ok(None) };
+        let name = match self.is_reference(&target.name) {
+            true => self.resolve(&target.name).map(|(name, _)| name),
+            false => None,
+        };
+        let name = name.as_deref().unwrap_or(&target.name);
+        if let Some(Value::Associative(_)) = self.variables.get(name).map(|v| &v.value) {
+            return Ok(Some(Key::Name(without_placeholders(&subscript.text, dollars))));
+        }
+        let Subscript { code, text } = &**subscript;
+        match code {
+            Ok(code) => Ok(Some(Key::Index(self.run_arith(code, dollars, depth)?))),
+            Err(_) if text.trim().is_empty() => Err(Error::new("bad array subscript", text.as_str()).into()),
+            Err(error) => Err(error.clone().into()),
+        }
     }
 }
 
-/// Whether expanding the parameter changes nothing, so that it may be done first and given up.
-fn is_plain(parameter: &Parameter) -> bool {
-    matches!(parameter.operation, Operation::Value) && parameter.index.is_none() && !parameter.indirect
+fn apply(binary: Binary, left: i64, right: i64, code: &Code, position: u32) -> Result<i64, Error> {
+    let fail = |message| Err(Error::new(message, &code.text[position as usize..]));
+    Ok(match binary {
+        Binary::Add => left.wrapping_add(right),
+        Binary::Subtract => left.wrapping_sub(right),
+        Binary::Multiply => left.wrapping_mul(right),
+        Binary::Divide | Binary::Remainder if right == 0 => return fail("division by 0"),
+        Binary::Divide => left.wrapping_div(right),
+        Binary::Remainder => left.wrapping_rem(right),
+        Binary::Power if right < 0 => return fail("exponent less than 0"),
+        Binary::Power => power(left, right),
+        Binary::ShiftLeft => left.wrapping_shl(right as u32),
+        Binary::ShiftRight => left.wrapping_shr(right as u32),
+        Binary::Less => i64::from(left < right),
+        Binary::LessEqual => i64::from(left <= right),
+        Binary::Greater => i64::from(left > right),
+        Binary::GreaterEqual => i64::from(left >= right),
+        Binary::Equal => i64::from(left == right),
+        Binary::NotEqual => i64::from(left != right),
+        Binary::BitAnd => left & right,
+        Binary::BitXor => left ^ right,
+        Binary::BitOr => left | right,
+    })
+}
+
+/// Wrapping exponentiation.
+fn power(mut base: i64, mut exponent: i64) -> i64 {
+    let mut result = 1i64;
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            result = result.wrapping_mul(base);
+        }
+        base = base.wrapping_mul(base);
+        exponent >>= 1;
+    }
+    result
+}
+
+/// A decimal number without leading zeros, which means the same whatever stands around it.
+fn plain_number(text: &str) -> Option<i64> {
+    let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
+    match digits {
+        [b'0'] | [b'1'..=b'9', ..] if digits.len() <= 18 && digits.iter().all(u8::is_ascii_digit) => {
+            let magnitude = digits.iter().fold(0i64, |n, d| n * 10 + i64::from(d - b'0'));
+            Some(if digits.len() < text.len() { -magnitude } else { magnitude })
+        }
+        // The octal and hexadecimal notations are for `compile`.
+        _ => None,
+    }
+}
+
+fn without_placeholders(text: &str, dollars: &[i64]) -> String {
+    if !text.contains(PLACEHOLDER) {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        if c == PLACEHOLDER {
+            let number = chars.next().map_or(0, |c| (c as usize).saturating_sub(32));
+            out.push_str(&dollars.get(number).copied().unwrap_or(0).to_string());
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+/// For `test -eq` and its kin: a plain integer, as `strtol` reads it.
+pub fn integer(text: &str) -> Option<i64> {
+    let text = text.trim_matches(|c: char| matches!(c, ' ' | '\t' | '\n'));
+    match text.strip_prefix(['+', '-']) {
+        Some(digits) if text.starts_with('-') => decimal(digits).map(i64::wrapping_neg),
+        Some(digits) => decimal(digits),
+        None => decimal(text),
+    }
+}
+
+fn decimal(digits: &str) -> Option<i64> {
+    match !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) {
+        true => digits.parse().ok().or_else(|| parse_number(digits.trim_start_matches('0')).ok()),
+        false => None,
+    }
 }

@@ -1,6 +1,7 @@
 //! Tests of arithmetic.
 
-use super::compile;
+use isopod_syntax::arith::compile;
+
 use crate::state::Shell;
 
 fn value(text: &str) -> i64 {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::dollar::ArithEnd;
 use super::error::SyntaxError;
-use super::lexer::{Parser, is_name};
+use super::lexer::{Parser, ends_word, name_length};
 use super::tree::{Arith, Arm, ArmEnd, Case, Command, Coproc, For, ForArith, Kind, List, Redirect, Word};
 use super::word::Place;
 
@@ -90,7 +90,7 @@ impl Parser<'_> {
 
     /// `(( … ))` or `( … )`
     fn parenthesis(&mut self) -> Result<Kind, SyntaxError> {
-        if self.ahead(1) == b'(' && self.closes_arithmetic(self.at + 2) {
+        if self.ahead(1) == b'(' && self.closes_arithmetic(self.at + 2)? {
             self.at += 2;
             return Ok(Kind::Arith(self.arith_text(ArithEnd::Parentheses)?.into()));
         }
@@ -259,17 +259,18 @@ impl Parser<'_> {
     fn coprocess(&mut self, line: u32) -> Result<Command, SyntaxError> {
         self.blanks();
         let mut name = "COPROC".to_owned();
-        if self.keyword().is_none() && self.peek() != b'(' {
-            let (start, start_line) = (self.at, self.line);
-            let word = self.word(Place::Value)?;
-            let written = self.text[start..self.at].to_owned();
+        let (start, start_line) = (self.at, self.line);
+        let length = name_length(&self.text.as_bytes()[start..]);
+        if self.keyword().is_none() && length > 0 && ends_word(self.ahead(length)) {
+            self.at += length;
             self.blanks();
-            let compound = self.peek() == b'(' || self.keyword().is_some();
-            if word.is_some() && compound && is_name(&written) {
-                name = written;
-            } else {
-                (self.at, self.line) = (start, start_line);
+            match self.peek() == b'(' || self.keyword().is_some() {
+                true => name = self.text[start..start + length].to_owned(),
+                false => (self.at, self.line) = (start, start_line),
             }
+        }
+        if matches!(self.keyword(), Some("function" | "coproc")) {
+            return Err(self.unexpected());
         }
         let body = self.command()?;
         Ok(Command { kind: Kind::Coproc(Coproc { name, body }.into()), redirects: Rc::default(), line })

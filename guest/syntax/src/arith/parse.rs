@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::number::parse_number;
 use super::{Binary, Code, Error, Op, PLACEHOLDER, Subscript, Target, Unary};
-use crate::syntax::name_length;
+use crate::name_length;
 
 /// Parentheses, unary operators and conditionals in each other; a level costs stack.
 const DEPTH_LIMIT: u32 = 200;

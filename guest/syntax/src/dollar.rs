@@ -19,7 +19,7 @@ impl Parser<'_> {
                 builder.quoted("");
                 self.double_quotes(builder)
             }
-            b'(' if self.ahead(2) == b'(' && self.closes_arithmetic(self.at + 3) => {
+            b'(' if self.ahead(2) == b'(' && self.closes_arithmetic(self.at + 3)? => {
                 self.at += 3;
                 let arith = self.nested(|p| p.arith_text(ArithEnd::Parentheses))?;
                 builder.part(Part::Arith(arith.into(), quoted));
@@ -105,26 +105,30 @@ impl Parser<'_> {
 
     /// Parses a text of its own, all of it, as one list.
     fn parse_apart(&mut self, text: String, line: u32) -> Result<super::tree::List, SyntaxError> {
-        let mut inner = Parser::new(text, line);
-        inner.depth = self.depth;
-        inner.extglob = self.extglob;
+        let mut inner = self.within(text, line);
         inner.aliases = self.aliases.clone();
-        inner.functions = self.functions;
-        inner.keep_sources = self.keep_sources;
         let mut whole = super::tree::List::default();
         while let Some(list) = inner.next_command()? {
             whole.items.extend(list.items);
         }
         self.unfinished.append(&mut inner.unfinished);
+        self.reread = inner.reread;
         Ok(whole)
     }
 
     /// Whether the text from here, after `((`, ends in `))`: if not, it is a subshell in a subshell.
-    pub(super) fn closes_arithmetic(&mut self, from: usize) -> bool {
+    pub(super) fn closes_arithmetic(&mut self, from: usize) -> Result<bool, SyntaxError> {
         let mut at = from;
+        let closes = self.arithmetic_end(&mut at);
+        self.charge(at - from)?;
+        Ok(closes)
+    }
+
+    /// Moves to the parenthesis that closes the first of two, and says whether another follows it.
+    fn arithmetic_end(&mut self, at: &mut usize) -> bool {
         let mut depth = 0u32;
         loop {
-            while at >= self.text.len() {
+            while *at >= self.text.len() {
                 let end = std::mem::replace(&mut self.at, self.text.len());
                 let refilled = self.peek() != 0;
                 self.at = end;
@@ -132,21 +136,24 @@ impl Parser<'_> {
                     return false;
                 }
             }
-            match self.text.as_bytes()[at] {
+            match self.text.as_bytes()[*at] {
                 b'(' => depth += 1,
-                b')' if depth == 0 => return self.text.as_bytes().get(at + 1) == Some(&b')'),
+                b')' if depth == 0 => return self.text.as_bytes().get(*at + 1) == Some(&b')'),
                 b')' => depth -= 1,
-                b'\\' => at += 1,
+                b'\\' => *at += 1,
                 quote @ (b'\'' | b'"') => {
                     // A quotation that is not closed here is not arithmetic anyway.
-                    match self.text.as_bytes()[at + 1..].iter().position(|b| *b == quote) {
-                        Some(length) => at += length + 1,
-                        None => return false,
+                    match self.text.as_bytes()[*at + 1..].iter().position(|b| *b == quote) {
+                        Some(length) => *at += length + 1,
+                        None => {
+                            *at = self.text.len();
+                            return false;
+                        }
                     }
                 }
                 _ => {}
             }
-            at += 1;
+            *at += 1;
         }
     }
 

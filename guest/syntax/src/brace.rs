@@ -37,8 +37,8 @@ fn build(symbols: &[Symbol], depth: u32) -> Vec<Part> {
     while at < symbols.len() {
         match &symbols[at] {
             Symbol::Char('{') => {
-                if let Some(end) = closing[at]
-                    && let Some(brace) = expression(&symbols[at + 1..end], depth)
+                if let Some((end, has_comma)) = closing[at]
+                    && let Some(brace) = expression(&symbols[at + 1..end], has_comma, depth)
                 {
                     flush(&mut parts, &mut bare);
                     parts.push(Part::Brace(brace.into()));
@@ -60,16 +60,22 @@ fn build(symbols: &[Symbol], depth: u32) -> Vec<Part> {
     parts
 }
 
-/// For each `{`, where its `}` is.
-fn matching(symbols: &[Symbol]) -> Vec<Option<usize>> {
+/// For each `{`, where its `}` is and whether there is a comma between the two that belongs to them: braces without one
+/// are not to be searched again at each level.
+fn matching(symbols: &[Symbol]) -> Vec<Option<(usize, bool)>> {
     let mut closing = vec![None; symbols.len()];
     let mut open = Vec::new();
     for (at, symbol) in symbols.iter().enumerate() {
         match symbol {
-            Symbol::Char('{') => open.push(at),
+            Symbol::Char('{') => open.push((at, false)),
+            Symbol::Char(',') => {
+                if let Some((_, has_comma)) = open.last_mut() {
+                    *has_comma = true;
+                }
+            }
             Symbol::Char('}') => {
-                if let Some(start) = open.pop() {
-                    closing[start] = Some(at);
+                if let Some((start, has_comma)) = open.pop() {
+                    closing[start] = Some((at, has_comma));
                 }
             }
             _ => {}
@@ -85,9 +91,12 @@ fn flush(parts: &mut Vec<Part>, bare: &mut String) {
 }
 
 /// The expression between two braces.
-fn expression(inner: &[Symbol], depth: u32) -> Option<Brace> {
+fn expression(inner: &[Symbol], has_comma: bool, depth: u32) -> Option<Brace> {
     if depth == DEPTH_LIMIT {
         return None;
+    }
+    if !has_comma {
+        return sequence(inner);
     }
     let mut open = 0u32;
     let mut alternatives = Vec::new();
@@ -103,15 +112,16 @@ fn expression(inner: &[Symbol], depth: u32) -> Option<Brace> {
             _ => {}
         }
     }
-    if alternatives.is_empty() {
-        return sequence(inner);
-    }
     alternatives.push(build(&inner[from..], depth + 1));
     Some(Brace::List(alternatives))
 }
 
 /// `1..9`, `a..e`, with an optional step.
 fn sequence(symbols: &[Symbol]) -> Option<Brace> {
+    // Three numbers of 64 bits, their signs and the dots; they may be padded.
+    if symbols.len() > 128 {
+        return None;
+    }
     let mut text = String::new();
     for symbol in symbols {
         match symbol {

@@ -12,6 +12,12 @@ use crate::hash::NameMap;
 /// wherever the tree is walked later; a program of this size is not written by people.
 const DEPTH_LIMIT: u32 = 200;
 
+/// Bytes that may be read again, and how many more for each that is consumed. In a few places what something is shows
+/// only later, and it is read twice; nested in each other these would double the work at each level. People's scripts
+/// need a fraction of this.
+const REREAD_LIMIT: usize = 1 << 16;
+const REREAD_FACTOR: usize = 16;
+
 /// Where more source text comes from when it does not come all at once.
 pub trait MoreText {
     /// Appends the next line and says whether there was one.
@@ -25,6 +31,11 @@ pub struct Parser<'a> {
     pub(super) line: u32,
     pub(super) heredocs: Vec<Pending>,
     pub(super) depth: u32,
+    /// How deep commands and words may nest: who has little stack can ask for less.
+    pub depth_limit: u32,
+    /// Bytes that have been read again, and bytes that were consumed and are no longer in the text.
+    pub(super) reread: usize,
+    pub(super) forgotten: usize,
     /// How many function definitions enclose the cursor.
     pub(super) functions: u32,
     /// Whether `@(…)` and its kin are patterns in command words.
@@ -49,6 +60,9 @@ impl<'a> Parser<'a> {
             line,
             heredocs: Vec::new(),
             depth: 0,
+            depth_limit: DEPTH_LIMIT,
+            reread: 0,
+            forgotten: 0,
             functions: 0,
             extglob: false,
             keep_sources: false,
@@ -71,7 +85,7 @@ impl<'a> Parser<'a> {
         // What has been run is not needed again: a script that comes through a pipe may be endless.
         if self.more.is_some() && self.at > 0 && self.expanding.is_empty() {
             self.text.drain(..self.at);
-            self.at = 0;
+            self.forgotten += std::mem::take(&mut self.at);
         }
         loop {
             self.blanks();
@@ -228,13 +242,36 @@ impl<'a> Parser<'a> {
         &mut self,
         parse: impl FnOnce(&mut Self) -> Result<T, SyntaxError>,
     ) -> Result<T, SyntaxError> {
-        if self.depth >= DEPTH_LIMIT {
-            return Err(self.fault(Fault::Refused(format!("commands nested too deep (limit {DEPTH_LIMIT})"))));
+        if self.depth >= self.depth_limit {
+            return Err(self.fault(Fault::TooDeep(self.depth_limit)));
         }
         self.depth += 1;
         let parsed = parse(self);
         self.depth -= 1;
         parsed
+    }
+
+    /// Charges for bytes that are looked at and not consumed, or consumed and given back.
+    pub(super) fn charge(&mut self, bytes: usize) -> Result<(), SyntaxError> {
+        self.reread += bytes;
+        if self.reread > REREAD_LIMIT + REREAD_FACTOR * (self.forgotten + self.at) {
+            return Err(self.fault(Fault::Refused("too much text that has to be read more than once".to_owned())));
+        }
+        Ok(())
+    }
+
+    /// A parser for a text within this one, which goes on with its bounds. What it has reread is to be taken back.
+    pub(super) fn within(&self, text: String, line: u32) -> Parser<'static> {
+        Parser {
+            depth: self.depth,
+            depth_limit: self.depth_limit,
+            reread: self.reread,
+            forgotten: self.forgotten + self.at,
+            extglob: self.extglob,
+            functions: self.functions,
+            keep_sources: self.keep_sources,
+            ..Parser::new(text, line)
+        }
     }
 
     /// An error here.

@@ -48,6 +48,7 @@ impl Parser<'_> {
             parameter.operation = Operation::Length;
             return Ok(Some(parameter));
         }
+        self.charge(self.at - start)?;
         self.at = start + 1;
         Ok(Some(Parameter::plain(Name::Special(b'#'), quoted)))
     }

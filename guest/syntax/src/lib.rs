@@ -1,4 +1,4 @@
-//! The parser: source text to syntax tree.
+//! The bash language as syntax: source text to tree, and back.
 //!
 //! Recursive descent straight over the text, with no token stream between: what a character means in this
 //! language depends on who asks, so the grammar reads the text itself. One command is parsed at a time, up to
@@ -10,23 +10,32 @@
 //! - `word`, `dollar`, `parameter`, `brace` parse words;
 //! - `alias` replaces words before they are parsed;
 //! - `command`, `compound`, `condition`, `redirect`, `heredoc` parse commands;
-//! - `print` and `print_word` write a tree back as text, as `declare -f` shows it.
+//! - `print` and `print_word` write a tree back as text, as `declare -f` shows it;
+//! - `arith` compiles expressions; `escape`, `quote`, `text` and `hash` stand alone.
+//!
+//! It is a crate of its own because two read it: the shell in the guest, and the host when it tells someone what a
+//! command would run. So it knows no kernel and no files, and a hostile text costs it time and stack that are bounded.
 
 mod alias;
+pub mod arith;
 mod brace;
 mod command;
 mod compound;
 mod condition;
 mod dollar;
 mod error;
+pub mod escape;
+pub mod hash;
 mod heredoc;
 mod lexer;
 mod parameter;
 mod print;
 mod print_word;
+pub mod quote;
 mod redirect;
 #[cfg(test)]
 mod tests;
+pub mod text;
 pub mod tree;
 mod word;
 

@@ -216,6 +216,7 @@ impl Parser<'_> {
             && value.parts.iter().any(|p| matches!(p, Part::Bare(t) | Part::Glob(t) if t.contains('{')))
         {
             let (end, end_line) = (self.at, self.line);
+            self.charge(end - start)?;
             (self.at, self.line) = (start, line);
             if let Some(word) = self.word(Place::Argument)?
                 && word.parts.iter().any(|p| matches!(p, Part::Brace(_)))
@@ -246,7 +247,8 @@ impl Parser<'_> {
             self.at += 1;
         }
         self.newlines()?;
-        if self.peek() != b'(' && self.keyword().is_none() {
+        // A body is a compound command, which a definition and a coprocess are not.
+        if self.peek() != b'(' && matches!(self.keyword(), None | Some("function" | "coproc")) {
             return Err(self.unexpected());
         }
         let body_line = self.line;
@@ -269,7 +271,7 @@ impl Parser<'_> {
         let name_end = start + length;
         let mut index = None;
         if self.ahead(length) == b'[' {
-            let Some(close) = self.subscript_end(name_end + 1) else { return Ok(None) };
+            let Some(close) = self.subscript_end(name_end + 1)? else { return Ok(None) };
             let after = &self.text.as_bytes()[close + 1..];
             if !(after.starts_with(b"=") || after.starts_with(b"+=")) {
                 return Ok(None);
@@ -296,22 +298,27 @@ impl Parser<'_> {
     }
 
     /// Where the subscript that starts here ends: its `]`, on this line.
-    fn subscript_end(&self, from: usize) -> Option<usize> {
+    fn subscript_end(&mut self, from: usize) -> Result<Option<usize>, SyntaxError> {
         let bytes = self.text.as_bytes();
         let mut depth = 0u32;
         let mut at = from;
-        loop {
-            match *bytes.get(at)? {
-                b'[' => depth += 1,
-                b']' if depth == 0 => return Some(at),
-                b']' => depth -= 1,
-                b'\\' => at += 1,
-                quote @ (b'\'' | b'"') => at += 1 + bytes.get(at + 1..)?.iter().position(|b| *b == quote)?,
-                b'\n' => return None,
-                _ => {}
+        let end = loop {
+            match bytes.get(at) {
+                None | Some(b'\n') => break None,
+                Some(b'[') => depth += 1,
+                Some(b']') if depth == 0 => break Some(at),
+                Some(b']') => depth -= 1,
+                Some(b'\\') => at += 1,
+                Some(quote @ (b'\'' | b'"')) => {
+                    let rest = &bytes[at + 1..];
+                    at += 1 + rest.iter().position(|b| b == quote).unwrap_or(rest.len());
+                }
+                Some(_) => {}
             }
             at += 1;
-        }
+        };
+        self.charge(at - from)?;
+        Ok(end)
     }
 
     /// The elements of an array, until the `)`, which is consumed.
@@ -346,7 +353,7 @@ impl Parser<'_> {
         if self.peek() != b'[' {
             return Ok(None);
         }
-        let Some(close) = self.subscript_end(self.at + 1) else { return Ok(None) };
+        let Some(close) = self.subscript_end(self.at + 1)? else { return Ok(None) };
         let after = &self.text.as_bytes()[close + 1..];
         if !(after.starts_with(b"=") || after.starts_with(b"+=")) {
             return Ok(None);

@@ -84,12 +84,9 @@ impl Parser<'_> {
 
     /// Parses the text of an unquoted here-document: as in double quotes, but `"` is nothing special.
     fn heredoc_word(&mut self, text: String, line: u32) -> Result<Word, SyntaxError> {
-        let mut inner = Parser::new(text, line);
-        inner.depth = self.depth;
-        inner.extglob = self.extglob;
-        inner.functions = self.functions;
-        inner.keep_sources = self.keep_sources;
+        let mut inner = self.within(text, line);
         let mut word = inner.document_word()?;
+        self.reread = inner.reread;
         inner.keep_source(&mut word, 0, inner.text.len());
         Ok(word)
     }

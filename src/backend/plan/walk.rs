@@ -1,0 +1,328 @@
+//! Goes through a syntax tree and notes each simple command.
+
+use std::ops::Range;
+
+use isopod_syntax::tree::{
+    Arith, Assigned, Assignment, Brace, Command, Condition, Descriptor, For, Index, Kind, List, Operation, Parameter,
+    Part, Pipeline, Redirect, RedirectAction, Simple, Word,
+};
+use isopod_syntax::{Fault, Parser};
+
+use super::argument::{self, Field};
+use super::carrier::{self, Carried, Feed};
+use super::{Argument, Gap, Plan, Step};
+use crate::backend::bounds;
+
+/// What a text would run.
+pub(super) fn plan(text: &str) -> Plan {
+    let mut walk = Walk::default();
+    if let Err(gap) = walk.script(text, 1) {
+        walk.plan.gap.get_or_insert(gap);
+    }
+    walk.plan
+}
+
+#[derive(Default)]
+struct Walk {
+    plan: Plan,
+    /// How deep the cursor is in lists, words and scripts.
+    depth: u32,
+    /// The function in whose body the cursor is.
+    function: Option<String>,
+    /// The step that runs what the cursor is in.
+    within: Option<usize>,
+    /// `shopt -s extglob` was seen: what follows is parsed by another grammar.
+    extglob: bool,
+}
+
+impl Walk {
+    /// A whole script. What stands before an error is noted all the same.
+    fn script(&mut self, text: &str, line: u32) -> Result<(), Gap> {
+        let mut parser = Parser::new(text, line);
+        parser.depth_limit = bounds::PLAN_DEPTH.saturating_sub(self.depth);
+        parser.keep_sources = true;
+        loop {
+            parser.extglob = self.extglob;
+            match parser.next_command() {
+                Ok(Some(list)) => self.list(&list),
+                Ok(None) => return Ok(()),
+                Err(error) if matches!(error.fault, Fault::TooDeep(_)) => return Err(Gap::TooDeep),
+                Err(error) => return Err(Gap::Syntax { line: error.line, message: error.fault.to_string() }),
+            }
+        }
+    }
+
+    /// Goes one level deeper, if there is one. The parser's bound is not enough: braces nest beside it.
+    fn deeper(&mut self, walk: impl FnOnce(&mut Self)) {
+        if self.depth >= bounds::PLAN_DEPTH {
+            self.plan.gap.get_or_insert(Gap::TooDeep);
+            return;
+        }
+        self.depth += 1;
+        walk(self);
+        self.depth -= 1;
+    }
+
+    fn list(&mut self, list: &List) {
+        self.deeper(|walk| {
+            for item in &list.items {
+                walk.pipeline(&item.chain.first);
+                item.chain.rest.iter().for_each(|(_, pipeline)| walk.pipeline(pipeline));
+            }
+        });
+    }
+
+    fn pipeline(&mut self, pipeline: &Pipeline) {
+        pipeline.stages.iter().for_each(|command| self.command(command));
+    }
+
+    fn command(&mut self, command: &Command) {
+        self.redirects(&command.redirects);
+        let writes = writes(&command.redirects);
+        if !writes.is_empty() {
+            self.note(Step { writes, line: command.line, ..Step::default() });
+        }
+        match &command.kind {
+            Kind::Simple(simple) => self.simple(simple),
+            Kind::Group(list) | Kind::Subshell(list) => self.list(list),
+            Kind::If(arms, otherwise) => {
+                for (condition, body) in arms {
+                    self.list(condition);
+                    self.list(body);
+                }
+                otherwise.iter().for_each(|list| self.list(list));
+            }
+            Kind::While { condition, body, .. } => {
+                self.list(condition);
+                self.list(body);
+            }
+            Kind::For(node) | Kind::Select(node) => self.for_words(node),
+            Kind::ForArith(node) => {
+                [&node.initial, &node.condition, &node.step].into_iter().flatten().for_each(|arith| self.arith(arith));
+                self.list(&node.body);
+            }
+            Kind::Case(node) => {
+                self.word(&node.word);
+                for arm in &node.arms {
+                    arm.patterns.iter().for_each(|pattern| self.word(pattern));
+                    self.list(&arm.body);
+                }
+            }
+            Kind::Arith(arith) => self.arith(arith),
+            Kind::Condition(condition) => self.condition(condition),
+            Kind::Function(function) => {
+                let outer = self.function.replace(function.name.clone());
+                self.deeper(|walk| walk.command(&function.body));
+                self.function = outer;
+            }
+            Kind::Coproc(coproc) => self.deeper(|walk| walk.command(&coproc.body)),
+        }
+    }
+
+    fn for_words(&mut self, node: &For) {
+        node.words.iter().flatten().for_each(|word| self.word(word));
+        self.list(&node.body);
+    }
+
+    fn simple(&mut self, simple: &Simple) {
+        simple.assignments.iter().for_each(|assignment| self.assignment(assignment));
+        simple.words.iter().for_each(|word| self.word(word));
+        self.redirects(&simple.redirects);
+        let step = Step {
+            variables: simple.assignments.iter().map(|assignment| assignment.name.clone()).collect(),
+            writes: writes(&simple.redirects),
+            line: simple.line,
+            ..Step::default()
+        };
+        let fields: Vec<Field> = simple.words.iter().map(Field::new).collect();
+        match fields.is_empty() {
+            true => {
+                self.note(step);
+            }
+            false => self.run(step, &fields, &Feed { input: input(&simple.redirects), ..Feed::default() }),
+        }
+    }
+
+    /// Notes a command and what it runs in turn. Each word belongs to one step, so a chain of `env env env …` costs no
+    /// more than its length.
+    fn run(&mut self, mut step: Step, mut fields: &[Field], feed: &Feed) {
+        let outer = self.within;
+        let mut feed = feed.clone();
+        while let Some((program, rest)) = fields.split_first() {
+            let Carried { opaque, script, command, others, feed: fed } = carrier::carried(fields, &feed);
+            self.extglob |= carrier::is_extglob(fields);
+            let line = step.line;
+            step.program = Some(program.argument.clone());
+            step.arguments = own(rest, command, &others).map(|field| field.argument.clone()).collect();
+            step.opaque = opaque;
+            let noted = self.note(std::mem::take(&mut step));
+            self.within = noted.or(self.within);
+            if let Some(script) = script {
+                self.deeper(|walk| walk.carried_script(&script, line, noted));
+            }
+            for range in others {
+                let step = Step { line, ..Step::default() };
+                self.deeper(|walk| walk.run(step, &rest[range], &fed));
+            }
+            step.line = line;
+            fields = command.map_or(&[], |from| &rest[from..]);
+            feed = fed;
+        }
+        self.within = outer;
+    }
+
+    fn carried_script(&mut self, script: &str, line: u32, by: Option<usize>) {
+        match self.script(script, line) {
+            Ok(()) => {}
+            Err(Gap::Syntax { .. }) => {
+                if let Some(step) = by.and_then(|at| self.plan.steps.get_mut(at)) {
+                    step.opaque = true;
+                }
+            }
+            Err(gap) => {
+                self.plan.gap.get_or_insert(gap);
+            }
+        }
+    }
+
+    /// Adds a step, and says where it is.
+    fn note(&mut self, step: Step) -> Option<usize> {
+        if self.plan.steps.len() >= bounds::PLAN_STEPS {
+            self.plan.gap.get_or_insert(Gap::TooMany);
+            return None;
+        }
+        self.plan.steps.push(Step { function: self.function.clone(), within: self.within, ..step });
+        Some(self.plan.steps.len() - 1)
+    }
+
+    fn redirects(&mut self, redirects: &[Redirect]) {
+        for redirect in redirects {
+            match &redirect.document {
+                Some(document) => self.word(&document.borrow()),
+                None => self.word(&redirect.target),
+            }
+        }
+    }
+
+    fn assignment(&mut self, assignment: &Assignment) {
+        assignment.index.iter().for_each(|index| self.arith(index));
+        match &assignment.value {
+            Assigned::Scalar(word) => self.word(word),
+            Assigned::Array(elements) => {
+                for element in elements {
+                    element.index.iter().for_each(|index| self.arith(index));
+                    self.word(&element.word);
+                }
+            }
+        }
+    }
+
+    fn condition(&mut self, condition: &Condition) {
+        match condition {
+            Condition::Word(word) | Condition::Unary(_, word) => self.word(word),
+            Condition::Binary(_, left, right) => {
+                self.word(left);
+                self.word(right);
+            }
+            Condition::Not(inner) | Condition::Group(inner) => self.deeper(|walk| walk.condition(inner)),
+            Condition::And(terms) | Condition::Or(terms) => {
+                self.deeper(|walk| terms.iter().for_each(|term| walk.condition(term)));
+            }
+        }
+    }
+
+    fn arith(&mut self, arith: &Arith) {
+        self.word(&arith.text);
+    }
+
+    fn word(&mut self, word: &Word) {
+        word.parts.iter().for_each(|part| self.part(part));
+    }
+
+    fn part(&mut self, part: &Part) {
+        match part {
+            Part::Text(_) | Part::Bare(_) | Part::Glob(_) => {}
+            Part::Parameter(parameter) => self.deeper(|walk| walk.parameter(parameter)),
+            Part::Command(substitution, _) => self.list(&substitution.list),
+            Part::Process(list, _) => self.list(list),
+            Part::Arith(arith, _) => self.deeper(|walk| walk.arith(arith)),
+            Part::Brace(brace) => {
+                if let Brace::List(alternatives) = &**brace {
+                    self.deeper(|walk| alternatives.iter().flatten().for_each(|part| walk.part(part)));
+                }
+            }
+            Part::Assignment(assignment) => self.assignment(assignment),
+        }
+    }
+
+    fn parameter(&mut self, parameter: &Parameter) {
+        if let Some(Index::Element(index)) = &parameter.index {
+            self.arith(index);
+        }
+        match &parameter.operation {
+            Operation::Fallback { word, .. } => self.word(word),
+            Operation::Remove { pattern, .. } | Operation::Case { pattern, .. } => self.word(pattern),
+            Operation::Replace { pattern, with, .. } => {
+                self.word(pattern);
+                self.word(with);
+            }
+            Operation::Slice { offset, length } => {
+                self.arith(offset);
+                length.iter().for_each(|length| self.arith(length));
+            }
+            Operation::Value
+            | Operation::Length
+            | Operation::Transform(_)
+            | Operation::Keys
+            | Operation::Names(_)
+            | Operation::Bad(_) => {}
+        }
+    }
+}
+
+/// The arguments that belong to no command among them.
+fn own<'a>(rest: &'a [Field], command: Option<usize>, others: &[Range<usize>]) -> impl Iterator<Item = &'a Field> {
+    let starts = others.iter().map(|range| range.start).chain([command.unwrap_or(rest.len())]);
+    let ends = [0].into_iter().chain(others.iter().map(|range| range.end));
+    let between: Vec<_> = ends.zip(starts).map(|(from, to)| &rest[from..to]).collect();
+    between.into_iter().flatten()
+}
+
+/// The files that redirections write.
+fn writes(redirects: &[Redirect]) -> Vec<Argument> {
+    let written = redirects.iter().filter(|redirect| match redirect.action {
+        RedirectAction::Write
+        | RedirectAction::Clobber
+        | RedirectAction::Append
+        | RedirectAction::ReadWrite
+        | RedirectAction::Both
+        | RedirectAction::AppendBoth => true,
+        // `>&f` writes a file, `>&2` and `>&-` do not.
+        RedirectAction::DuplicateWrite => argument::constant(&redirect.target)
+            .is_none_or(|text| !text.trim_end_matches('-').bytes().all(|byte| byte.is_ascii_digit())),
+        _ => false,
+    });
+    written.map(|redirect| argument::argument(&redirect.target)).collect()
+}
+
+/// The text that comes in by a redirection, if it is one and constant.
+fn input(redirects: &[Redirect]) -> Option<String> {
+    let is_input = |redirect: &&Redirect| match (&redirect.descriptor, redirect.action) {
+        (None | Some(Descriptor::Number(0)), action) => matches!(
+            action,
+            RedirectAction::Read
+                | RedirectAction::ReadWrite
+                | RedirectAction::DuplicateRead
+                | RedirectAction::Document
+                | RedirectAction::DocumentTabs
+                | RedirectAction::String
+        ),
+        _ => false,
+    };
+    let last = redirects.iter().rev().find(is_input)?;
+    match (&last.document, last.action) {
+        (Some(document), _) => argument::constant(&document.borrow()),
+        (None, RedirectAction::String) => argument::constant(&last.target),
+        _ => None,
+    }
+}
