@@ -15,6 +15,7 @@ mod overlays;
 mod permits;
 mod processes;
 mod programs;
+mod provider;
 mod streams;
 mod support;
 mod visibility;

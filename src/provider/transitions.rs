@@ -1,0 +1,377 @@
+//! Takes a sandbox from one state to the next.
+//!
+//! A sandbox is made busy in the table, the host's files are worked on without it, and then it is what it is to be. Whoever
+//! does that has a [`Turn`]; if the work fails, or its caller goes away, the turn ends and the sandbox is in nobody's
+//! hands, with its files on disk.
+
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::home::Home;
+use super::lease::Lease;
+use super::record::{Info, Listing, Metadata, Owner, Record, State};
+use super::root::{Found, Glance, Root};
+use super::table::{Leased, Table, Warm};
+use super::{Clock, Config, ProviderError, Result, SandboxId};
+use crate::backend::Isopod;
+use crate::runtime::Runtime;
+use crate::sandbox::{MountAccess, Sandbox, SandboxBuilder};
+use crate::vfs::Count;
+
+/// Sandboxes of a page of a list.
+const PAGE: usize = 100;
+/// How long a release waits for what ran to be gone. A guest goes within a tick of the clock, and an operation on files
+/// within its own time, which is longer only on a disk that hangs: then the sandbox is not kept warm, and its lock goes
+/// when the operation does.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How often it looks meanwhile.
+const LOOK: Duration = Duration::from_millis(1);
+/// Where the files are in the sandbox.
+pub(super) const WORKSPACE: &str = "/workspace";
+
+/// What all handles of a provider share.
+pub(super) struct Shared {
+    pub(super) config: Config,
+    pub(super) root: Root,
+    clock: Clock,
+    runtime: Option<Runtime>,
+    /// Who has what. Never held while a file is touched.
+    table: Mutex<Table>,
+}
+
+/// What a caller wants to lease.
+pub(super) enum Want {
+    /// The sandbox of a thread, which may have to be made.
+    Thread(Owner, Metadata),
+    /// One that is there.
+    Existing,
+    /// One that is not there.
+    New(Metadata),
+}
+
+/// The right to take a sandbox to its next state.
+struct Turn {
+    shared: Option<Arc<Shared>>,
+    id: SandboxId,
+}
+
+impl Turn {
+    /// Ends with the sandbox in its next state. In one step: a moment later the sandbox may be in another's turn.
+    fn end(mut self, next: impl FnOnce(&mut Table)) {
+        if let Some(shared) = self.shared.take() {
+            next(&mut shared.table());
+        }
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        if let Some(shared) = &self.shared {
+            shared.table().forget(self.id);
+        }
+    }
+}
+
+/// A lease that nobody has heard of yet. Dropping it ends the lease.
+pub(super) struct Claim {
+    shared: Option<Arc<Shared>>,
+    id: SandboxId,
+}
+
+impl Claim {
+    /// The caller has it.
+    pub(super) fn keep(mut self) -> SandboxId {
+        self.shared = None;
+        self.id
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        // Someone who guessed the id may have released it already.
+        if let Some(shared) = &self.shared
+            && let Ok((_turn, leased)) = shared.begin_release(self.id)
+        {
+            leased.lease.end();
+        }
+    }
+}
+
+/// Does work that touches files on a thread that may block.
+pub(super) async fn blocking<T: Send + 'static>(
+    shared: &Arc<Shared>,
+    work: impl FnOnce(&Arc<Shared>) -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let shared = shared.clone();
+    let task = tokio::task::spawn_blocking(move || work(&shared));
+    task.await.map_err(|error| ProviderError::host("work", io::Error::other(error.to_string())))?
+}
+
+impl Shared {
+    pub(super) fn new(config: Config, clock: Clock, runtime: Option<Runtime>) -> Result<Shared> {
+        let root = Root::open(&config.root)?;
+        Ok(Shared { config, root, clock, runtime, table: Mutex::default() })
+    }
+
+    /// Leases a sandbox.
+    pub(super) fn acquire(self: &Arc<Shared>, id: SandboxId, want: Want) -> Result<Claim> {
+        self.sleep_idle();
+        let (warm, evicted) = self.table().begin_lease(id, self.config.max_count)?;
+        let turn = self.turn(id);
+        drop(evicted);
+        let home = self.enter(id, want)?;
+        let before = home.stamp()?;
+        let sandbox = match warm {
+            Some(warm) if warm.stamp == before => warm.sandbox,
+            // Another process had it meanwhile.
+            _ => self.builder().mount_dir(home.files()?, WORKSPACE, MountAccess::ReadWrite(Count::Whole)).build()?,
+        };
+        let stamp = home.count_lease()?;
+        home.touch(self.clock.now())?;
+        let backend = Isopod::new(id.to_string(), sandbox.clone())?.holding(home.lock.clone());
+        let lease = Arc::new(Lease::new(id, backend, self.clock.clone()));
+        turn.end(|table| table.leased(id, Leased { lease, home, sandbox, stamp }));
+        Ok(Claim { shared: Some(self.clone()), id })
+    }
+
+    /// Takes the lease of what is wanted, and makes it if need be.
+    fn enter(&self, id: SandboxId, want: Want) -> Result<Home> {
+        loop {
+            match (self.root.claim(id)?, &want) {
+                (Found::InUse, _) | (Found::Home(_), Want::New(_)) => return Err(ProviderError::InUse(id)),
+                (Found::Home(home), _) if self.is_expired(home.last_used()?) => self.root.discard(home)?,
+                (Found::Home(home), Want::Existing) => return Ok(home),
+                (Found::Home(home), Want::Thread(owner, _)) => {
+                    let is_theirs = home.record()?.owner.as_ref() == Some(owner);
+                    return if is_theirs { Ok(home) } else { Err(ProviderError::OtherOwner(id)) };
+                }
+                (Found::Nothing, Want::Existing) => return Err(ProviderError::NotFound(id)),
+                (Found::Nothing, Want::Thread(_, metadata) | Want::New(metadata)) => {
+                    let owner = match &want {
+                        Want::Thread(owner, _) => Some(owner.clone()),
+                        _ => None,
+                    };
+                    let record = self.record(owner, metadata.clone())?;
+                    // None: another process made it meanwhile.
+                    if let Some(home) = self.root.draft(id)?.publish(&record)? {
+                        return Ok(home);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The lease of a sandbox.
+    pub(super) fn get(&self, id: SandboxId) -> Result<Arc<Lease>> {
+        let lease = self.table().get(id)?.lease.clone();
+        lease.touch();
+        Ok(lease)
+    }
+
+    /// What a lease here is about, without ending it.
+    pub(super) fn borrow(&self, id: SandboxId) -> Result<(Home, Sandbox)> {
+        let table = self.table();
+        let leased = table.get(id)?;
+        leased.lease.touch();
+        Ok((leased.home.clone(), leased.sandbox.clone()))
+    }
+
+    /// Ends a lease, and keeps the sandbox warm.
+    pub(super) async fn release(self: &Arc<Shared>, id: SandboxId) -> Result<()> {
+        let (turn, leased) = self.begin_release(id)?;
+        let (home, warm) = self.quiet(leased).await;
+        blocking(self, move |shared| {
+            home.touch(shared.clock.now())?;
+            // The lock first: whoever acquires it next finds it free.
+            drop(home);
+            if let Some(warm) = warm {
+                turn.end(|table| table.warmed(id, warm));
+            }
+            shared.sleep_idle();
+            Ok(())
+        })
+        .await
+    }
+
+    /// Deletes a sandbox, and ends its lease if it is leased here.
+    pub(super) async fn delete(self: &Arc<Shared>, id: SandboxId) -> Result<bool> {
+        match self.begin_release(id) {
+            Ok((turn, leased)) => {
+                let (home, warm) = self.quiet(leased).await;
+                blocking(self, move |shared| {
+                    let _turn = turn;
+                    drop(warm);
+                    shared.root.discard(home).map(|()| true)
+                })
+                .await
+            }
+            Err(ProviderError::NotLeased(_)) => {
+                let warm = self.table().begin_removal(id)?;
+                let turn = self.turn(id);
+                blocking(self, move |shared| {
+                    let _turn = turn;
+                    drop(warm);
+                    shared.root.delete(id, |_| Ok(true))
+                })
+                .await
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Ends a lease and waits until nothing works with the sandbox any more. It is not to be kept warm if that takes too
+    /// long: then whatever still does has the lock as well, and gives it back at its end.
+    async fn quiet(&self, leased: Leased) -> (Home, Option<Warm>) {
+        let Leased { lease, home, sandbox, stamp } = leased;
+        lease.end();
+        lease.drop_streams().await;
+        for _ in 0..PATIENCE.as_millis() / LOOK.as_millis() {
+            if sandbox.kernel().processes() == 0 && Arc::strong_count(&home.lock) == 1 {
+                return (home, Some(Warm { sandbox, stamp, last_used: self.clock.now() }));
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+        (home, None)
+    }
+
+    /// Ends the leases that nobody has used for too long.
+    pub(super) async fn end_unused_leases(self: &Arc<Shared>) {
+        let leases = self.table().leases();
+        for lease in leases.iter().filter(|lease| lease.is_unused(self.config.lease_timeout)) {
+            // Someone else may have ended it meanwhile.
+            let _ = self.release(lease.sandbox_id()).await;
+        }
+    }
+
+    /// Puts to sleep what was idle for too long, and deletes what has expired.
+    pub(super) fn sweep(self: &Arc<Shared>) -> Result<()> {
+        self.sleep_idle();
+        if self.config.ttl.is_none() {
+            return Ok(());
+        }
+        for id in self.root.ids()? {
+            if !self.root.last_used(id)?.is_some_and(|time| self.is_expired(time)) {
+                continue;
+            }
+            let Ok(warm) = self.table().begin_removal(id) else {
+                continue;
+            };
+            let _turn = self.turn(id);
+            drop(warm);
+            match self.root.delete(id, |home| Ok(self.is_expired(home.last_used()?))) {
+                // Another process has it.
+                Ok(_) | Err(ProviderError::InUse(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// A page of the sandboxes on disk.
+    pub(super) fn list(&self, cursor: Option<SandboxId>) -> Result<Listing> {
+        let mut ids = self.root.ids()?;
+        ids.drain(..ids.partition_point(|id| Some(*id) <= cursor));
+        let has_more = ids.len() > PAGE;
+        ids.truncate(PAGE);
+        let glances = self.root.look(&ids)?;
+        let items = ids.iter().zip(glances).filter_map(|(id, glance)| Some(self.describe(*id, glance?)));
+        Ok(Listing { items: items.collect(), cursor: ids.last().copied().filter(|_| has_more) })
+    }
+
+    /// What is known of one sandbox.
+    pub(super) fn info(&self, id: SandboxId) -> Result<Info> {
+        match self.root.look(&[id])?.pop().flatten() {
+            Some(glance) => Ok(self.describe(id, glance)),
+            None => Err(ProviderError::NotFound(id)),
+        }
+    }
+
+    fn describe(&self, id: SandboxId, glance: Glance) -> Info {
+        let table = self.table();
+        let lease = table.get(id).ok().map(|leased| leased.lease.last_used());
+        let state = match glance.is_held || lease.is_some() {
+            true => State::Leased,
+            false if table.is_warm(id) => State::Warm,
+            false => State::Stored,
+        };
+        drop(table);
+        let last_used = lease.unwrap_or(0).max(glance.last_used);
+        let (record, damage) = match glance.record {
+            Ok(record) => (record, None),
+            Err(ProviderError::Damaged { reason, .. }) => (Record::default(), Some(reason)),
+            Err(error) => (Record::default(), Some(error.to_string())),
+        };
+        let Record { owner, created, metadata } = record;
+        let (thread, user) = owner.map(|owner| (owner.thread, owner.user)).unzip();
+        Info { id, state, thread, user: user.flatten(), created, last_used, metadata, damage }
+    }
+
+    /// Replaces the metadata of what is leased here.
+    pub(super) fn set_metadata(&self, id: SandboxId, metadata: Metadata) -> Result<()> {
+        let (home, _) = self.borrow(id)?;
+        let Record { owner, created, .. } = home.record()?;
+        self.root.rewrite(&home, &Record::new(owner, created, metadata)?)
+    }
+
+    /// Ends all leases and lets go of what is warm.
+    pub(super) async fn shutdown(self: &Arc<Shared>) {
+        let warm = self.table().shut();
+        drop(warm);
+        let leases = self.table().leases();
+        for lease in leases {
+            // Someone else may be about to end it.
+            let _ = self.release(lease.sandbox_id()).await;
+        }
+    }
+
+    /// How many are leased, and how many are warm.
+    pub(super) fn count(&self) -> (usize, usize) {
+        self.table().count()
+    }
+
+    /// A sandbox as the configuration has it, without its own files.
+    pub(super) fn builder(&self) -> SandboxBuilder {
+        let builder = self.config.builder();
+        match &self.runtime {
+            Some(runtime) => builder.runtime(runtime.clone()),
+            None => builder,
+        }
+    }
+
+    /// The record of a sandbox that is made now.
+    pub(super) fn record(&self, owner: Option<Owner>, metadata: Metadata) -> Result<Record> {
+        Record::new(owner, self.clock.now(), metadata)
+    }
+
+    fn begin_release(self: &Arc<Shared>, id: SandboxId) -> Result<(Turn, Leased)> {
+        let leased = self.table().begin_release(id)?;
+        Ok((self.turn(id), leased))
+    }
+
+    fn sleep_idle(&self) {
+        let is_over = |last_used| self.clock.has_passed(self.config.idle_timeout, last_used);
+        // Dropped without the table in hand.
+        let idle = self.table().take_idle(is_over);
+        drop(idle);
+    }
+
+    fn is_expired(&self, last_used: u64) -> bool {
+        self.clock.has_passed(self.config.ttl, last_used)
+    }
+
+    fn turn(self: &Arc<Shared>, id: SandboxId) -> Turn {
+        Turn { shared: Some(self.clone()), id }
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let leases = self.table().leases();
+        leases.iter().for_each(|lease| lease.end());
+    }
+}
