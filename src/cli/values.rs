@@ -40,12 +40,7 @@ pub(super) fn overlay(text: &str) -> Result<Mount, String> {
 
 /// What may be changed although it is protected: a pattern of the standard list, or `all`.
 pub(super) fn unprotected(text: &str) -> Result<String, String> {
-    let standard = Rules::standard();
-    if text == "all" || standard.patterns().any(|pattern| pattern == text) {
-        return Ok(text.to_owned());
-    }
-    let known: Vec<String> = standard.patterns().collect();
-    Err(format!("expected `all` or one of {}", known.join(", ")))
+    Rules::check_standard(text).map(|()| text.to_owned())
 }
 
 /// `NAME=VALUE`.

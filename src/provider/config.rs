@@ -209,10 +209,7 @@ impl Config {
         for (name, value) in &self.env {
             builder = builder.env(name, value);
         }
-        builder = builder.protect(match self.allow.iter().any(|path| path == "all") {
-            true => Rules::none(),
-            false => self.allow.iter().fold(Rules::standard(), |rules, path| rules.allow(path)),
-        });
+        builder = builder.protect(Rules::standard_but(&self.allow));
         if let Some(names) = &self.allow_programs {
             builder = builder.allow_programs(names);
         }
@@ -393,14 +390,7 @@ scalar!(/// A number of things, at least one.
 scalar!(/// As `Number`, with fewer digits.
     Small(u32), count);
 scalar!(/// A pattern of what is protected.
-Unprotected(String), |text| {
-    let standard = Rules::standard();
-    let known: Vec<String> = standard.patterns().collect();
-    match text == "all" || known.iter().any(|pattern| pattern == text) {
-        true => Ok(text.to_owned()),
-        false => Err(format!("expected `all` or one of {}", known.join(", "))),
-    }
-});
+    Unprotected(String), |text| Rules::check_standard(text).map(|()| text.to_owned()));
 
 fn count<T: std::str::FromStr + From<u8> + PartialOrd>(text: &str) -> Result<T, String> {
     let number = text.parse::<T>().ok().filter(|number| *number >= T::from(1));

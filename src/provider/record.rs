@@ -71,7 +71,7 @@ impl Record {
 }
 
 /// What is known of a sandbox.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Info {
     /// Its id.
@@ -93,8 +93,7 @@ pub struct Info {
 }
 
 /// Who has a sandbox.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum State {
     /// Someone, here or in another process.
@@ -106,7 +105,7 @@ pub enum State {
 }
 
 /// A page of a list.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listing {
     /// In the order of their ids.
     pub items: Vec<Info>,
