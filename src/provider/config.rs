@@ -196,14 +196,14 @@ impl Config {
         Ok(fields.over(Config::new(root)))
     }
 
-    /// A sandbox of this configuration.
-    pub(super) fn builder(&self) -> SandboxBuilder {
+    /// A sandbox of this configuration; in a dry one, changes in directories of the host land nowhere.
+    pub(super) fn builder(&self, is_dry: bool) -> SandboxBuilder {
         let mut builder = Sandbox::builder().limits(self.limits.clone());
         for HostMount { host, guest, access } in &self.mounts {
             builder = match access {
                 HostAccess::ReadOnly => builder.mount_read_only(host, guest),
-                HostAccess::ReadWrite => builder.mount(host, guest),
-                HostAccess::Overlay => builder.mount_overlay(host, guest),
+                HostAccess::ReadWrite if !is_dry => builder.mount(host, guest),
+                HostAccess::ReadWrite | HostAccess::Overlay => builder.mount_overlay(host, guest),
             };
         }
         for (name, value) in &self.env {

@@ -8,7 +8,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use tokio::sync::watch;
 
-use super::{Clock, SandboxId};
+use super::transitions::Shared;
+use super::{Clock, ProviderError, SandboxId};
 use crate::backend::{
     Backend, BackendError, Content, EditRequest, Edited, Ending, ExecuteRequest, Executed, GlobRequest, Globbed,
     GrepRequest, Grepped, Isopod, Listed, Offload, Offloaded, OutputStream, ReadRequest, Result, SandboxBackend,
@@ -31,6 +32,8 @@ pub struct Lease {
     streams: Mutex<Vec<Weak<Slot>>>,
     largest_file: u64,
     activity: Arc<Activity>,
+    /// Whoever has only this does not keep the provider.
+    provider: Weak<Shared>,
 }
 
 /// Whether somebody works with the sandbox, and when somebody last did.
@@ -66,7 +69,8 @@ impl Drop for Running {
 type Slot = tokio::sync::Mutex<Option<Box<dyn OutputStream>>>;
 
 impl Lease {
-    pub(super) fn new(id: SandboxId, backend: Isopod, clock: Clock) -> Lease {
+    pub(super) fn new(id: SandboxId, backend: Isopod, provider: &Arc<Shared>) -> Lease {
+        let clock = provider.clock.clone();
         Lease {
             id,
             largest_file: backend.largest_file(),
@@ -78,6 +82,7 @@ impl Lease {
                 clock,
                 running: AtomicUsize::new(0),
             }),
+            provider: Arc::downgrade(provider),
         }
     }
 
@@ -192,6 +197,16 @@ impl Backend for Lease {
 
     fn largest_file(&self) -> u64 {
         self.largest_file
+    }
+
+    fn fork(&self) -> Result<Arc<dyn Backend>> {
+        let provider = self.provider.upgrade().ok_or_else(|| self.over())?;
+        match provider.dry_copy(self.id) {
+            Ok(copy) if !*self.has_ended.borrow() => Ok(Arc::new(copy)),
+            // What is leased under this id now is not this.
+            Ok(_) | Err(ProviderError::NotLeased(_) | ProviderError::ShutDown) => Err(self.over()),
+            Err(error) => Err(BackendError::Transport { backend: "provider", reason: error.to_string() }),
+        }
     }
 
     fn sandbox(&self) -> Option<&dyn SandboxBackend> {

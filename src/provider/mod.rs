@@ -252,7 +252,7 @@ impl Provider {
         self.shared.count()
     }
 
-    /// Ends all leases, lets go of what is warm, and refuses everything from now on.
+    /// Ends all leases, lets go of what is warm, and refuses every lease from now on. What is on disk can still be listed.
     pub async fn shutdown(&self) {
         self.shared.shutdown().await;
     }

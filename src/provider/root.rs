@@ -90,7 +90,7 @@ impl Root {
         let mut draft = Draft { root: self.clone(), name, home: None, is_published: false };
         let dir = self.dir.open_dir_nofollow(&draft.name).map_err(refused)?;
         let lock = Arc::new(LeaseFile::make(&dir)?);
-        rustix::fs::mkdirat(&dir, FILES, Mode::RWXU).map_err(|error| refused(error.into()))?;
+        rustix::fs::mkdirat(&dir, FILES, Mode::from_raw_mode(0o755)).map_err(|error| refused(error.into()))?;
         draft.home = Some(Home { id, dir: Arc::new(dir), lock });
         Ok(draft)
     }

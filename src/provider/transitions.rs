@@ -34,7 +34,7 @@ pub(super) const WORKSPACE: &str = "/workspace";
 pub(super) struct Shared {
     pub(super) config: Config,
     pub(super) root: Root,
-    clock: Clock,
+    pub(super) clock: Clock,
     runtime: Option<Runtime>,
     /// Who has what. Never held while a file is touched.
     table: Mutex<Table>,
@@ -125,12 +125,15 @@ impl Shared {
         let sandbox = match warm {
             Some(warm) if warm.stamp == before => warm.sandbox,
             // Another process had it meanwhile.
-            _ => self.builder().mount_dir(home.files()?, WORKSPACE, MountAccess::ReadWrite(Count::Whole)).build()?,
+            _ => {
+                let access = MountAccess::ReadWrite(Count::Whole);
+                self.builder(false).mount_dir(home.files()?, WORKSPACE, access).build()?
+            }
         };
         let stamp = home.count_lease()?;
         home.touch(self.clock.now())?;
         let backend = Isopod::new(id.to_string(), sandbox.clone())?.holding(home.lock.clone());
-        let lease = Arc::new(Lease::new(id, backend, self.clock.clone()));
+        let lease = Arc::new(Lease::new(id, backend, self));
         turn.end(|table| table.leased(id, Leased { lease, home, sandbox, stamp }));
         Ok(Claim { shared: Some(self.clone()), id })
     }
@@ -330,9 +333,17 @@ impl Shared {
         self.table().count()
     }
 
+    /// A sandbox of its own that starts as a leased one is now, and whose changes land nowhere.
+    pub(super) fn dry_copy(&self, id: SandboxId) -> Result<Isopod> {
+        let (home, sandbox) = self.borrow(id)?;
+        let builder = self.builder(true).snapshot(&sandbox.snapshot());
+        let copy = builder.mount_dir(home.files()?, WORKSPACE, MountAccess::Overlay).build()?;
+        Ok(Isopod::new(id.to_string(), copy)?)
+    }
+
     /// A sandbox as the configuration has it, without its own files.
-    pub(super) fn builder(&self) -> SandboxBuilder {
-        let builder = self.config.builder();
+    fn builder(&self, is_dry: bool) -> SandboxBuilder {
+        let builder = self.config.builder(is_dry);
         match &self.runtime {
             Some(runtime) => builder.runtime(runtime.clone()),
             None => builder,

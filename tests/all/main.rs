@@ -16,6 +16,7 @@ mod permits;
 mod processes;
 mod programs;
 mod provider;
+mod provider_config;
 mod streams;
 mod support;
 mod visibility;

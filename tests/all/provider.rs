@@ -674,3 +674,25 @@ fn kill_9_at_any_moment_leaves_whole_sandboxes_and_no_lease() {
         assert_eq!(names(root.path()), BTreeSet::new());
     }
 }
+
+#[test]
+fn a_dry_run_in_a_leased_sandbox_lands_nowhere() {
+    run(async {
+        let (root, host) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (provider, _) = paused(root.path(), |config| {
+            let mount = toml::from_str("host = '/'\nguest = '/data'\naccess = 'read-write'").unwrap();
+            config.mounts = vec![isopod::provider::HostMount { host: host.path().to_owned(), ..mount }];
+        });
+        let id = provider.acquire("thread", None).await.unwrap();
+        let lease = provider.get(id).unwrap();
+        says(&lease, "echo kept > file; echo kept > /data/file; echo kept > /tmp/file").await;
+        let dry = lease.fork().unwrap();
+        let request =
+            "cat file /data/file /tmp/file; rm file /data/file; echo new > /tmp/file; ls . /data; cat /tmp/file";
+        let said = dry.sandbox().unwrap().execute(request.into()).await.unwrap().output();
+        assert_eq!(String::from_utf8_lossy(&said), "kept\nkept\nkept\n.:\n\n/data:\nnew\n");
+        assert_eq!(says(&lease, "cat file /data/file /tmp/file").await, "kept\nkept\nkept\n");
+        provider.release(id).await.unwrap();
+        assert!(is_over(&lease.fork().err().unwrap(), id));
+    });
+}

@@ -46,7 +46,7 @@ impl Create {
             (None, None) => provider.create(words).await?,
         };
         provider.shutdown().await;
-        made(&place.open()?.info(id).await?)
+        made(&provider.info(id).await?)
     }
 }
 
