@@ -283,8 +283,7 @@ struct Fields {
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LimitFields {
-    #[serde(default)]
-    hardened: bool,
+    hardened: Option<Flag>,
     wall: Option<Time>,
     wall_max: Option<Time>,
     fuel: Option<Number>,
@@ -320,7 +319,10 @@ impl Fields {
 
 impl LimitFields {
     fn limits(self) -> Limits {
-        let base = if self.hardened { Limits::hardened() } else { Limits::default() };
+        let base = match self.hardened {
+            Some(Flag(true)) => Limits::hardened(),
+            _ => Limits::default(),
+        };
         let size = |field: Option<Size>, base: u64| field.map_or(base, |size| size.0);
         Limits {
             wall: self.wall.map_or(base.wall, |time| time.0),
@@ -344,6 +346,7 @@ impl LimitFields {
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a number or a text")]
 enum Scalar {
+    Flag(bool),
     Number(i64),
     Text(String),
 }
@@ -351,6 +354,7 @@ enum Scalar {
 impl Scalar {
     fn text(self) -> String {
         match self {
+            Scalar::Flag(flag) => flag.to_string(),
             Scalar::Number(number) => number.to_string(),
             Scalar::Text(text) => text,
         }
@@ -359,7 +363,7 @@ impl Scalar {
 
 /// A value that is read from the text of a scalar.
 macro_rules! scalar {
-    ($(#[$doc:meta])* $name:ident($inner:ty), $read:expr) => {
+    ($(#[$doc:meta])* $name:ident($inner:ty) = $read:expr) => {
         $(#[$doc])*
         #[derive(Deserialize)]
         #[serde(try_from = "Scalar")]
@@ -376,21 +380,34 @@ macro_rules! scalar {
     };
 }
 
-scalar!(/// A time, or none for never.
-Span(Option<Duration>), |text| match text {
-    "never" => Ok(None),
-    text => units::time(text).map(Some),
-});
-scalar!(/// A time.
-    Time(Duration), units::time);
-scalar!(/// A number of bytes.
-    Size(u64), units::bytes);
-scalar!(/// A number of things, at least one.
-    Number(u64), count);
-scalar!(/// As `Number`, with fewer digits.
-    Small(u32), count);
-scalar!(/// A pattern of what is protected.
-    Unprotected(String), |text| Rules::check_standard(text).map(|()| text.to_owned()));
+scalar! {
+    /// A time, or none for never.
+    Span(Option<Duration>) = |text| if text == "never" { Ok(None) } else { units::time(text).map(Some) }
+}
+scalar! {
+    /// A time.
+    Time(Duration) = units::time
+}
+scalar! {
+    /// A number of bytes.
+    Size(u64) = units::bytes
+}
+scalar! {
+    /// A number of things, at least one.
+    Number(u64) = count
+}
+scalar! {
+    /// As `Number`, with fewer digits.
+    Small(u32) = count
+}
+scalar! {
+    /// Yes or no.
+    Flag(bool) = |text| text.parse().map_err(|_| "expected true or false".to_owned())
+}
+scalar! {
+    /// A pattern of what is protected.
+    Unprotected(String) = |text| Rules::check_standard(text).map(|()| text.to_owned())
+}
 
 fn count<T: std::str::FromStr + From<u8> + PartialOrd>(text: &str) -> Result<T, String> {
     let number = text.parse::<T>().ok().filter(|number| *number >= T::from(1));

@@ -6,6 +6,8 @@
 mod archives;
 mod bad_input;
 mod cases;
+mod cli_fs;
+mod cli_sandbox;
 mod command_line;
 mod execute;
 mod files;

@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use isopod::backend::{Backend, BackendError, ExecuteRequest, ReadRequest, SandboxBackend, WriteMode, WriteRequest};
-use isopod::provider::{Clock, Config, Info, Lease, Metadata, Provider, ProviderError, SandboxId, State};
+use isopod::provider::{
+    Clock, Config, HostAccess, HostMount, Info, Lease, Metadata, Provider, ProviderError, SandboxId, State,
+};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -680,8 +682,8 @@ fn a_dry_run_in_a_leased_sandbox_lands_nowhere() {
     run(async {
         let (root, host) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let (provider, _) = paused(root.path(), |config| {
-            let mount = toml::from_str("host = '/'\nguest = '/data'\naccess = 'read-write'").unwrap();
-            config.mounts = vec![isopod::provider::HostMount { host: host.path().to_owned(), ..mount }];
+            let (host, guest) = (host.path().to_owned(), "/data".to_owned());
+            config.mounts = vec![HostMount { host, guest, access: HostAccess::ReadWrite }];
         });
         let id = provider.acquire("thread", None).await.unwrap();
         let lease = provider.get(id).unwrap();

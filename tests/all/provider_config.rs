@@ -81,6 +81,7 @@ fn variables_go_before_the_file() {
             ("ISOPOD_LEASE_TIMEOUT", "30"),
             ("ISOPOD_LIMITS_DISK", "1G"),
             ("ISOPOD_LIMITS_WALL", "5s"),
+            ("ISOPOD_LIMITS_HARDENED", "false"),
             ("ISOPOD_CONFIG", "elsewhere"),
             ("UNRELATED", "x"),
         ],
@@ -92,6 +93,7 @@ fn variables_go_before_the_file() {
     assert_eq!((config.limits.disk, config.limits.wall), (1 << 30, Duration::from_secs(5)));
     // What no variable is about stays.
     assert_eq!((config.limits.processes, config.env.len(), config.mounts.len()), (3, 1, 2));
+    assert_eq!(config.limits.file, Limits::default().file);
     assert_eq!(parse("", &[("ISOPOD_ROOT", "/r"), ("ISOPOD_LIMITS_FILE", "1K")]).unwrap().limits.file, 1024);
 }
 
@@ -130,6 +132,7 @@ fn a_fault_is_one_line_with_file_line_field_and_what_was_expected() {
     }
     let cases = [
         (("ISOPOD_MAX_COUNT", "many"), "ISOPOD_MAX_COUNT: expected a number from 1 up"),
+        (("ISOPOD_LIMITS_HARDENED", "very"), "ISOPOD_LIMITS_HARDENED: expected true or false"),
         (("ISOPOD_TTL", ""), "ISOPOD_TTL: expected a number"),
         (("ISOPOD_LIMITS_DISK", "-1"), "ISOPOD_LIMITS_DISK: expected"),
         (("ISOPOD_LIMITS_DISC", "1"), "ISOPOD_LIMITS_DISC: unknown field `disc`, expected one of"),

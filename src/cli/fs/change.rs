@@ -22,7 +22,7 @@ pub(super) struct Write {
     path: String,
 
     /// What to put into it, instead of standard input
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     content: Option<String>,
 
     /// Add to its end

@@ -12,8 +12,8 @@ use crate::cli::answer::{Answer, Failure};
 
 /// Find files by name
 ///
-/// A pattern without `/` is about the name alone, at any depth; one with `/` about the path. `**` stands
-/// for any directories.
+/// A pattern without `/` is about the name alone, at any depth; one with `/` about the path.
+/// `**` stands for any directories.
 ///
 /// Examples:
 ///   isopod fs glob --sandbox 1a2b3c4d '*.py'

@@ -13,7 +13,8 @@ use crate::cli::answer::{Answer, Failure};
 
 /// Copy files of this machine into the sandbox or the directory
 ///
-/// The last argument says where to: a file, or a directory if it ends in `/` or there are several files.
+/// The last argument says where to: a file, or a directory if it ends in `/` or there are several
+/// files.
 ///
 /// Examples:
 ///   isopod fs upload --sandbox 1a2b3c4d report.pdf report.pdf
@@ -32,8 +33,8 @@ pub(super) struct Upload {
 
 /// Copy files of the sandbox or the directory to this machine
 ///
-/// The last argument says where to: a file, or a directory if it is one, ends in `/` or there are several
-/// files. What is there is overwritten.
+/// The last argument says where to: a file, or a directory if it is one, ends in `/` or there are
+/// several files. What is there is overwritten.
 ///
 /// Examples:
 ///   isopod fs download --sandbox 1a2b3c4d chart.png .
