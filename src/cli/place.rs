@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use isopod::backend::{Backend, Directory};
-use isopod::provider::{Config, Lease, Provider, SandboxId};
+use isopod::provider::{Config, Provider, SandboxId};
 use isopod::{Limits, Runtime};
 
 use super::NO_SANDBOX;
@@ -72,9 +72,9 @@ pub(super) struct Whose {
 }
 
 /// Files that are at hand.
-pub(super) enum Files {
-    Sandbox(Provider, Arc<Lease>),
-    Directory(Directory),
+pub(super) struct Files {
+    pub(super) backend: Arc<dyn Backend>,
+    provider: Option<Provider>,
 }
 
 impl Whose {
@@ -83,12 +83,13 @@ impl Whose {
         match (self.sandbox, &self.dir) {
             (Some(id), _) => {
                 let provider = self.place.open()?;
-                let lease = provider.get_or_create(Some(id)).await?;
-                Ok(Files::Sandbox(provider, lease))
+                let backend = provider.get_or_create(Some(id)).await?;
+                Ok(Files { backend, provider: Some(provider) })
             }
             (None, Some(dir)) => {
                 let named = |error| Failure::usage(format!("{}: {error}", dir.display()));
-                Ok(Files::Directory(Directory::open(dir, &Limits::default()).map_err(named)?))
+                let backend = Directory::open(dir, &Limits::default()).map_err(named)?;
+                Ok(Files { backend: Arc::new(backend), provider: None })
             }
             (None, None) => Err(Failure::usage("whose files? --sandbox ID or --dir DIR says")),
         }
@@ -96,16 +97,9 @@ impl Whose {
 }
 
 impl Files {
-    pub(super) fn backend(&self) -> &dyn Backend {
-        match self {
-            Files::Sandbox(_, lease) => &**lease,
-            Files::Directory(directory) => directory,
-        }
-    }
-
     /// Lets go of them.
     pub(super) async fn close(self) {
-        if let Files::Sandbox(provider, _) = self {
+        if let Some(provider) = self.provider {
             provider.shutdown().await;
         }
     }

@@ -200,7 +200,7 @@ impl Run {
             Ok(settled) => {
                 settled.notes.iter().for_each(say);
                 let is_plain = self.raw || !io::stdout().is_terminal();
-                print(&if is_plain { settled.text } else { escape::for_terminal(&settled.text) }, exit_code)
+                print(if is_plain { settled.text } else { escape::for_terminal(&settled.text) }, exit_code)
             }
             Err(why) => refuse(NO_SANDBOX, why),
         }
@@ -215,7 +215,7 @@ impl Run {
                 Err(why) => return refuse(NO_SANDBOX, why),
             }
         }
-        print(&format!("{}\n", escape::json_for_terminal(&report.to_string())), output.exit_code)
+        print(format!("{}\n", escape::json_for_terminal(&report.to_string())), output.exit_code)
     }
 }
 

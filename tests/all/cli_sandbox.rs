@@ -241,10 +241,10 @@ fn where_sandboxes_are_is_said_by_option_variable_file_or_the_user() {
     std::fs::write(at("isopod.toml"), format!("root = {:?}\n[limits]\ndisk = '8K'\n", at("in-file"))).unwrap();
     std::fs::write(at("wrong.toml"), "root = '/r'\nlimit = 3\n").unwrap();
     // Arguments, variables, and which directory is made.
-    type Case<'a> = (&'a [&'a str], &'a [(&'a str, &'a str)], &'a str);
+    type Case<'a, T> = (&'a [&'a str], &'a [(&'a str, &'a str)], T);
     let (file, home, data) = (at("isopod.toml"), at("home"), at("data"));
     let (option, variable) = (at("option"), at("variable"));
-    let cases: [Case<'_>; 6] = [
+    let cases: [Case<'_, &str>; 6] = [
         (&[], &[("HOME", &home)], "home/.local/share/isopod"),
         (&[], &[("HOME", &home), ("XDG_DATA_HOME", &data)], "data/isopod"),
         (&["--config", &file], &[("HOME", &home)], "in-file"),
@@ -263,7 +263,7 @@ fn where_sandboxes_are_is_said_by_option_variable_file_or_the_user() {
         assert!(place.path().join(made).join(id).join("files").is_dir(), "{args:?} {variables:?}");
         std::fs::remove_dir_all(place.path().join(made)).unwrap();
     }
-    let refusals: [(&[&str], &[(&str, &str)], String); 4] = [
+    let refusals: [Case<'_, String>; 4] = [
         (&[], &[], "no root directory: set ISOPOD_ROOT, or root in the configuration file".to_owned()),
         (
             &["--config", &at("wrong.toml")],

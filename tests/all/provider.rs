@@ -437,7 +437,8 @@ fn what_someone_damaged_is_said_and_can_be_deleted() {
     run(async {
         let root = tempfile::tempdir().unwrap();
         let provider = open(root.path());
-        let damages: [(&str, fn(&Path)); 4] = [
+        type Damage = fn(&Path);
+        let damages: [(&str, Damage); 4] = [
             ("record: expected ident", |home| std::fs::write(home.join("record"), "nonsense").unwrap()),
             ("record: No such file", |home| std::fs::remove_file(home.join("record")).unwrap()),
             ("lease: No such file", |home| std::fs::remove_file(home.join("lease")).unwrap()),

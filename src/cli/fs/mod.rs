@@ -61,7 +61,7 @@ impl Fs {
                 Ok(files) => files,
                 Err(failure) => return show(Err(failure), self.json, raw),
             };
-            let answer = self.verb.run(files.backend()).await;
+            let answer = self.verb.run(&*files.backend).await;
             files.close().await;
             show(answer, self.json, raw)
         })
