@@ -74,6 +74,19 @@ pub enum ProviderError {
 }
 
 impl ProviderError {
+    /// What the host says of a part of a sandbox that should be there. A file that is missing, or is something else, is
+    /// damage; a host that is out of handles, say, is not: nobody should delete a sandbox for that.
+    pub(super) fn part(id: SandboxId, part: &str, error: impl Into<io::Error>) -> ProviderError {
+        use io::ErrorKind as Kind;
+        let error = error.into();
+        let is_damage =
+            matches!(error.kind(), Kind::NotFound | Kind::NotADirectory | Kind::IsADirectory | Kind::InvalidData);
+        match is_damage || error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) {
+            true => ProviderError::Damaged { id, reason: format!("{part}: {error}") },
+            false => ProviderError::host("open a sandbox", error),
+        }
+    }
+
     /// A refusal of the host.
     pub(super) fn host(what: &'static str, error: impl Into<io::Error>) -> ProviderError {
         ProviderError::Host { what, error: error.into() }

@@ -1,6 +1,6 @@
 //! The directory of one sandbox, while its lease is held.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
@@ -77,7 +77,7 @@ fn locked(answer: rustix::io::Result<()>) -> Result<bool> {
 impl Home {
     /// The files of the sandbox.
     pub(super) fn files(&self) -> Result<Dir> {
-        self.dir.open_dir_nofollow(FILES).map_err(|error| self.damaged(format!("{FILES}: {error}")))
+        self.dir.open_dir_nofollow(FILES).map_err(|error| ProviderError::part(self.id, FILES, error))
     }
 
     /// What is written down about it.
@@ -117,27 +117,22 @@ impl Home {
         let times = Timestamps { last_access: keep, last_modification: time };
         rustix::fs::futimens(&self.lock.0, &times).map_err(|error| ProviderError::host("write a lease", error))
     }
-
-    fn damaged(&self, reason: String) -> ProviderError {
-        ProviderError::Damaged { id: self.id, reason }
-    }
 }
 
 /// Reads the record of a sandbox, which whoever has no lease may do as well: it is replaced whole.
 pub(super) fn read_record(id: SandboxId, dir: &Dir) -> Result<Record> {
-    let damaged = |reason: String| ProviderError::Damaged { id, reason: format!("{RECORD}: {reason}") };
+    let refused = |error| ProviderError::part(id, RECORD, error);
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = rustix::fs::openat(dir, RECORD, flags, Mode::empty()).map_err(|error| damaged(error.to_string()))?;
+    let file = rustix::fs::openat(dir, RECORD, flags, Mode::empty()).map_err(|error| refused(error.into()))?;
     let mut text = Vec::new();
-    let file = std::fs::File::from(file);
-    file.take(RECORD_BYTES).read_to_end(&mut text).map_err(|error| damaged(error.to_string()))?;
-    serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))
+    std::fs::File::from(file).take(RECORD_BYTES).read_to_end(&mut text).map_err(refused)?;
+    serde_json::from_slice(&text).map_err(|error| refused(io::Error::new(io::ErrorKind::InvalidData, error)))
 }
 
 /// When a sandbox was last used, for whoever has no lease as well.
 pub(super) fn last_used(id: SandboxId, dir: &Dir) -> Result<u64> {
     let stat = rustix::fs::statat(dir, LEASE, AtFlags::SYMLINK_NOFOLLOW)
-        .map_err(|error| ProviderError::Damaged { id, reason: format!("{LEASE}: {error}") })?;
+        .map_err(|error| ProviderError::part(id, LEASE, error))?;
     let seconds = u64::try_from(stat.st_mtime).unwrap_or_default();
     Ok(seconds.saturating_mul(1_000_000_000).saturating_add(stat.st_mtime_nsec as u64))
 }

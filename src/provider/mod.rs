@@ -70,13 +70,14 @@
 //! # Layout
 //! `id`, `record`, `error`, `clock` and `config` are what the others speak in. `root` and `home` are the directory and a
 //! sandbox's part of it, `remove` takes a tree away; nothing else here touches the host's files. `table` is who has what in
-//! this process, `lease` the backend that a caller gets, `transitions` takes a sandbox from one state to the next, and
-//! `copy` fills a new one from another or from a snapshot.
+//! this process, `lease` the backend that a caller gets, `transitions` takes a sandbox from one state to the next,
+//! `catalogue` lists what is there, and `copy` fills a new one from another or from a snapshot.
 //!
 //! # Locks
 //! The table's mutex is never held while a file is touched. The root's lock is taken before a lease, and a lease is never
 //! waited for: so nobody waits in a circle.
 
+mod catalogue;
 mod clock;
 mod config;
 mod copy;
@@ -287,7 +288,8 @@ impl ProviderBuilder {
     /// Opens the root; see [`Provider::open`].
     pub fn open(self) -> Result<Provider> {
         let shared = Arc::new(Shared::new(self.config, self.clock, self.runtime)?);
-        shared.sweep()?;
+        // What cannot be removed is no reason to do without the rest; whoever sweeps is told of it.
+        let _ = shared.sweep();
         Ok(Provider { shared })
     }
 }

@@ -14,7 +14,7 @@ use cap_std::fs::Dir;
 use rustix::fs::{FlockOperation, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
-use super::home::{FILES, Home, LeaseFile, RECORD, last_used, read_record};
+use super::home::{FILES, Home, LEASE, LeaseFile, RECORD, last_used, read_record};
 use super::record::Record;
 use super::remove::remove_tree;
 use super::{ProviderError, Result, SandboxId};
@@ -182,7 +182,7 @@ impl Root {
                 Ok(lock) => lock,
                 // Someone removed the sandbox between the two calls, or someone removed the file for good.
                 Err(Errno::NOENT) if !self.is_still(id, &dir)? => continue,
-                Err(error) => return Err(ProviderError::Damaged { id, reason: format!("lease: {error}") }),
+                Err(error) => return Err(ProviderError::part(id, LEASE, error)),
             };
             if !lock.take()? {
                 return Ok(Found::InUse);
@@ -199,7 +199,7 @@ impl Root {
         match self.dir.open_dir_nofollow(id.to_string()) {
             Ok(dir) => Ok(Some(dir)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(ProviderError::Damaged { id, reason: error.to_string() }),
+            Err(error) => Err(ProviderError::part(id, "directory", error)),
         }
     }
 
@@ -244,23 +244,27 @@ impl Root {
 
     /// Removes what processes that died have left half made and half removed.
     fn clean(&self) -> Result<()> {
-        if !self.names()?.iter().any(|name| name.starts_with(NEW) || name.starts_with(GONE)) {
+        let is_rest = |name: &str| name.starts_with(NEW) || name.starts_with(GONE);
+        if !self.names()?.iter().any(|name| is_rest(name)) {
             return Ok(());
         }
-        {
-            let _alone = self.lock(FlockOperation::LockExclusive)?;
-            for name in self.names()?.iter().filter(|name| name.starts_with(NEW)) {
-                // Whoever is still at it holds its lease.
-                let is_held = match self.dir.open_dir_nofollow(name).map(|dir| LeaseFile::open(&dir)) {
-                    Ok(Ok(lease)) => lease.is_held()?,
-                    _ => false,
-                };
-                if !is_held {
-                    self.retire(name)?;
-                }
+        let alone = self.lock(FlockOperation::LockExclusive)?;
+        for name in self.names()?.iter().filter(|name| name.starts_with(NEW)) {
+            // Whoever is still at it holds its lease; whoever is done has given it another name.
+            let is_left = match self.dir.open_dir_nofollow(name) {
+                Ok(dir) => !LeaseFile::open(&dir).is_ok_and(|lease| lease.is_held().unwrap_or(true)),
+                Err(error) => error.kind() != std::io::ErrorKind::NotFound,
+            };
+            if is_left {
+                let _ = self.retire(name);
             }
         }
-        self.names()?.iter().filter(|name| name.starts_with(GONE)).try_for_each(|name| self.remove(name))
+        drop(alone);
+        for name in self.names()?.iter().filter(|name| name.starts_with(GONE)) {
+            // What cannot be removed is in nobody's way: the next one may succeed.
+            let _ = self.remove(name);
+        }
+        Ok(())
     }
 
     fn names(&self) -> Result<Vec<String>> {

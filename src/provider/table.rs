@@ -84,9 +84,12 @@ impl Table {
         }
     }
 
-    /// What was busy is leased now.
-    pub(super) fn leased(&mut self, id: SandboxId, leased: Leased) {
+    /// What was busy is leased now, unless the provider was shut down meanwhile.
+    pub(super) fn leased(&mut self, id: SandboxId, leased: Leased) -> Result<()> {
+        self.slots.remove(&id);
+        self.check_open()?;
         self.slots.insert(id, Slot::Leased(leased));
+        Ok(())
     }
 
     /// What was busy is warm now, unless the provider is shut down.

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use super::home::Home;
 use super::lease::Lease;
-use super::record::{Info, Listing, Metadata, Owner, Record, State};
-use super::root::{Found, Glance, Root};
+use super::record::{Metadata, Owner, Record};
+use super::root::{Found, Root};
 use super::table::{Leased, Table, Warm};
 use super::{Clock, Config, ProviderError, Result, SandboxId};
 use crate::backend::Isopod;
@@ -19,8 +19,6 @@ use crate::runtime::Runtime;
 use crate::sandbox::{MountAccess, Sandbox, SandboxBuilder};
 use crate::vfs::Count;
 
-/// Sandboxes of a page of a list.
-const PAGE: usize = 100;
 /// How long a release waits for what ran to be gone. A guest goes within a tick of the clock, and an operation on files
 /// within its own time, which is longer only on a disk that hangs: then the sandbox is not kept warm, and its lock goes
 /// when the operation does.
@@ -52,23 +50,24 @@ pub(super) enum Want {
 
 /// The right to take a sandbox to its next state.
 struct Turn {
-    shared: Option<Arc<Shared>>,
+    shared: Arc<Shared>,
     id: SandboxId,
+    is_over: bool,
 }
 
 impl Turn {
     /// Ends with the sandbox in its next state. In one step: a moment later the sandbox may be in another's turn.
-    fn end(mut self, next: impl FnOnce(&mut Table)) {
-        if let Some(shared) = self.shared.take() {
-            next(&mut shared.table());
-        }
+    fn end<T>(mut self, next: impl FnOnce(&mut Table) -> T) -> T {
+        self.is_over = true;
+        let mut table = self.shared.table();
+        next(&mut table)
     }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        if let Some(shared) = &self.shared {
-            shared.table().forget(self.id);
+        if !self.is_over {
+            self.shared.table().forget(self.id);
         }
     }
 }
@@ -134,7 +133,7 @@ impl Shared {
         home.touch(self.clock.now())?;
         let backend = Isopod::new(id.to_string(), sandbox.clone())?.holding(home.lock.clone());
         let lease = Arc::new(Lease::new(id, backend, self));
-        turn.end(|table| table.leased(id, Leased { lease, home, sandbox, stamp }));
+        turn.end(|table| table.leased(id, Leased { lease, home, sandbox, stamp }))?;
         Ok(Claim { shared: Some(self.clone()), id })
     }
 
@@ -253,68 +252,31 @@ impl Shared {
         if self.config.ttl.is_none() {
             return Ok(());
         }
+        // One that cannot be removed keeps none of the others.
+        let mut first = Ok(());
         for id in self.root.ids()? {
-            if !self.root.last_used(id)?.is_some_and(|time| self.is_expired(time)) {
-                continue;
-            }
-            let Ok(warm) = self.table().begin_removal(id) else {
-                continue;
-            };
-            let _turn = self.turn(id);
-            drop(warm);
-            match self.root.delete(id, |home| Ok(self.is_expired(home.last_used()?))) {
-                // Another process has it.
-                Ok(_) | Err(ProviderError::InUse(_)) => {}
-                Err(error) => return Err(error),
+            if let Err(error) = self.expire(id) {
+                first = first.and(Err(error));
             }
         }
-        Ok(())
+        first
     }
 
-    /// A page of the sandboxes on disk.
-    pub(super) fn list(&self, cursor: Option<SandboxId>) -> Result<Listing> {
-        let mut ids = self.root.ids()?;
-        ids.drain(..ids.partition_point(|id| Some(*id) <= cursor));
-        let has_more = ids.len() > PAGE;
-        ids.truncate(PAGE);
-        let glances = self.root.look(&ids)?;
-        let items = ids.iter().zip(glances).filter_map(|(id, glance)| Some(self.describe(*id, glance?)));
-        Ok(Listing { items: items.collect(), cursor: ids.last().copied().filter(|_| has_more) })
-    }
-
-    /// What is known of one sandbox.
-    pub(super) fn info(&self, id: SandboxId) -> Result<Info> {
-        match self.root.look(&[id])?.pop().flatten() {
-            Some(glance) => Ok(self.describe(id, glance)),
-            None => Err(ProviderError::NotFound(id)),
+    /// Deletes a sandbox if it has expired and nobody has it.
+    fn expire(self: &Arc<Shared>, id: SandboxId) -> Result<()> {
+        if !self.root.last_used(id)?.is_some_and(|time| self.is_expired(time)) {
+            return Ok(());
         }
-    }
-
-    fn describe(&self, id: SandboxId, glance: Glance) -> Info {
-        let table = self.table();
-        let lease = table.get(id).ok().map(|leased| leased.lease.last_used());
-        let state = match glance.is_held || lease.is_some() {
-            true => State::Leased,
-            false if table.is_warm(id) => State::Warm,
-            false => State::Stored,
+        let Ok(warm) = self.table().begin_removal(id) else {
+            return Ok(());
         };
-        drop(table);
-        let last_used = lease.unwrap_or(0).max(glance.last_used);
-        let (record, damage) = match glance.record {
-            Ok(record) => (record, None),
-            Err(ProviderError::Damaged { reason, .. }) => (Record::default(), Some(reason)),
-            Err(error) => (Record::default(), Some(error.to_string())),
-        };
-        let Record { owner, created, metadata } = record;
-        let (thread, user) = owner.map(|owner| (owner.thread, owner.user)).unzip();
-        Info { id, state, thread, user: user.flatten(), created, last_used, metadata, damage }
-    }
-
-    /// Replaces the metadata of what is leased here.
-    pub(super) fn set_metadata(&self, id: SandboxId, metadata: Metadata) -> Result<()> {
-        let (home, _) = self.borrow(id)?;
-        let Record { owner, created, .. } = home.record()?;
-        self.root.rewrite(&home, &Record::new(owner, created, metadata)?)
+        let _turn = self.turn(id);
+        drop(warm);
+        match self.root.delete(id, |home| Ok(self.is_expired(home.last_used()?))) {
+            // Another process has it.
+            Ok(_) | Err(ProviderError::InUse(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     /// Ends all leases and lets go of what is warm.
@@ -372,10 +334,10 @@ impl Shared {
     }
 
     fn turn(self: &Arc<Shared>, id: SandboxId) -> Turn {
-        Turn { shared: Some(self.clone()), id }
+        Turn { shared: self.clone(), id, is_over: false }
     }
 
-    fn table(&self) -> MutexGuard<'_, Table> {
+    pub(super) fn table(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -629,6 +629,58 @@ fn a_thousand_leases_from_sixteen_threads_and_two_processes() {
     assert_eq!(open_below(root.path()), 0);
 }
 
+#[test]
+fn a_root_can_be_opened_and_listed_while_others_make_and_remove() {
+    let root = tempfile::tempdir().unwrap();
+    let (busy, other) = (open(root.path()), open(root.path()));
+    let is_done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            run(async {
+                for n in 0..60 {
+                    let id = busy.acquire(&format!("thread {}", n % 3), None).await.unwrap();
+                    let fork = if n % 6 == 0 { Some(busy.fork(id, Metadata::new()).await.unwrap()) } else { None };
+                    busy.release(id).await.unwrap();
+                    // Whoever only looks is never in the way.
+                    busy.acquire(&format!("thread {}", n % 3), None).await.unwrap();
+                    assert!(busy.delete(id).await.unwrap());
+                    if let Some(fork) = fork {
+                        assert!(busy.delete(fork).await.unwrap());
+                    }
+                }
+            });
+            is_done.store(true, Ordering::Release);
+        });
+        run(async {
+            while !is_done.load(Ordering::Acquire) {
+                open(root.path());
+                assert!(all(&other).await.iter().all(|info| info.damage.is_none()));
+            }
+        });
+    });
+    assert_eq!(names(root.path()), BTreeSet::new());
+}
+
+#[test]
+fn attack_97_nobody_finds_what_another_left() {
+    run(async {
+        let root = tempfile::tempdir().unwrap();
+        let (provider, _) = paused(root.path(), |config| config.max_count = 1);
+        let leave = "echo secret | tee file /tmp/file ~/file > /dev/null; export SECRET=secret";
+        let look = "cat file /tmp/file ~/file 2>/dev/null; grep -rs secret /tmp /home /workspace /etc; env | grep SECRET; true";
+        let id = provider.acquire("thread", Some("one")).await.unwrap();
+        says(&provider.get(id).unwrap(), leave).await;
+        provider.release(id).await.unwrap();
+        let other = provider.acquire("thread", Some("two")).await.unwrap();
+        assert_eq!(says(&provider.get(other).unwrap(), look).await, "");
+        provider.release(other).await.unwrap();
+        // Nor does the same thread, when its sandbox was deleted.
+        provider.delete(id).await.unwrap();
+        provider.acquire("thread", Some("one")).await.unwrap();
+        assert_eq!(says(&provider.get(id).unwrap(), look).await, "");
+    });
+}
+
 /// Makes, changes, forks and deletes until someone ends it, and says so.
 async fn work(provider: &Provider) {
     for n in 0.. {

@@ -37,7 +37,7 @@ impl List {
                     let _ = write!(text, "  {name}={value:?}");
                 }
                 for (key, value) in &info.metadata {
-                    let _ = write!(text, "  {key}={value:?}");
+                    let _ = write!(text, "  {}={value:?}", key.escape_debug());
                 }
                 text.push('\n');
             }
