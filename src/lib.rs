@@ -15,16 +15,18 @@
 //! ```
 //!
 //! # Layout
-//! `error`, `limits`, `path` ← `vfs` ← `kernel` ← `runtime` ← `sandbox` ← `backend` ← the command line: each knows
-//! only what stands to its left. ARCHITECTURE.md says more.
+//! `error`, `limits`, `path`, `units` ← `vfs` ← `kernel` ← `runtime` ← `sandbox` ← `backend` ← `provider` ← the command
+//! line: each knows only what stands to its left. ARCHITECTURE.md says more.
 
 pub mod backend;
 pub mod error;
 pub mod kernel;
 pub mod limits;
 pub mod path;
+pub mod provider;
 pub mod runtime;
 pub mod sandbox;
+pub mod units;
 pub mod vfs;
 
 pub use limits::{Exceeded, Limit, Limits};

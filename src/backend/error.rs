@@ -116,6 +116,15 @@ pub enum PatternFault {
     Syntax(String),
 }
 
+impl PatternFault {
+    /// What the engine says of an expression, in one line: before that it draws a picture of it.
+    pub(super) fn of_regex(error: &impl fmt::Display) -> PatternFault {
+        let text = error.to_string();
+        let line = text.lines().next_back().unwrap_or_default();
+        PatternFault::Syntax(line.strip_prefix("error: ").unwrap_or(line).to_owned())
+    }
+}
+
 impl BackendError {
     /// A refusal of the file system.
     pub fn file(path: impl Into<String>, errno: Errno) -> BackendError {

@@ -1,5 +1,6 @@
 //! The backend this library is about: a sandbox, its commands and its files.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -26,6 +27,11 @@ impl Isopod {
         let cwd = GuestPath::parse(&GuestPath::root(), &cwd).map_err(|errno| BackendError::file(cwd, errno))?;
         let files = VfsFiles::new(sandbox.kernel().clone(), cwd, sandbox.limits().file);
         Ok(Isopod { id: id.into(), sandbox, files })
+    }
+
+    /// The same backend; `hold` stays for as long as it does, or an operation of it on files.
+    pub(crate) fn holding(self, hold: Arc<dyn Any + Send + Sync>) -> Isopod {
+        Isopod { files: self.files.holding(hold), ..self }
     }
 
     /// The sandbox behind it.

@@ -1,21 +1,31 @@
 //! `isopod`: reads the command line and goes to work.
 //!
-//! Exit codes: that of the command; 2 for what the caller got wrong; 125 if the sandbox could not start; 126 and
-//! 127 as shells have them; 130 after Ctrl-C.
+//! Exit codes: that of the command; 1 if an operation on files or sandboxes was refused; 2 for what the caller got wrong;
+//! 125 if the sandbox could not start; 126 and 127 as shells have them; 130 after Ctrl-C.
 
+mod answer;
 mod escape;
+mod fs;
 mod outlet;
 mod overlay;
+mod place;
 mod programs;
 mod run;
+mod sandbox;
 mod values;
 
 use std::fmt::Display;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Parser, Subcommand};
+use tokio::signal::unix::{SignalKind, signal};
 
+use answer::Failure;
+
+/// An operation on files or sandboxes was refused.
+const REFUSED: u8 = 1;
 /// What the caller got wrong.
 const USAGE: u8 = 2;
 /// The sandbox could not start.
@@ -34,6 +44,8 @@ struct Cli {
 #[derive(Subcommand)]
 enum Verb {
     Run(Box<run::Run>),
+    Sandbox(sandbox::Sandbox),
+    Fs(fs::Fs),
     Programs(programs::Programs),
 }
 
@@ -49,6 +61,8 @@ pub(crate) fn main() -> ExitCode {
     };
     match cli.verb {
         Verb::Run(run) => run.run(),
+        Verb::Sandbox(sandbox) => sandbox.run(),
+        Verb::Fs(fs) => fs.run(),
         Verb::Programs(programs) => programs.run(),
     }
 }
@@ -57,6 +71,42 @@ pub(crate) fn main() -> ExitCode {
 const TIMED_OUT: u8 = 124;
 /// When nobody reads our output any more, as shells have it.
 const BROKEN_PIPE: u8 = 141;
+
+/// After Ctrl-C, as shells have it.
+const INTERRUPTED: u8 = 130;
+/// How long after the deadline we wait for whoever reads our output.
+const GRACE: Duration = Duration::from_millis(150);
+
+/// Does what awaits something.
+fn block_on(work: impl Future<Output = ExitCode>) -> ExitCode {
+    // This thread runs the shell; the others run what it starts.
+    let others = std::thread::available_parallelism().map_or(1, |cores| cores.get() - 1).max(1);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(others).enable_all().build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => return refuse(NO_SANDBOX, error),
+    };
+    let code = runtime.block_on(work);
+    // A thread may still wait for standard input, which no one can interrupt.
+    runtime.shutdown_background();
+    code
+}
+
+/// Executes a command that ends within `wall` by itself, until then or until Ctrl-C.
+async fn watch(wall: Duration, work: impl Future<Output = ExitCode>) -> ExitCode {
+    // Before anything runs: whoever sees its first output may press Ctrl-C.
+    let mut interrupt = match signal(SignalKind::interrupt()) {
+        Ok(interrupt) => interrupt,
+        Err(error) => return refuse(NO_SANDBOX, error),
+    };
+    tokio::select! {
+        code = work => code,
+        // Dropping the work ends the guest.
+        _ = interrupt.recv() => ExitCode::from(INTERRUPTED),
+        // This is for a reader of ours who does not read.
+        () = tokio::time::sleep(wall.saturating_add(GRACE)) => ExitCode::from(TIMED_OUT),
+    }
+}
 
 /// Says in one line why nothing was done.
 fn refuse(code: u8, why: impl Display) -> ExitCode {
@@ -71,10 +121,21 @@ fn say(what: impl Display) {
 }
 
 /// Prints an answer on standard output, and returns the exit code that goes with it.
-fn print(text: &str, code: u8) -> ExitCode {
+fn print(text: impl AsRef<[u8]>, code: u8) -> ExitCode {
     let mut stdout = std::io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    match stdout.write_all(text.as_ref()).and_then(|()| stdout.flush()) {
         Ok(()) => ExitCode::from(code),
         Err(_) => ExitCode::from(BROKEN_PIPE),
+    }
+}
+
+/// All of standard input, of which there may be as much as a file of a sandbox holds.
+fn read_input(most: u64) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().lock().take(most.saturating_add(1)).read_to_end(&mut bytes);
+    read.map_err(|error| Failure::refused(format!("standard input: {error}")))?;
+    match bytes.len() as u64 > most {
+        true => Err(Failure::refused(format!("standard input: more than {most} bytes"))),
+        false => Ok(bytes),
     }
 }

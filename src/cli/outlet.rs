@@ -1,8 +1,10 @@
-//! One of our own outputs, which somebody may read slowly or not at all.
+//! Our own outputs, which somebody may read slowly or not at all.
 
-use std::io;
+use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 
+use isopod::Chunk;
+use isopod::kernel::Channel;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
@@ -11,8 +13,38 @@ use super::escape::Escaper;
 /// What a pipe that has room takes without blocking, as POSIX promises.
 const ATOMIC_BYTES: usize = 4096;
 
+/// Both our outputs.
+pub(super) struct Outlets {
+    stdout: Outlet,
+    stderr: Outlet,
+}
+
+impl Outlets {
+    /// Escaped for a terminal, where there is one, unless the caller wants them raw.
+    pub(super) fn new(raw: bool) -> Outlets {
+        Outlets {
+            stdout: Outlet::new(io::stdout(), tokio::io::stdout(), raw || !io::stdout().is_terminal()),
+            stderr: Outlet::new(io::stderr(), tokio::io::stderr(), raw || !io::stderr().is_terminal()),
+        }
+    }
+
+    /// Passes on what a command wrote.
+    pub(super) async fn write(&mut self, chunk: &Chunk) -> io::Result<()> {
+        match chunk.channel {
+            Channel::Stderr => self.stderr.write(&chunk.bytes).await,
+            Channel::Stdout => self.stdout.write(&chunk.bytes).await,
+        }
+    }
+
+    /// Writes what was kept back for a piece that never came.
+    pub(super) async fn finish(&mut self) -> io::Result<()> {
+        self.stdout.finish().await?;
+        self.stderr.finish().await
+    }
+}
+
 /// An output of ours.
-pub(super) struct Outlet {
+struct Outlet {
     direct: Box<dyn Direct>,
     /// For what might block: a thread of tokio's waits for the reader, so that this one sees the clock and Ctrl-C.
     patient: Box<dyn AsyncWrite + Unpin>,
@@ -21,17 +53,13 @@ pub(super) struct Outlet {
 
 impl Outlet {
     /// An output, as it is or escaped for a terminal.
-    pub(super) fn new(
-        direct: impl AsFd + 'static,
-        patient: impl AsyncWrite + Unpin + 'static,
-        as_it_is: bool,
-    ) -> Outlet {
+    fn new(direct: impl AsFd + 'static, patient: impl AsyncWrite + Unpin + 'static, as_it_is: bool) -> Outlet {
         let escaper = (!as_it_is).then(Escaper::default);
         Outlet { direct: Box::new(direct), patient: Box::new(patient), escaper }
     }
 
     /// Writes a piece of output.
-    pub(super) async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+    async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self.escaper.as_mut().map(|escaper| escaper.escape(bytes)) {
             Some(escaped) => self.pass(&escaped).await,
             None => self.pass(bytes).await,
@@ -39,7 +67,7 @@ impl Outlet {
     }
 
     /// Writes what was kept back for a piece that never came.
-    pub(super) async fn finish(&mut self) -> io::Result<()> {
+    async fn finish(&mut self) -> io::Result<()> {
         let rest = self.escaper.as_mut().map(Escaper::finish).unwrap_or_default();
         self.pass(&rest).await
     }

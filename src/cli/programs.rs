@@ -31,10 +31,10 @@ impl Programs {
             Err(error) => return refuse(NO_SANDBOX, error),
         };
         if !self.json {
-            return print(&programs.iter().map(|program| format!("{}\n", program.name)).collect::<String>(), 0);
+            return print(programs.iter().map(|program| format!("{}\n", program.name)).collect::<String>(), 0);
         }
         match serde_json::to_string_pretty(&programs) {
-            Ok(json) => print(&format!("{json}\n"), 0),
+            Ok(json) => print(format!("{json}\n"), 0),
             Err(error) => refuse(NO_SANDBOX, error),
         }
     }

@@ -6,22 +6,15 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use isopod::kernel::Channel;
 use isopod::sandbox::Outcome;
 use isopod::vfs::Rules;
-use isopod::{BuildError, Command, ExecuteError, Execution, Limits, Output, Runtime, Sandbox};
+use isopod::{BuildError, Command, Exceeded, ExecuteError, Execution, Limits, Output, Runtime, Sandbox};
 use serde_json::{Value, json};
-use tokio::signal::unix::{SignalKind, signal};
 
-use super::outlet::Outlet;
+use super::outlet::Outlets;
 use super::overlay::{self, Ending};
 use super::values::{self, Mount};
-use super::{BROKEN_PIPE, NO_SANDBOX, TIMED_OUT, USAGE, escape, print, refuse, say};
-
-/// After Ctrl-C, as shells have it.
-const INTERRUPTED: u8 = 130;
-/// How long after the deadline we wait for whoever reads our output.
-const GRACE: Duration = Duration::from_millis(150);
+use super::{BROKEN_PIPE, NO_SANDBOX, USAGE, block_on, escape, print, refuse, say, watch};
 
 /// Run a command in a sandbox of its own
 ///
@@ -114,17 +107,7 @@ pub(super) struct Run {
 
 impl Run {
     pub(super) fn run(self) -> ExitCode {
-        // This thread runs the shell; the others run what it starts.
-        let others = std::thread::available_parallelism().map_or(1, |cores| cores.get() - 1).max(1);
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(others).enable_all().build();
-        let runtime = match runtime {
-            Ok(runtime) => runtime,
-            Err(error) => return refuse(NO_SANDBOX, error),
-        };
-        let code = runtime.block_on(self.execute());
-        // A thread may still wait for standard input, which no one can interrupt.
-        runtime.shutdown_background();
-        code
+        block_on(self.execute())
     }
 
     async fn execute(self) -> ExitCode {
@@ -136,11 +119,6 @@ impl Run {
             Ok(sandbox) => sandbox,
             Err(error @ BuildError::Runtime(_)) => return refuse(NO_SANDBOX, error),
             Err(error) => return refuse(USAGE, error),
-        };
-        // Before anything runs: whoever sees its first output may press Ctrl-C.
-        let mut interrupt = match signal(SignalKind::interrupt()) {
-            Ok(interrupt) => interrupt,
-            Err(error) => return refuse(NO_SANDBOX, error),
         };
         let work = async {
             if self.json {
@@ -155,14 +133,8 @@ impl Run {
                 }
             }
         };
-        // The command ends in time by itself; this is for a reader of ours who does not read.
-        let patience = sandbox.limits().wall.saturating_add(GRACE);
-        tokio::select! {
-            done = work => done.unwrap_or_else(|error| refuse(code_of(&error), error)),
-            // Dropping the work ends the guest.
-            _ = interrupt.recv() => ExitCode::from(INTERRUPTED),
-            () = tokio::time::sleep(patience) => ExitCode::from(TIMED_OUT),
-        }
+        let work = async { work.await.unwrap_or_else(|error| refuse(code_of(&error), error)) };
+        watch(sandbox.limits().wall, work).await
     }
 
     fn command(&self) -> Result<Command, String> {
@@ -197,10 +169,7 @@ impl Run {
         for Mount { host, guest, .. } in &self.overlay {
             builder = builder.mount_overlay(host, guest);
         }
-        builder = builder.protect(match self.allow.iter().any(|path| path == "all") {
-            true => Rules::none(),
-            false => self.allow.iter().fold(Rules::standard(), |rules, path| rules.allow(path)),
-        });
+        builder = builder.protect(Rules::standard_but(&self.allow));
         if let Some(names) = &self.allow_programs {
             builder = builder.allow_programs(names);
         }
@@ -231,7 +200,7 @@ impl Run {
             Ok(settled) => {
                 settled.notes.iter().for_each(say);
                 let is_plain = self.raw || !io::stdout().is_terminal();
-                print(&if is_plain { settled.text } else { escape::for_terminal(&settled.text) }, exit_code)
+                print(if is_plain { settled.text } else { escape::for_terminal(&settled.text) }, exit_code)
             }
             Err(why) => refuse(NO_SANDBOX, why),
         }
@@ -246,7 +215,7 @@ impl Run {
                 Err(why) => return refuse(NO_SANDBOX, why),
             }
         }
-        print(&format!("{}\n", escape::json_for_terminal(&report.to_string())), output.exit_code)
+        print(format!("{}\n", escape::json_for_terminal(&report.to_string())), output.exit_code)
     }
 }
 
@@ -262,28 +231,17 @@ fn code_of(error: &ExecuteError) -> u8 {
 
 /// Writes the command's output as it comes, and returns its exit code.
 async fn pass_on(mut execution: Execution, raw: bool) -> io::Result<u8> {
-    let mut outlets = [
-        Outlet::new(io::stdout(), tokio::io::stdout(), raw || !io::stdout().is_terminal()),
-        Outlet::new(io::stderr(), tokio::io::stderr(), raw || !io::stderr().is_terminal()),
-    ];
+    let mut outlets = Outlets::new(raw);
     while let Some(chunk) = execution.next().await {
-        let outlet = &mut outlets[usize::from(chunk.channel == Channel::Stderr)];
-        outlet.write(&chunk.bytes).await?;
+        outlets.write(&chunk).await?;
     }
-    for outlet in &mut outlets {
-        outlet.finish().await?;
-    }
+    outlets.finish().await?;
     let Outcome { exit_code, .. } = execution.finish().await;
     Ok(exit_code)
 }
 
 fn as_json(output: &Output) -> Value {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let limits: Vec<_> = output
-        .limits
-        .iter()
-        .map(|limit| json!({ "limit": limit.kind, "value": limit.value, "message": limit.to_string() }))
-        .collect();
     json!({
         "exit_code": output.exit_code,
         "stdout": text(&output.stdout),
@@ -293,7 +251,7 @@ fn as_json(output: &Output) -> Value {
         "lossy": std::str::from_utf8(&output.output).is_err(),
         "truncated": output.truncated,
         "timed_out": output.timed_out,
-        "limits": limits,
+        "limits": limits_json(&output.limits),
         "usage": {
             "wall_ms": output.wall.as_secs_f64() * 1e3,
             "cpu_ms": output.usage.cpu.as_secs_f64() * 1e3,
@@ -304,4 +262,12 @@ fn as_json(output: &Output) -> Value {
             "fuel": output.usage.fuel,
         },
     })
+}
+
+/// The limits that a command hit.
+pub(super) fn limits_json(limits: &[Exceeded]) -> Value {
+    limits
+        .iter()
+        .map(|limit| json!({ "limit": limit.kind, "value": limit.value, "message": limit.to_string() }))
+        .collect()
 }

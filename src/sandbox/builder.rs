@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use cap_std::fs::Dir;
+
 use super::command::set_variables;
 use super::{ExecuteError, Sandbox, Settings, Snapshot, tree};
 use crate::error::Errno;
@@ -40,13 +42,15 @@ pub struct SandboxBuilder {
 /// A directory of the host in the sandbox.
 pub(super) struct HostMount {
     pub(super) host: PathBuf,
+    /// The directory itself, where the caller has a handle of it: then the path is only for messages.
+    pub(super) dir: Option<Dir>,
     pub(super) guest: String,
     pub(super) access: MountAccess,
 }
 
 /// What a sandbox may do with a directory of the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum MountAccess {
+pub(crate) enum MountAccess {
     ReadOnly,
     /// To read and write; the quota counts these files.
     ReadWrite(Count),
@@ -91,7 +95,13 @@ impl SandboxBuilder {
     }
 
     fn host_mount(mut self, host: &Path, guest: String, access: MountAccess) -> SandboxBuilder {
-        self.mounts.push(HostMount { host: host.to_owned(), guest, access });
+        self.mounts.push(HostMount { host: host.to_owned(), dir: None, guest, access });
+        self
+    }
+
+    /// Mounts a directory of the host that is open already. Errors call it by its place in the sandbox.
+    pub(crate) fn mount_dir(mut self, dir: Dir, guest: &str, access: MountAccess) -> SandboxBuilder {
+        self.mounts.push(HostMount { host: guest.into(), dir: Some(dir), guest: guest.to_owned(), access });
         self
     }
 

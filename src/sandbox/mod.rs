@@ -13,6 +13,7 @@ mod tree;
 
 use std::sync::Arc;
 
+pub(crate) use builder::MountAccess;
 pub use builder::{BuildError, SandboxBuilder};
 pub use command::{Command, ExecuteError, Stdin};
 pub use execution::{Chunk, Execution, Outcome};

@@ -102,14 +102,20 @@ fn open_host(
     // Not earlier: most sandboxes have no directory of the host, and the list is long.
     let rules = || rules.cloned().unwrap_or_else(Rules::standard);
     let refused = |error| BuildError::Host { host: mount.host.clone(), error };
+    let is_read_only = mount.access == MountAccess::ReadOnly;
+    let dir = match &mount.dir {
+        Some(dir) => dir.try_clone().and_then(|dir| HostDir::new(dir, is_read_only)),
+        None if is_read_only => HostDir::open_read_only(&mount.host),
+        None => HostDir::open(&mount.host),
+    };
+    let dir = dir.map_err(refused)?;
     Ok(match mount.access {
-        MountAccess::ReadOnly => Arc::new(HostDir::open_read_only(&mount.host).map_err(refused)?),
+        MountAccess::ReadOnly => Arc::new(dir),
         MountAccess::ReadWrite(count) => {
-            let dir = HostDir::open(&mount.host).and_then(|dir| dir.charged_to(quota.clone(), count));
-            Arc::new(Protect::host(dir.map_err(refused)?, rules()))
+            let dir = dir.charged_to(quota.clone(), count).map_err(refused)?;
+            Arc::new(Protect::host(dir, rules()))
         }
         MountAccess::Overlay => {
-            let dir = HostDir::open(&mount.host).map_err(refused)?;
             let names = dir.names_on_host();
             let overlay = Overlay::over_host(dir, quota.clone());
             let overlay = overlay.map_err(|errno| refused(std::io::Error::other(errno)))?;

@@ -6,6 +6,8 @@
 mod archives;
 mod bad_input;
 mod cases;
+mod cli_fs;
+mod cli_sandbox;
 mod command_line;
 mod execute;
 mod files;
@@ -15,6 +17,8 @@ mod overlays;
 mod permits;
 mod processes;
 mod programs;
+mod provider;
+mod provider_config;
 mod sessions;
 mod streams;
 mod support;

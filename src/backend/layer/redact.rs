@@ -30,7 +30,7 @@ impl Redact {
     pub fn around(inner: Arc<dyn Backend>, patterns: &[&str], with: impl Into<String>) -> Result<Redact> {
         let compile = |pattern: &&str| {
             let built = RegexBuilder::new(pattern).size_limit(bounds::REGEX_BYTES).build();
-            built.map_err(|error| BackendError::pattern(*pattern, PatternFault::Syntax(error.to_string())))
+            built.map_err(|error| BackendError::pattern(*pattern, PatternFault::of_regex(&error)))
         };
         let patterns = patterns.iter().map(compile).collect::<Result<_>>()?;
         Ok(Redact { inner, patterns, with: with.into() })

@@ -16,7 +16,7 @@ fn lossy(bytes: &[u8]) -> String {
 }
 
 /// Bytes as base64 in one line.
-fn base64(bytes: &[u8]) -> String {
+pub fn base64(bytes: &[u8]) -> String {
     encode(bytes, 0)
 }
 

@@ -136,7 +136,6 @@ impl Search {
 }
 
 fn matcher(request: &GrepRequest) -> Result<RegexMatcher> {
-    let refused = |text: String| BackendError::pattern(&request.pattern, PatternFault::Syntax(text));
     if request.pattern.len() > bounds::PATTERN_BYTES {
         return Err(BackendError::pattern(&request.pattern, PatternFault::TooBroad));
     }
@@ -153,7 +152,7 @@ fn matcher(request: &GrepRequest) -> Result<RegexMatcher> {
     } else {
         builder.build(&request.pattern)
     };
-    built.map_err(|error| refused(error.to_string()))
+    built.map_err(|error| BackendError::pattern(&request.pattern, PatternFault::of_regex(&error)))
 }
 
 /// A file of the VFS, read from its start.

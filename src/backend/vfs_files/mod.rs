@@ -10,6 +10,7 @@ mod grep;
 mod read;
 mod walk;
 
+use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -49,6 +50,8 @@ pub(super) struct VfsFiles {
     cwd: GuestPath,
     /// Bytes of a file that is read or written whole.
     largest: u64,
+    /// What must not go away while an operation runs, on whichever thread.
+    _hold: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 /// A backend whose files are a tree of the VFS: the file operations are the same for all of them.
@@ -66,7 +69,12 @@ pub(super) trait HasFiles: Send + Sync {
 
 impl VfsFiles {
     pub(super) fn new(tree: Arc<dyn Tree>, cwd: GuestPath, largest: u64) -> VfsFiles {
-        VfsFiles { tree, cwd, largest }
+        VfsFiles { tree, cwd, largest, _hold: None }
+    }
+
+    /// The same files; `hold` stays for as long as an operation on them runs, also if its caller went away.
+    pub(super) fn holding(self, hold: Arc<dyn Any + Send + Sync>) -> VfsFiles {
+        VfsFiles { _hold: Some(hold), ..self }
     }
 
     fn vfs(&self) -> &Vfs {

@@ -80,20 +80,21 @@ impl HostDir {
     /// Opens the directory. This is the only time that a path of the host is used. What a process that died has left in
     /// it of temporary files is removed.
     pub fn open(host: &Path) -> io::Result<HostDir> {
-        let dir = HostDir::new(host, false)?;
-        lease::sweep(dir.walk().root());
-        Ok(dir)
+        HostDir::new(at(host)?, false)
     }
 
     /// Opens the directory and never writes to it, whoever asks.
     pub fn open_read_only(host: &Path) -> io::Result<HostDir> {
-        HostDir::new(host, true)
+        HostDir::new(at(host)?, true)
     }
 
-    fn new(host: &Path, is_read_only: bool) -> io::Result<HostDir> {
-        let root = Dir::open_ambient_dir(host, cap_std::ambient_authority())?;
+    /// As `open` or `open_read_only`, of a directory that the caller has a handle of.
+    pub(crate) fn new(root: Dir, is_read_only: bool) -> io::Result<HostDir> {
         if walk::is_forbidden(&root) {
             return Err(io::Error::new(io::ErrorKind::Unsupported, "files of the host's kernel cannot be mounted"));
+        }
+        if !is_read_only {
+            lease::sweep(&root);
         }
         Ok(HostDir {
             shared: Arc::new(Shared {
@@ -323,6 +324,11 @@ impl HostDir {
             _ => pointer.set_mode(mode(&facts)?),
         }
     }
+}
+
+/// The directory at a path of the host.
+fn at(host: &Path) -> io::Result<Dir> {
+    Dir::open_ambient_dir(host, cap_std::ambient_authority())
 }
 
 /// What is locked while a name is taken away, so that what was learnt about it stays true until it is gone.

@@ -94,6 +94,23 @@ impl Rules {
         STANDARD.iter().fold(Rules::none(), |rules, pattern| rules.protect(pattern))
     }
 
+    /// The standard list without these patterns of it; `all` stands for every one.
+    pub fn standard_but<T: AsRef<str>>(allowed: &[T]) -> Rules {
+        match allowed.iter().any(|pattern| pattern.as_ref() == "all") {
+            true => Rules::none(),
+            false => allowed.iter().fold(Rules::standard(), |rules, pattern| rules.allow(pattern.as_ref())),
+        }
+    }
+
+    /// Refuses what is neither `all` nor a pattern of the standard list: whoever allows it would be mistaken.
+    pub fn check_standard(text: &str) -> Result<(), String> {
+        let known: Vec<String> = Rules::standard().patterns().collect();
+        match text == "all" || known.iter().any(|pattern| pattern == text) {
+            true => Ok(()),
+            false => Err(format!("expected `all` or one of {}", known.join(", "))),
+        }
+    }
+
     /// Nothing is protected.
     pub fn none() -> Rules {
         Rules::default()

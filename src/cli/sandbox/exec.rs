@@ -1,0 +1,148 @@
+//! `isopod sandbox exec`.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use isopod::backend::{BackendError, ExecuteRequest, Executed, SandboxBackend};
+use isopod::provider::{Lease, SandboxId};
+use serde_json::{Value, json};
+
+use crate::cli::answer::{Answer, Failure, show};
+use crate::cli::outlet::Outlets;
+use crate::cli::place::{Place, open};
+use crate::cli::run::limits_json;
+use crate::cli::{BROKEN_PIPE, NO_SANDBOX, REFUSED, read_input, refuse, values, watch};
+
+/// Execute a command in a sandbox
+///
+/// One argument is a command line for the shell; several are a program and its arguments. The exit
+/// code is the command's; 125 if it could not be executed, 124 if its time was over.
+///
+/// Examples:
+///   isopod sandbox exec 1a2b3c4d -- 'ls | wc -l'
+///   isopod sandbox exec 1a2b3c4d --stdin -- sort -n < numbers
+#[derive(Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Exec {
+    /// The sandbox
+    id: SandboxId,
+
+    /// Start in this directory of the sandbox [default: /workspace]
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<String>,
+
+    /// Set a variable. Repeatable
+    #[arg(long, value_name = "NAME=VALUE", value_parser = values::variable)]
+    env: Vec<(String, String)>,
+
+    /// Wall clock: seconds, or with ms, s, m, h. Exit code 124 when it is over [default: 30]
+    #[arg(long, value_name = "TIME", value_parser = values::time)]
+    timeout: Option<Duration>,
+
+    /// Read this program's standard input to its end and hand it to the command
+    #[arg(long)]
+    stdin: bool,
+
+    /// Bytes of output that --json keeps: head and tail [default: 100K]
+    #[arg(long, value_name = "SIZE", value_parser = values::bytes, requires = "json")]
+    output: Option<u64>,
+
+    /// Do not escape control characters when the output goes to a terminal
+    #[arg(long, conflicts_with = "json")]
+    raw: bool,
+
+    /// The command
+    #[arg(required = true, value_name = "COMMAND", last = true)]
+    command: Vec<OsString>,
+}
+
+impl Exec {
+    pub(super) async fn run(&self, place: &Place, as_json: bool) -> ExitCode {
+        // What the command answers with 1 is the command's.
+        let not_started = |failure: Failure| match failure.code {
+            REFUSED => refuse(NO_SANDBOX, failure.why),
+            code => refuse(code, failure.why),
+        };
+        let opened = place.config().and_then(|config| {
+            let limits = config.limits.clone();
+            Ok((self.request(limits.file)?, open(config)?, limits))
+        });
+        let (request, provider, limits) = match opened {
+            Ok(opened) => opened,
+            Err(failure) => return not_started(failure),
+        };
+        let lease = match provider.get_or_create(Some(self.id)).await {
+            Ok(lease) => lease,
+            Err(error) => return not_started(error.into()),
+        };
+        let wall = self.timeout.unwrap_or(limits.wall).min(limits.wall_max);
+        let code = watch(wall, async {
+            let done = match as_json {
+                true => lease.execute(request).await.map(|executed| {
+                    let code = executed.exit_code();
+                    show(Ok(Answer { code, ..Answer::new("", report(&executed)) }), true, false)
+                }),
+                false => self.pass_on(&lease, request).await,
+            };
+            done.unwrap_or_else(|error| not_started(error.into()))
+        })
+        .await;
+        provider.shutdown().await;
+        code
+    }
+
+    fn request(&self, most: u64) -> Result<ExecuteRequest, Failure> {
+        let words = self.command.iter().map(|word| word.clone().into_string());
+        let words: Vec<String> =
+            words.collect::<Result<_, _>>().map_err(|_| Failure::usage("the command is not UTF-8"))?;
+        let line = match words.as_slice() {
+            [line] => line.clone(),
+            words => words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" "),
+        };
+        let mut request = ExecuteRequest::new(line);
+        (request.timeout, request.cwd, request.output) = (self.timeout, self.cwd.clone(), self.output);
+        request.env.clone_from(&self.env);
+        if self.stdin {
+            request.stdin = read_input(most)?.into();
+        }
+        Ok(request)
+    }
+
+    /// Writes the command's output as it comes.
+    async fn pass_on(&self, lease: &Lease, request: ExecuteRequest) -> Result<ExitCode, BackendError> {
+        let mut stream = lease.stream(request).await?;
+        let mut outlets = Outlets::new(self.raw);
+        while let Some(chunk) = stream.next().await {
+            if outlets.write(&chunk).await.is_err() {
+                return Ok(ExitCode::from(BROKEN_PIPE));
+            }
+        }
+        match outlets.finish().await {
+            Ok(()) => Ok(ExitCode::from(stream.finish().await.exit_code)),
+            Err(_) => Ok(ExitCode::from(BROKEN_PIPE)),
+        }
+    }
+}
+
+fn quote(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+fn report(executed: &Executed) -> Value {
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    let output = executed.output();
+    json!({
+        "exit_code": executed.exit_code(),
+        "stdout": text(executed.stdout()),
+        "stderr": text(executed.stderr()),
+        // Bytes that are not UTF-8 are shown as U+FFFD.
+        "lossy": std::str::from_utf8(&output).is_err(),
+        "output": text(output),
+        "truncated": executed.is_truncated(),
+        "timed_out": executed.ending.timed_out,
+        "limits": limits_json(&executed.ending.limits),
+        "usage": { "wall_ms": executed.ending.wall.as_secs_f64() * 1e3 },
+    })
+}

@@ -1,0 +1,111 @@
+//! `isopod sandbox`: sandboxes that last.
+
+mod change;
+mod exec;
+mod list;
+mod snapshot;
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use isopod::provider::{Info, Metadata, State};
+use serde_json::{Value, json};
+
+use super::answer::{Answer, Failure, show};
+use super::place::Place;
+use super::{block_on, values};
+
+/// Make, use and remove sandboxes that last
+///
+/// A sandbox is known by its id. What is in its /workspace lasts until it is removed; all else is new
+/// for each command. One at a time has it: the others are told that it is in use.
+///
+/// Examples:
+///   id=$(isopod sandbox create)
+///   isopod sandbox exec $id -- 'echo hello > greeting'
+///   isopod sandbox exec $id -- cat greeting
+///   isopod sandbox fork $id
+///   isopod sandbox snapshot $id backup.tar.zst
+///   isopod sandbox list
+///   isopod sandbox rm $id
+#[derive(Args)]
+#[command(verbatim_doc_comment)]
+pub(in super::super) struct Sandbox {
+    #[command(subcommand)]
+    verb: Verb,
+
+    /// Print one JSON object
+    #[arg(long, global = true)]
+    json: bool,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    Create(change::Create),
+    List(list::List),
+    Exec(exec::Exec),
+    Snapshot(snapshot::Take),
+    Fork(change::Fork),
+    Rm(change::Remove),
+}
+
+impl Sandbox {
+    pub(in super::super) fn run(self) -> ExitCode {
+        let Sandbox { verb, json, place } = self;
+        block_on(async {
+            let answer = match &verb {
+                Verb::Exec(exec) => return exec.run(&place, json).await,
+                Verb::Create(create) => create.run(&place).await,
+                Verb::List(list) => list.run(&place).await,
+                Verb::Snapshot(take) => take.run(&place).await,
+                Verb::Fork(fork) => fork.run(&place).await,
+                Verb::Rm(remove) => remove.run(&place).await,
+            };
+            show(answer, json, false)
+        })
+    }
+}
+
+/// The caller's words about a sandbox.
+#[derive(Args)]
+struct Words {
+    /// Words about the sandbox, which `list` shows. Repeatable
+    #[arg(long, value_name = "KEY=VALUE", value_parser = values::variable)]
+    meta: Vec<(String, String)>,
+}
+
+impl Words {
+    fn metadata(&self) -> Metadata {
+        self.meta.iter().cloned().collect()
+    }
+}
+
+/// What is known of a sandbox, as `--json` has it.
+fn as_json(info: &Info) -> Value {
+    json!({
+        "id": info.id,
+        "state": state(info.state),
+        "thread": info.thread,
+        "user": info.user,
+        "created_ms": info.created / 1_000_000,
+        "last_used_ms": info.last_used / 1_000_000,
+        "metadata": info.metadata,
+        "damage": info.damage,
+    })
+}
+
+fn state(state: State) -> &'static str {
+    match state {
+        State::Leased => "leased",
+        State::Warm => "warm",
+        _ => "stored",
+    }
+}
+
+/// The id of a sandbox that was made.
+fn made(info: &Info) -> Result<Answer, Failure> {
+    Ok(Answer::new(format!("{}\n", info.id), as_json(info)))
+}

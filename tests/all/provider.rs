@@ -1,0 +1,753 @@
+//! Providers: leases, states, and what lasts.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command as HostCommand, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use isopod::backend::{Backend, BackendError, ExecuteRequest, ReadRequest, SandboxBackend, WriteMode, WriteRequest};
+use isopod::provider::{
+    Clock, Config, HostAccess, HostMount, Info, Lease, Metadata, Provider, ProviderError, SandboxId, State,
+};
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// The time at which a paused clock starts.
+const START: Duration = Duration::from_secs(1_800_000_000);
+
+/// Runs a test that awaits something.
+fn run<T>(test: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap().block_on(test)
+}
+
+fn open(root: &Path) -> Provider {
+    Provider::open(Config::new(root)).unwrap()
+}
+
+/// A provider whose time stands still.
+fn paused(root: &Path, change: impl FnOnce(&mut Config)) -> (Provider, Clock) {
+    let (mut config, clock) = (Config::new(root), Clock::paused(START));
+    change(&mut config);
+    (Provider::builder(config).clock(clock.clone()).open().unwrap(), clock)
+}
+
+async fn says(lease: &Lease, command: &str) -> String {
+    String::from_utf8(lease.execute(command.into()).await.unwrap().output()).unwrap()
+}
+
+async fn state(provider: &Provider, id: SandboxId) -> State {
+    provider.info(id).await.unwrap().state
+}
+
+async fn all(provider: &Provider) -> Vec<Info> {
+    let (mut items, mut cursor) = (Vec::new(), None);
+    loop {
+        let page = provider.list(cursor).await.unwrap();
+        items.extend(page.items);
+        match page.cursor {
+            Some(next) => cursor = Some(next),
+            None => return items,
+        }
+    }
+}
+
+/// The names in a root, without its lock.
+fn names(root: &Path) -> BTreeSet<String> {
+    let names = std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name != ".lock").collect()
+}
+
+/// Open files of this process below a directory.
+fn open_below(root: &Path) -> usize {
+    let root = root.canonicalize().unwrap();
+    let files = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
+    files.filter(|file| std::fs::read_link(file.path()).is_ok_and(|target| target.starts_with(&root))).count()
+}
+
+fn is_over(error: &BackendError, id: SandboxId) -> bool {
+    error.to_string() == format!("refused by provider: the lease of sandbox {id} has ended")
+}
+
+#[test]
+fn a_thread_finds_its_sandbox_again() {
+    run(async {
+        let root = tempfile::tempdir().unwrap();
+        let provider = open(root.path());
+        let id = provider.acquire("thread", Some("user")).await.unwrap();
+        let lease = provider.get(id).unwrap();
+        assert_eq!(lease.id(), id.to_string());
+        says(&lease, "echo kept > file; echo warm > /tmp/file").await;
+        provider.release(id).await.unwrap();
+        assert_eq!(provider.count(), (0, 1));
+        // Released, it stays warm, and comes back as it was.
+        assert_eq!(provider.acquire("thread", Some("user")).await.unwrap(), id);
+        assert_eq!(says(&provider.get(id).unwrap(), "cat file /tmp/file").await, "kept\nwarm\n");
+        // Another thread and another user have others.
+        for (thread, user) in [("thread", None), ("thread", Some("other")), ("other", Some("user"))] {
+            let other = provider.acquire(thread, user).await.unwrap();
+            assert_ne!(other, id);
+            assert_eq!(says(&provider.get(other).unwrap(), "ls; ls /tmp").await, "");
+        }
+    });
+}
+
+#[test]
+fn files_and_records_survive_a_restart() {
+    run(async {
+        let root = tempfile::tempdir().unwrap();
+        let words = Metadata::from([("project".to_owned(), "a \"b\" \u{1f600}\n".to_owned())]);
+        let (provider, clock) = paused(root.path(), |_| {});
+        let id = provider.acquire_with("thread", Some("user"), words.clone()).await.unwrap();
+        says(&provider.get(id).unwrap(), "mkdir -p a/b && echo deep > a/b/c && chmod 640 a/b/c && ln -s c a/b/l").await;
+        clock.advance(MINUTE);
+        provider.release(id).await.unwrap();
+        let mut before = provider.info(id).await.unwrap();
+        drop(provider);
+
+        let (provider, _) = paused(root.path(), |_| {});
+        let after = provider.info(id).await.unwrap();
+        before.state = State::Stored;
+        assert_eq!(after, before);
+        assert_eq!((after.thread.as_deref(), after.user.as_deref()), (Some("thread"), Some("user")));
+        assert_eq!(after.metadata, words);
+        assert_eq!(u128::from(after.created), START.as_nanos());
+        assert_eq!(u128::from(after.last_used), (START + MINUTE).as_nanos());
+        assert_eq!(provider.acquire("thread", Some("user")).await.unwrap(), id);
+        let lease = provider.get(id).unwrap();
+        assert_eq!(says(&lease, "cat a/b/l; stat -c %a a/b/c; ls /tmp").await, "deep\n640\n");
+        let more = Metadata::from([("more".to_owned(), "x".to_owned())]);
+        provider.set_metadata(id, more.clone()).await.unwrap();
+        assert_eq!(provider.info(id).await.unwrap().metadata, more);
+        assert_eq!(names(root.path()), BTreeSet::from([id.to_string()]));
+    });
+}
+
+#[test]
+fn all_that_is_in_a_sandbox_counts_also_from_before() {
+    run(async {
+        let root = tempfile::tempdir().unwrap();
+        let small = |config: &mut Config| config.limits.disk = 64 << 10;
+        let (provider, _) = paused(root.path(), small);
+        let id = provider.acquire("thread", None).await.unwrap();
+        says(&provider.get(id).unwrap(), "head -c 40000 /dev/zero > a").await;
+        drop(provider);
+        let (provider, _) = paused(root.path(), small);
+        let lease = provider.get_or_create(Some(id)).await.unwrap();
+        let full = says(&lease, "head -c 40000 /dev/zero > b").await;
+        assert!(full.contains("limit exceeded: disk (64 KiB)"), "{full}");
+    });
+}
+
+#[test]
+fn idle_sandboxes_leave_memory_and_expired_ones_the_disk() {
+    run(async {
+        let root = tempfile::tempdir().unwrap();
+        let (provider, clock) = paused(root.path(), |config| {
+            config.idle_timeout = Some(10 * MINUTE);
+            config.ttl = Some(60 * MINUTE);
+        });
+        let id = provider.acquire("thread", None).await.unwrap();
+        says(&provider.get(id).unwrap(), "echo kept > file; echo warm > /tmp/file").await;
+        clock.advance(59 * MINUTE);
+        provider.sweep().await.unwrap();
+        // A lease is not idle, however long nobody uses it.
+        assert_eq!(state(&provider, id).await, State::Leased);
+        provider.release(id).await.unwrap();
+
+        clock.advance(10 * MINUTE - Duration::from_nanos(1));
+        provider.sweep().await.unwrap();
+        assert_eq!((provider.count(), state(&provider, id).await), ((0, 1), State::Warm));
+        clock.advance(Duration::from_nanos(1));
+        provider.sweep().await.unwrap();
+        assert_eq!((provider.count(), state(&provider, id).await), ((0, 0), State::Stored));
+        assert_eq!(open_below(&root.path().join(id.to_string())), 0);
+
+        clock.advance(50 * MINUTE - Duration::from_nanos(1));
+        provider.sweep().await.unwrap();
+        assert_eq!(state(&provider, id).await, State::Stored);
+        // A use counts: the time begins again.
+        provider.acquire("thread", None).await.unwrap();
+        assert_eq!(says(&provider.get(id).unwrap(), "cat file; ls /tmp").await, "kept\n");
+        provider.release(id).await.unwrap();
+        clock.advance(59 * MINUTE);
+        provider.sweep().await.unwrap();
+        assert_eq!(state(&provider, id).await, State::Stored);
+        clock.advance(MINUTE);
+        provider.sweep().await.unwrap();
+        assert!(matches!(provider.info(id).await, Err(ProviderError::NotFound(_))));
+        assert_eq!(names(root.path()), BTreeSet::new());
+
+        // One that has expired is not handed out again, although nobody swept.
+        provider.acquire("thread", None).await.unwrap();
+        says(&provider.get(id).unwrap(), "echo old > file").await;
+        provider.release(id).await.unwrap();
+        clock.advance(60 * MINUTE);
+        assert!(matches!(provider.get_or_create(Some(id)).await, Err(ProviderError::NotFound(_))));
+        provider.acquire("thread", None).await.unwrap();
+        assert_eq!(says(&provider.get(id).unwrap(), "ls").await, "");
+    });
+}
+
+#[test]
+fn opening_a_root_deletes_what_has_expired() {
+    run(async {
+        let root = tempfile::tempdir().unwrap();
+        let (provider, _) = paused(root.path(), |_| {});
+        let ids = [provider.acquire("a", None).await.unwrap(), provider.acquire("b", None).await.unwrap()];
+        provider.release(ids[0]).await.unwrap();
+        let clock = Clock::paused(START + 2 * MINUTE);
+        let mut config = Config::new(root.path());
+        config.ttl = Some(MINUTE);
+        Provider::builder(config).clock(clock).open().unwrap();
+        // The other one is leased.
+        assert_eq!(names(root.path()), BTreeSet::from([ids[1].to_string()]));
+    });
+}
+
+#[test]
+fn the_least_recently_used_makes_room_and_leased_ones_stay() {
+    run(async {
+        let root = tempfile::tempdir().unwrap();
+        let (provider, clock) = paused(root.path(), |config| config.max_count = 3);
+        let mut ids = Vec::new();
+        for thread in ["a", "b", "c"] {
+            ids.push(provider.acquire(thread, None).await.unwrap());
+        }
+        let error = provider.acquire("d", None).await.unwrap_err();
+        assert_eq!(error.to_string(), "all 3 sandboxes are leased: release one, or raise max_count");
+        assert_eq!(names(root.path()).len(), 3);
+
+        // Released in the order b, a, c, and then a is used once more: b has waited longest, then c.
+        for id in [ids[1], ids[0], ids[2]] {
+            clock.advance(MINUTE);
+            provider.release(id).await.unwrap();
+        }
+        clock.advance(MINUTE);
+        provider.acquire("a", None).await.unwrap();
+        provider.release(ids[0]).await.unwrap();
+        provider.acquire("d", None).await.unwrap();
+        let mut states = Vec::new();
+        for id in &ids {
+            states.push(state(&provider, *id).await);
+        }
+        assert_eq!(states, [State::Warm, State::Stored, State::Warm]);
+        provider.acquire("e", None).await.unwrap();
+        assert_eq!(state(&provider, ids[2]).await, State::Stored);
+        assert_eq!(provider.count(), (2, 1));
+        // What had to leave memory comes back with its files, when there is room.
+        provider.acquire("b", None).await.unwrap();
+        assert!(matches!(provider.acquire("c", None).await, Err(ProviderError::AllLeased(3))));
+    });
+}
+
+#[test]
+fn a_lease_that_nobody_uses_ends_if_there_is_a_time_for_that() {
+    run(async {
+        let root = tempfile::tempdir().unwrap();
+        let (provider, clock) = paused(root.path(), |config| config.lease_timeout = Some(10 * MINUTE));
+        let id = provider.acquire("thread", None).await.unwrap();
+        let lease = provider.get(id).unwrap();
+        clock.advance(9 * MINUTE);
+        says(&lease, "true").await;
+        clock.advance(9 * MINUTE);
+        // Output that nobody has finished to read is a use.
+        let mut stream = lease.stream("echo ready; sleep 100".into()).await.unwrap();
+        stream.next().await.unwrap();
+        clock.advance(11 * MINUTE);
+        provider.sweep().await.unwrap();
+        assert_eq!(provider.count(), (1, 0));
+        drop(stream);
+        clock.advance(10 * MINUTE);
+        provider.sweep().await.unwrap();
+        assert_eq!(provider.count(), (0, 1));
+        assert!(is_over(&lease.ls(".").await.unwrap_err(), id));
+    });
+}
+
+#[test]
+fn attack_76_releasing_ends_what_runs() {
+    run(async {
+        let root = tempfile::tempdir().unwrap();
+        let provider = open(root.path());
+        let id = provider.acquire("thread", None).await.unwrap();
+        let lease = provider.get(id).unwrap();
+        let mut unread = lease.stream("yes | cat".into()).await.unwrap();
+        unread.next().await.unwrap();
+        let mut read = lease.stream("echo ready; sleep 1000".into()).await.unwrap();
+        assert_eq!(read.next().await.unwrap().bytes, b"ready\n"[..]);
+        let reader = tokio::spawn(async move { (read.next().await, read.finish().await) });
+        let runs = lease.clone();
+        let (started, starts) = std::sync::mpsc::channel();
+        let runner = tokio::spawn(async move {
+            started.send(()).unwrap();
+            runs.execute("echo x > begun; sleep 1000; echo x > never".into()).await
+        });
+        starts.recv().unwrap();
+        while lease.read(ReadRequest::bytes("begun")).await.is_err() {
+            tokio::task::yield_now().await;
+        }
+        provider.release(id).await.unwrap();
+        assert!(is_over(&runner.await.unwrap().unwrap_err(), id));
+        let (said, ending) = reader.await.unwrap();
+        let said = String::from_utf8(said.unwrap().bytes.to_vec()).unwrap();
+        assert_eq!(said, format!("isopod: refused by provider: the lease of sandbox {id} has ended\n"));
+        assert_eq!(ending.exit_code, 137);
+        assert_eq!(unread.finish().await.exit_code, 137);
+        // It is warm: all that ran had gone when the release was done.
+        assert_eq!(provider.count(), (0, 1));
+        provider.acquire("thread", None).await.unwrap();
+        assert_eq!(says(&provider.get(id).unwrap(), "ls; ps -e | grep -c -e sleep -e yes").await, "begun\n0\n");
+    });
+}
+
+#[test]
+fn attack_77_double_acquire_and_release_and_use_after_the_end_are_typed_errors() {
+    run(async {
+        let root = tempfile::tempdir().unwrap();
+        let provider = open(root.path());
+        let other = open(root.path());
+        let id = provider.acquire("thread", None).await.unwrap();
+        let lease = provider.get(id).unwrap();
+        let stay = |provider: Provider| async move { says(&provider.get(id).unwrap(), "cat file").await };
+        says(&lease, "echo kept > file").await;
+        // Acquired twice, here and by another provider.
+        assert!(matches!(provider.acquire("thread", None).await, Err(ProviderError::InUse(of)) if of == id));
+        assert!(matches!(other.acquire("thread", None).await, Err(ProviderError::InUse(of)) if of == id));
+        assert!(matches!(other.get_or_create(Some(id)).await, Err(ProviderError::InUse(of)) if of == id));
+        // Released, got, deleted and changed by someone who does not have it.
+        assert!(matches!(other.release(id).await, Err(ProviderError::NotLeased(of)) if of == id));
+        assert!(matches!(other.get(id), Err(ProviderError::NotLeased(of)) if of == id));
+        assert!(matches!(other.delete(id).await, Err(ProviderError::InUse(of)) if of == id));
+        assert!(matches!(other.set_metadata(id, Metadata::new()).await, Err(ProviderError::NotLeased(_))));
+        assert_eq!(stay(provider.clone()).await, "kept\n");
+
+        // Released twice; used after that.
+        provider.release(id).await.unwrap();
+        assert!(matches!(provider.release(id).await, Err(ProviderError::NotLeased(of)) if of == id));
+        assert!(matches!(provider.get(id), Err(ProviderError::NotLeased(of)) if of == id));
+        assert!(is_over(&lease.execute("echo bad > file".into()).await.unwrap_err(), id));
+        assert!(is_over(&lease.write(WriteRequest::new("file", "bad")).await.unwrap_err(), id));
+        assert!(is_over(&lease.stream("true".into()).await.err().unwrap(), id));
+        assert!(is_over(lease.download(vec!["file".into()]).await[0].as_ref().unwrap_err(), id));
+
+        // The next lease is another one: the old handle stays dead.
+        other.acquire("thread", None).await.unwrap();
+        assert!(is_over(&lease.ls(".").await.unwrap_err(), id));
+        assert_eq!(stay(other.clone()).await, "kept\n");
+        says(&other.get(id).unwrap(), "echo changed > file").await;
+        other.release(id).await.unwrap();
+        // What the first had in memory is out of date, and it knows.
+        provider.acquire("thread", None).await.unwrap();
+        assert_eq!(stay(provider.clone()).await, "changed\n");
+
+        // Deleted while leased here: the lease ends, and once more is no error.
+        let lease = provider.get(id).unwrap();
+        assert!(provider.delete(id).await.unwrap());
+        assert!(!provider.delete(id).await.unwrap());
+        assert!(!other.delete(id).await.unwrap());
+        assert!(is_over(&lease.ls(".").await.unwrap_err(), id));
+        assert!(matches!(provider.release(id).await, Err(ProviderError::NotLeased(_))));
+        assert!(matches!(provider.get_or_create(Some(id)).await, Err(ProviderError::NotFound(of)) if of == id));
+        assert_eq!(names(root.path()), BTreeSet::new());
+
+        // Shut down: everything is refused, and what was leased is free.
+        provider.acquire("thread", None).await.unwrap();
+        let lease = provider.get(id).unwrap();
+        provider.shutdown().await;
+        assert!(is_over(&lease.ls(".").await.unwrap_err(), id));
+        assert!(matches!(provider.acquire("thread", None).await, Err(ProviderError::ShutDown)));
+        assert!(matches!(provider.release(id).await, Err(ProviderError::ShutDown)));
+        assert!(matches!(provider.get(id), Err(ProviderError::ShutDown)));
+        other.acquire("thread", None).await.unwrap();
+    });
+}
+
+#[test]
+fn whoever_goes_away_while_acquiring_has_no_lease() {
+    run(async {
+        let root = tempfile::tempdir().unwrap();
+        let provider = open(root.path());
+        for n in 0..200 {
+            let acquiring = provider.acquire("thread", None);
+            match tokio::time::timeout(Duration::from_micros(n * 5), acquiring).await {
+                Ok(Ok(id)) => provider.release(id).await.unwrap(),
+                // The last one is still on its way, with nobody to wait for it.
+                Ok(Err(ProviderError::InUse(_))) | Err(_) => {}
+                Ok(Err(error)) => panic!("{error}"),
+            }
+        }
+        // Whatever was under way comes to its end, and then it is nobody's.
+        while provider.count().0 > 0 {
+            tokio::task::yield_now().await;
+        }
+        provider.acquire("thread", None).await.unwrap();
+    });
+}
+
+#[test]
+fn two_threads_with_the_same_digits_are_told_apart() {
+    run(async {
+        let root = tempfile::tempdir().unwrap();
+        let provider = open(root.path());
+        let id = provider.acquire("thread", Some("victim")).await.unwrap();
+        provider.release(id).await.unwrap();
+        drop(provider);
+        // Finding two that collide takes four billion hashes, which an attacker has: so we move the one to the other.
+        let other = open(root.path());
+        let second = other.acquire("thread", Some("attacker")).await.unwrap();
+        other.delete(second).await.unwrap();
+        std::fs::rename(root.path().join(id.to_string()), root.path().join(second.to_string())).unwrap();
+        let error = other.acquire("thread", Some("attacker")).await.unwrap_err();
+        assert_eq!(error.to_string(), format!("sandbox {second} belongs to another thread"));
+    });
+}
+
+#[test]
+fn sandboxes_are_listed_page_by_page() {
+    run(async {
+        let root = tempfile::tempdir().unwrap();
+        let provider = open(root.path());
+        assert_eq!(all(&provider).await, []);
+        let mut ids = BTreeSet::new();
+        for n in 0..101 {
+            let id = provider.acquire(&format!("thread {n}"), None).await.unwrap();
+            provider.release(id).await.unwrap();
+            ids.insert(id);
+        }
+        let first = provider.list(None).await.unwrap();
+        assert_eq!((first.items.len(), first.cursor), (100, Some(first.items[99].id)));
+        let listed: Vec<SandboxId> = all(&provider).await.iter().map(|info| info.id).collect();
+        assert_eq!(listed, ids.iter().copied().collect::<Vec<_>>());
+        // A cursor whose sandbox is gone is a place like any other.
+        provider.delete(first.items[99].id).await.unwrap();
+        assert_eq!(provider.list(first.cursor).await.unwrap().items.len(), 1);
+        // Whoever looks from another process sees who is leased, and disturbs nobody.
+        let other = open(root.path());
+        provider.acquire("thread 0", None).await.unwrap();
+        let leased = all(&other).await.iter().filter(|info| info.state == State::Leased).count();
+        assert_eq!(leased, 1);
+    });
+}
+
+#[test]
+fn what_someone_damaged_is_said_and_can_be_deleted() {
+    run(async {
+        let root = tempfile::tempdir().unwrap();
+        let provider = open(root.path());
+        type Damage = fn(&Path);
+        let damages: [(&str, Damage); 4] = [
+            ("record: expected ident", |home| std::fs::write(home.join("record"), "nonsense").unwrap()),
+            ("record: No such file", |home| std::fs::remove_file(home.join("record")).unwrap()),
+            ("lease: No such file", |home| std::fs::remove_file(home.join("lease")).unwrap()),
+            ("files: No such file", |home| std::fs::remove_dir(home.join("files")).unwrap()),
+        ];
+        for (reason, damage) in damages {
+            let id = provider.acquire("thread", None).await.unwrap();
+            provider.release(id).await.unwrap();
+            let provider = open(root.path());
+            damage(&root.path().join(id.to_string()));
+            let error = provider.acquire("thread", None).await.unwrap_err().to_string();
+            assert!(error.starts_with(&format!("sandbox {id} is damaged: {reason}")), "{error}");
+            let info = provider.info(id).await.unwrap();
+            assert_eq!(info.damage.is_some(), !reason.starts_with("files"), "{reason}");
+            assert!(provider.delete(id).await.unwrap());
+            assert_eq!(names(root.path()), BTreeSet::new());
+        }
+        // A link in the place of a sandbox is not followed.
+        let outside = tempfile::tempdir().unwrap();
+        std::fs::write(outside.path().join("lease"), "").unwrap();
+        let provider = open(root.path());
+        let id = provider.acquire("thread", None).await.unwrap();
+        provider.delete(id).await.unwrap();
+        std::os::unix::fs::symlink(outside.path(), root.path().join(id.to_string())).unwrap();
+        assert!(matches!(provider.acquire("thread", None).await, Err(ProviderError::Damaged { .. })));
+        assert!(provider.delete(id).await.unwrap());
+        assert!(outside.path().join("lease").exists());
+    });
+}
+
+#[test]
+fn a_fork_has_the_files_and_a_snapshot_all_of_them() {
+    run(async {
+        let root = tempfile::tempdir().unwrap();
+        let provider = open(root.path());
+        let id = provider.acquire("thread", None).await.unwrap();
+        let lease = provider.get(id).unwrap();
+        let make = "mkdir -p d/e; echo one > d/e/f; ln -s f d/e/l; chmod 700 d/e/f; echo m > /tmp/m";
+        says(&lease, make).await;
+        let show = "cat d/e/l; stat -c %a d/e/f; readlink d/e/l";
+        let words = Metadata::from([("from".to_owned(), id.to_string())]);
+        // While it is leased, and when it is not.
+        let fork = provider.fork(id, words.clone()).await.unwrap();
+        assert_eq!((state(&provider, fork).await, provider.info(fork).await.unwrap().metadata), (State::Stored, words));
+        let second = provider.get_or_create(Some(fork)).await.unwrap();
+        assert_eq!(says(&second, show).await, "one\n700\nf\n");
+        says(&second, "echo two > d/e/f").await;
+        assert_eq!(says(&lease, "cat d/e/f").await, "one\n");
+        let saved = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let digest = provider.snapshot(id, Saved(saved.clone())).await.unwrap();
+        provider.release(id).await.unwrap();
+        let third = provider.fork(id, Metadata::new()).await.unwrap();
+        assert_eq!(says(&provider.get_or_create(Some(third)).await.unwrap(), show).await, "one\n700\nf\n");
+        assert_eq!(state(&provider, id).await, State::Stored);
+
+        let bytes = saved.lock().unwrap().clone();
+        let limits = isopod::Limits::default();
+        let (snapshot, _) = isopod::Snapshot::load(bytes.as_slice(), &limits, Some(&digest)).unwrap();
+        let whole = snapshot.fork().unwrap();
+        assert_eq!(whole.execute(format!("{show}; cat /tmp/m")).await.unwrap().stdout, b"one\n700\nf\nm\n");
+        let fourth = provider.create_from(&snapshot, Metadata::new()).await.unwrap();
+        assert_eq!(says(&provider.get_or_create(Some(fourth)).await.unwrap(), show).await, "one\n700\nf\n");
+        // One that does not fit leaves nothing behind.
+        let before = names(root.path());
+        let (small, _) = paused(root.path(), |config| config.limits.inodes = 3);
+        let error = small.create_from(&snapshot, Metadata::new()).await.unwrap_err();
+        assert!(error.to_string().contains("more than the sandbox may hold"), "{error}");
+        assert_eq!(names(root.path()), before);
+    });
+}
+
+/// Keeps what is written to it.
+struct Saved(Arc<std::sync::Mutex<Vec<u8>>>);
+
+impl std::io::Write for Saved {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+// Two processes.
+
+/// In the second process of a test: what to do, and where.
+const ROLE: &str = "ISOPOD_TEST_ROLE";
+const ROOT: &str = "ISOPOD_TEST_ROOT";
+
+/// Starts this program once more, to do something in another process.
+fn second_process(role: &str, root: &Path) -> Child {
+    HostCommand::new(std::env::current_exe().unwrap())
+        .args(["provider::in_the_second_process", "--exact", "--nocapture", "--test-threads=1"])
+        .env(ROLE, role)
+        .env(ROOT, root)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// Does nothing, except in a second process.
+#[test]
+fn in_the_second_process() {
+    let Ok(role) = std::env::var(ROLE) else { return };
+    let root = std::env::var(ROOT).unwrap();
+    let provider = open(Path::new(&root));
+    match role.as_str() {
+        "hammer" => println!("\nleases {}", hammer(&provider)),
+        "work" => run(work(&provider)),
+        other => panic!("{other}"),
+    }
+}
+
+const THREADS: usize = 16;
+const ROUNDS: usize = 40;
+const SANDBOXES: usize = 24;
+
+/// Acquires and releases from many threads, and checks that each lease is the only one. Answers how many there were.
+fn hammer(provider: &Provider) -> usize {
+    let leases = AtomicUsize::new(0);
+    let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let (leases, handle) = (&leases, tokio.handle());
+            scope.spawn(move || {
+                for round in 0..ROUNDS {
+                    let name = format!("thread {}", (thread * 7 + round * 5) % SANDBOXES);
+                    handle.block_on(alone(provider, &name));
+                    leases.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    leases.into_inner()
+}
+
+/// Leases a sandbox as soon as it is free, and is alone in it.
+async fn alone(provider: &Provider, name: &str) {
+    let id = loop {
+        match provider.acquire(name, None).await {
+            Ok(id) => break id,
+            Err(ProviderError::InUse(_)) => tokio::task::yield_now().await,
+            Err(error) => panic!("{error}"),
+        }
+    };
+    let lease = provider.get(id).unwrap();
+    let holder = WriteRequest::new("holder", "me").mode(WriteMode::Create);
+    lease.write(holder).await.expect("nobody else has the lease");
+    lease.execute(ExecuteRequest::new("echo x >> leases")).await.unwrap();
+    lease.delete("holder").await.unwrap();
+    provider.release(id).await.unwrap();
+}
+
+#[test]
+fn a_thousand_leases_from_sixteen_threads_and_two_processes() {
+    let root = tempfile::tempdir().unwrap();
+    let provider = open(root.path());
+    let second = second_process("hammer", root.path());
+    let here = hammer(&provider);
+    let there = second.wait_with_output().unwrap();
+    let text = String::from_utf8(there.stdout).unwrap();
+    assert!(there.status.success(), "{text}");
+    let there: usize = text.lines().find_map(|line| line.strip_prefix("leases ")?.parse().ok()).unwrap();
+    assert_eq!(here + there, 2 * THREADS * ROUNDS);
+    run(async {
+        // Nothing is left of it but what is to be there.
+        assert_eq!(provider.count().0, 0);
+        assert!(provider.count().1 <= SANDBOXES);
+        let infos = all(&provider).await;
+        assert_eq!(infos.len(), SANDBOXES);
+        assert!(infos.iter().all(|info| info.state != State::Leased && info.damage.is_none()));
+        assert_eq!(names(root.path()).len(), SANDBOXES);
+        // And no lease is lost: each left a line.
+        let mut lines = 0;
+        for info in infos {
+            let lease = provider.get_or_create(Some(info.id)).await.unwrap();
+            let content = lease.download(vec!["leases".into()]).await.remove(0).unwrap();
+            lines += content.iter().filter(|byte| **byte == b'\n').count();
+        }
+        assert_eq!(lines, here + there);
+        provider.shutdown().await;
+    });
+    assert_eq!(provider.count(), (0, 0));
+    drop(provider);
+    assert_eq!(open_below(root.path()), 0);
+}
+
+#[test]
+fn a_root_can_be_opened_and_listed_while_others_make_and_remove() {
+    let root = tempfile::tempdir().unwrap();
+    let (busy, other) = (open(root.path()), open(root.path()));
+    let is_done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            run(async {
+                for n in 0..60 {
+                    let id = busy.acquire(&format!("thread {}", n % 3), None).await.unwrap();
+                    let fork = if n % 6 == 0 { Some(busy.fork(id, Metadata::new()).await.unwrap()) } else { None };
+                    busy.release(id).await.unwrap();
+                    // Whoever only looks is never in the way.
+                    busy.acquire(&format!("thread {}", n % 3), None).await.unwrap();
+                    assert!(busy.delete(id).await.unwrap());
+                    if let Some(fork) = fork {
+                        assert!(busy.delete(fork).await.unwrap());
+                    }
+                }
+            });
+            is_done.store(true, Ordering::Release);
+        });
+        run(async {
+            while !is_done.load(Ordering::Acquire) {
+                open(root.path());
+                assert!(all(&other).await.iter().all(|info| info.damage.is_none()));
+            }
+        });
+    });
+    assert_eq!(names(root.path()), BTreeSet::new());
+}
+
+#[test]
+fn attack_97_nobody_finds_what_another_left() {
+    run(async {
+        let root = tempfile::tempdir().unwrap();
+        let (provider, _) = paused(root.path(), |config| config.max_count = 1);
+        let leave = "echo secret | tee file /tmp/file ~/file > /dev/null; export SECRET=secret";
+        let look = "cat file /tmp/file ~/file 2>/dev/null; grep -rs secret /tmp /home /workspace /etc; env | grep SECRET; true";
+        let id = provider.acquire("thread", Some("one")).await.unwrap();
+        says(&provider.get(id).unwrap(), leave).await;
+        provider.release(id).await.unwrap();
+        let other = provider.acquire("thread", Some("two")).await.unwrap();
+        assert_eq!(says(&provider.get(other).unwrap(), look).await, "");
+        provider.release(other).await.unwrap();
+        // Nor does the same thread, when its sandbox was deleted.
+        provider.delete(id).await.unwrap();
+        provider.acquire("thread", Some("one")).await.unwrap();
+        assert_eq!(says(&provider.get(id).unwrap(), look).await, "");
+    });
+}
+
+/// Makes, changes, forks and deletes until someone ends it, and says so.
+async fn work(provider: &Provider) {
+    for n in 0.. {
+        let words = Metadata::from([("round".to_owned(), "x".repeat(n % 5000))]);
+        let id = provider.acquire_with(&format!("thread {}", n % 5), None, words.clone()).await.unwrap();
+        let lease = provider.get(id).unwrap();
+        says(&lease, "mkdir -p a/b/c; echo x | tee a/1 a/b/2 a/b/c/3 > /dev/null").await;
+        provider.set_metadata(id, words).await.unwrap();
+        println!("step");
+        let fork = provider.fork(id, Metadata::new()).await.unwrap();
+        provider.release(id).await.unwrap();
+        println!("step");
+        provider.delete(if n % 2 == 0 { id } else { fork }).await.unwrap();
+        println!("step");
+    }
+}
+
+#[test]
+fn kill_9_at_any_moment_leaves_whole_sandboxes_and_no_lease() {
+    let root = tempfile::tempdir().unwrap();
+    for trial in 0..30 {
+        let mut child = second_process("work", root.path());
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        for _ in 0..=trial % 7 {
+            while lines.next().unwrap().unwrap() != "step" {}
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let provider = open(root.path());
+        run(async {
+            let infos = all(&provider).await;
+            // Everything that is there is a sandbox, whole and free.
+            assert_eq!(names(root.path()), infos.iter().map(|info| info.id.to_string()).collect());
+            for info in infos {
+                assert_eq!((info.state, info.damage), (State::Stored, None));
+                let lease = provider.get_or_create(Some(info.id)).await.unwrap();
+                let words = info.metadata.get("round").map_or("", String::as_str);
+                assert!(words.bytes().all(|byte| byte == b'x'));
+                if info.thread.is_none() {
+                    // A fork is the whole copy or not there.
+                    assert_eq!(says(&lease, "cat a/1 a/b/2 a/b/c/3").await, "x\nx\nx\n");
+                }
+                provider.delete(info.id).await.unwrap();
+            }
+        });
+        assert_eq!(names(root.path()), BTreeSet::new());
+    }
+}
+
+#[test]
+fn a_dry_run_in_a_leased_sandbox_lands_nowhere() {
+    run(async {
+        let (root, host) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (provider, _) = paused(root.path(), |config| {
+            let (host, guest) = (host.path().to_owned(), "/data".to_owned());
+            config.mounts = vec![HostMount { host, guest, access: HostAccess::ReadWrite }];
+        });
+        let id = provider.acquire("thread", None).await.unwrap();
+        let lease = provider.get(id).unwrap();
+        says(&lease, "echo kept > file; echo kept > /data/file; echo kept > /tmp/file").await;
+        let dry = lease.fork().unwrap();
+        let request =
+            "cat file /data/file /tmp/file; rm file /data/file; echo new > /tmp/file; ls . /data; cat /tmp/file";
+        let said = dry.sandbox().unwrap().execute(request.into()).await.unwrap().output();
+        assert_eq!(String::from_utf8_lossy(&said), "kept\nkept\nkept\n.:\n\n/data:\nnew\n");
+        assert_eq!(says(&lease, "cat file /data/file /tmp/file").await, "kept\nkept\nkept\n");
+        provider.release(id).await.unwrap();
+        assert!(is_over(&lease.fork().err().unwrap(), id));
+    });
+}
