@@ -12,6 +12,8 @@ mod place;
 mod programs;
 mod run;
 mod sandbox;
+mod settings;
+mod shell;
 mod values;
 
 use std::fmt::Display;
@@ -44,6 +46,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Verb {
     Run(Box<run::Run>),
+    Shell(Box<shell::Shell>),
     Sandbox(sandbox::Sandbox),
     Fs(fs::Fs),
     Programs(programs::Programs),
@@ -61,6 +64,7 @@ pub(crate) fn main() -> ExitCode {
     };
     match cli.verb {
         Verb::Run(run) => run.run(),
+        Verb::Shell(shell) => shell.run(),
         Verb::Sandbox(sandbox) => sandbox.run(),
         Verb::Fs(fs) => fs.run(),
         Verb::Programs(programs) => programs.run(),

@@ -3,17 +3,16 @@
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::Args;
 use isopod::sandbox::Outcome;
-use isopod::vfs::Rules;
-use isopod::{BuildError, Command, Exceeded, ExecuteError, Execution, Limits, Output, Runtime, Sandbox};
+use isopod::{BuildError, Command, Exceeded, ExecuteError, Execution, Output, Sandbox};
 use serde_json::{Value, json};
 
 use super::outlet::Outlets;
-use super::overlay::{self, Ending};
-use super::values::{self, Mount};
+use super::overlay;
+use super::settings::Settings;
+use super::values;
 use super::{BROKEN_PIPE, NO_SANDBOX, USAGE, block_on, escape, print, refuse, say, watch};
 
 /// Run a command in a sandbox of its own
@@ -28,61 +27,8 @@ use super::{BROKEN_PIPE, NO_SANDBOX, USAGE, block_on, escape, print, refuse, say
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Run {
-    /// Mount a directory at /workspace, or at GUEST; `:ro` makes it read-only. Repeatable
-    #[arg(long, value_name = "HOST[:GUEST][:ro]", value_parser = values::mount)]
-    dir: Vec<Mount>,
-
-    /// Mount a directory whose changes stay in memory, unless --commit is given. Repeatable
-    #[arg(long, value_name = "HOST[:GUEST]", value_parser = values::overlay)]
-    overlay: Vec<Mount>,
-
-    /// At the end, print the changes in --overlay directories: a list, and a patch
-    #[arg(long, requires = "overlay")]
-    diff: bool,
-
-    /// At the end, write the changes to --overlay directories, if the command succeeded
-    #[arg(long, requires = "overlay", conflicts_with = "diff")]
-    commit: bool,
-
-    /// Allow changes of a protected path, such as .git/hooks, or of `all`. Repeatable
-    #[arg(long, value_name = "PATH", value_parser = values::unprotected)]
-    allow: Vec<String>,
-
-    /// Set a variable. Repeatable
-    #[arg(long, value_name = "NAME=VALUE", value_parser = values::variable)]
-    env: Vec<(String, String)>,
-
-    /// Start in this directory of the sandbox [default: /workspace]
-    #[arg(long, value_name = "DIR")]
-    cwd: Option<String>,
-
-    /// Wall clock: seconds, or with ms, s, m, h. Exit code 124 when it is over [default: 30]
-    #[arg(long, value_name = "TIME", value_parser = values::time)]
-    timeout: Option<Duration>,
-
-    /// Memory of a process, such as 64M; all processes together get twice that [default: 256M]
-    #[arg(long, value_name = "SIZE", value_parser = values::bytes)]
-    memory: Option<u64>,
-
-    /// Instructions, over all processes; the same command stops at the same place each time
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    fuel: Option<u64>,
-
-    /// Live processes [default: 64]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    processes: Option<u32>,
-
-    /// The only programs that may be started, beside a shell: names with commas between them
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',', conflicts_with = "deny_programs")]
-    allow_programs: Option<Vec<String>>,
-
-    /// Programs that may not be started: names with commas between them
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
-    deny_programs: Option<Vec<String>>,
-
-    /// Start from limits of about a quarter of the defaults
-    #[arg(long)]
-    hardened: bool,
+    #[command(flatten)]
+    settings: Settings,
 
     /// Hand this program's standard input to the command; otherwise it reads nothing
     #[arg(long)]
@@ -115,7 +61,7 @@ impl Run {
             Ok(command) => command,
             Err(why) => return refuse(USAGE, why),
         };
-        let sandbox = match self.sandbox() {
+        let sandbox = match self.settings.sandbox(self.output) {
             Ok(sandbox) => sandbox,
             Err(error @ BuildError::Runtime(_)) => return refuse(NO_SANDBOX, error),
             Err(error) => return refuse(USAGE, error),
@@ -126,7 +72,7 @@ impl Run {
             } else {
                 match sandbox.stream(command) {
                     Ok(execution) => Ok(match pass_on(execution, self.raw).await {
-                        Ok(exit_code) => self.settle(&sandbox, exit_code),
+                        Ok(exit_code) => settle(&sandbox, &self.settings, self.raw, exit_code),
                         Err(_) => ExitCode::from(BROKEN_PIPE),
                     }),
                     Err(error) => Err(error),
@@ -148,69 +94,11 @@ impl Run {
         Ok(if self.stdin { command.stdin_from(tokio::io::stdin()) } else { command })
     }
 
-    fn sandbox(&self) -> Result<Sandbox, BuildError> {
-        let mut limits = if self.hardened { Limits::hardened() } else { Limits::default() };
-        limits.wall = self.timeout.unwrap_or(limits.wall);
-        limits.fuel = self.fuel;
-        limits.processes = self.processes.unwrap_or(limits.processes);
-        limits.output = self.output.unwrap_or(limits.output);
-        if let Some(memory) = self.memory {
-            limits.process_memory = memory;
-            limits.sandbox_memory = memory.saturating_mul(2);
-        }
-        // One command: a pool would cost more than it gives.
-        let mut builder = Sandbox::builder().runtime(Runtime::on_demand()?).limits(limits);
-        for Mount { host, guest, read_only } in &self.dir {
-            builder = match read_only {
-                true => builder.mount_read_only(host, guest),
-                false => builder.mount(host, guest),
-            };
-        }
-        for Mount { host, guest, .. } in &self.overlay {
-            builder = builder.mount_overlay(host, guest);
-        }
-        builder = builder.protect(Rules::standard_but(&self.allow));
-        if let Some(names) = &self.allow_programs {
-            builder = builder.allow_programs(names);
-        }
-        if let Some(names) = &self.deny_programs {
-            builder = builder.deny_programs(names);
-        }
-        for (name, value) in &self.env {
-            builder = builder.env(name, value);
-        }
-        if let Some(cwd) = &self.cwd {
-            builder = builder.cwd(cwd);
-        }
-        builder.build()
-    }
-
-    /// What to do with the changes of overlays.
-    fn ending(&self) -> Ending {
-        match (self.diff, self.commit) {
-            (true, _) => Ending::Diff,
-            (_, true) => Ending::Commit,
-            _ => Ending::Discard,
-        }
-    }
-
-    /// Ends a run whose output has been passed on: shows, writes or discards the changes of overlays.
-    fn settle(&self, sandbox: &Sandbox, exit_code: u8) -> ExitCode {
-        match overlay::settle(sandbox, self.ending(), exit_code) {
-            Ok(settled) => {
-                settled.notes.iter().for_each(say);
-                let is_plain = self.raw || !io::stdout().is_terminal();
-                print(if is_plain { settled.text } else { escape::for_terminal(&settled.text) }, exit_code)
-            }
-            Err(why) => refuse(NO_SANDBOX, why),
-        }
-    }
-
     /// Prints the answer of a command as one JSON object, with the changes of overlays.
     fn report(&self, sandbox: &Sandbox, output: &Output) -> ExitCode {
         let mut report = as_json(output);
-        if !self.overlay.is_empty() {
-            match overlay::settle(sandbox, self.ending(), output.exit_code) {
+        if self.settings.has_overlays() {
+            match overlay::settle(sandbox, self.settings.ending(), output.exit_code) {
                 Ok(settled) => report["overlays"] = settled.json,
                 Err(why) => return refuse(NO_SANDBOX, why),
             }
@@ -219,7 +107,19 @@ impl Run {
     }
 }
 
-fn code_of(error: &ExecuteError) -> u8 {
+/// Shows, writes or discards the changes of overlays at the end.
+pub(super) fn settle(sandbox: &Sandbox, settings: &Settings, raw: bool, exit_code: u8) -> ExitCode {
+    match overlay::settle(sandbox, settings.ending(), exit_code) {
+        Ok(settled) => {
+            settled.notes.iter().for_each(say);
+            let is_plain = raw || !io::stdout().is_terminal();
+            print(if is_plain { settled.text } else { escape::for_terminal(&settled.text) }, exit_code)
+        }
+        Err(why) => refuse(NO_SANDBOX, why),
+    }
+}
+
+pub(super) fn code_of(error: &ExecuteError) -> u8 {
     use isopod::error::Errno;
     match error {
         ExecuteError::Program(_, Errno::NoEntry) => 127,
@@ -230,7 +130,7 @@ fn code_of(error: &ExecuteError) -> u8 {
 }
 
 /// Writes the command's output as it comes, and returns its exit code.
-async fn pass_on(mut execution: Execution, raw: bool) -> io::Result<u8> {
+pub(super) async fn pass_on(mut execution: Execution, raw: bool) -> io::Result<u8> {
     let mut outlets = Outlets::new(raw);
     while let Some(chunk) = execution.next().await {
         outlets.write(&chunk).await?;

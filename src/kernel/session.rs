@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 
 use super::memory::ProcessMemory;
 use super::orders::Orders;
-use super::process::Status;
+use super::process::{Process, Status};
 use super::signal::Signal;
 use super::spawn::Request;
 use super::{Kernel, OpenFile, life, spawn};
@@ -185,6 +185,11 @@ impl Session {
         }
         drop(time);
         self.end(Verdict::TimeIsOver);
+    }
+
+    /// Its first process, if that lives.
+    pub fn first(&self) -> Option<Arc<Process>> {
+        self.kernel.table().members(self).into_iter().find(|process| process.is_first())
     }
 
     /// Whether it is a shell that lives on between commands.

@@ -25,6 +25,12 @@ struct Live {
     processes: HashMap<Pid, Arc<Process>>,
 }
 
+impl Live {
+    fn members(&self, session: &Session) -> Vec<Arc<Process>> {
+        self.processes.values().filter(|p| std::ptr::eq(Arc::as_ptr(&p.session), session)).cloned().collect()
+    }
+}
+
 impl Table {
     pub(super) fn new(limit: u32) -> Table {
         Table { limit: limit as usize, live: Mutex::default() }
@@ -64,21 +70,21 @@ impl Table {
     pub(super) fn end_session(&self, session: &Session) {
         let live = self.live();
         session.mark_closed();
-        let members: Vec<_> =
-            live.processes.values().filter(|p| std::ptr::eq(Arc::as_ptr(&p.session), session)).cloned().collect();
+        let members = live.members(session);
         drop(live);
         for process in members {
             process.signals.end(Signal::KILL);
         }
     }
 
+    /// The processes of a session that live.
+    pub(super) fn members(&self, session: &Session) -> Vec<Arc<Process>> {
+        self.live().members(session)
+    }
+
     /// Sends a signal to the shell of a live session, and one to all that runs for its order.
     pub(super) fn signal_order(&self, session: &Session, order: u64, shell: Signal, others: Signal) {
-        let live = self.live();
-        let members: Vec<_> =
-            live.processes.values().filter(|p| std::ptr::eq(Arc::as_ptr(&p.session), session)).cloned().collect();
-        drop(live);
-        for process in members {
+        for process in self.members(session) {
             // Both can be sent to anyone, and a process that ended meanwhile needs none.
             let _ = match process.order {
                 _ if process.is_first() => process.signals.send(shell),

@@ -99,6 +99,11 @@ impl Session {
         self.0.session.interrupt();
     }
 
+    /// The shell's working directory, if it lives.
+    pub fn cwd(&self) -> Option<String> {
+        self.0.session.first().map(|shell| shell.cwd().to_string())
+    }
+
     /// Whether the shell still lives.
     pub fn is_open(&self) -> bool {
         !self.0.session.is_closed()

@@ -11,6 +11,7 @@ mod cli_sandbox;
 mod command_line;
 mod execute;
 mod files;
+mod interactive;
 mod leaks;
 mod limits;
 mod overlays;

@@ -108,12 +108,12 @@ impl<'a> Parser<'a> {
 
     /// How much of the text has been consumed, in bytes.
     pub fn position(&self) -> usize {
-        self.at
+        self.forgotten + self.at
     }
 
     /// What has been consumed since a position, or since then as far as it is still there.
     pub fn consumed(&self, since: usize) -> &str {
-        let since = if since <= self.at { since } else { 0 };
+        let since = since.saturating_sub(self.forgotten);
         self.text.get(since..self.at).unwrap_or_default()
     }
 

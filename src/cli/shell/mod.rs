@@ -1,0 +1,146 @@
+//! `isopod shell`: a live session at a terminal, or with commands from a pipe.
+
+mod editor;
+mod keyboard;
+mod source;
+
+use std::io::{self, IsTerminal};
+use std::process::ExitCode;
+
+use clap::Args;
+use isopod::{BuildError, Command, ExecuteError, Sandbox, Session};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use super::run::{code_of, pass_on, settle};
+use super::settings::Settings;
+use super::{BROKEN_PIPE, NO_SANDBOX, USAGE, block_on, refuse};
+use editor::{Editor, Line};
+use keyboard::Keyboard;
+use source::Source;
+
+/// Talk to a shell in a sandbox
+///
+/// Directory, variables, functions and background jobs last until `exit` or Ctrl-D; Ctrl-C interrupts a command. Lines
+/// can be edited and found again, and Tab completes programs and files. Without a terminal the commands are read from
+/// standard input, and the exit code is that of the last.
+///
+/// Examples:
+///   isopod shell --dir .
+///   isopod shell --overlay . --diff
+///   printf 'cd /tmp\npwd\n' | isopod shell
+#[derive(Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Shell {
+    #[command(flatten)]
+    settings: Settings,
+
+    /// Do not escape control characters when the output goes to a terminal
+    #[arg(long)]
+    raw: bool,
+}
+
+impl Shell {
+    pub(super) fn run(self) -> ExitCode {
+        block_on(self.talk())
+    }
+
+    async fn talk(self) -> ExitCode {
+        let sandbox = match self.settings.sandbox(None) {
+            Ok(sandbox) => sandbox,
+            Err(error @ BuildError::Runtime(_)) => return refuse(NO_SANDBOX, error),
+            Err(error) => return refuse(USAGE, error),
+        };
+        let started = sandbox.session().map_err(|error| error.to_string());
+        let keys = signal(SignalKind::interrupt()).map_err(|error| error.to_string());
+        let (session, keys) = match (started, keys) {
+            (Ok(session), Ok(keys)) => (session, keys),
+            (Err(why), _) | (_, Err(why)) => return refuse(NO_SANDBOX, why),
+        };
+        let mut dialogue =
+            Dialogue { sandbox: &sandbox, session, keys, settings: &self.settings, raw: self.raw, status: 0 };
+        let ended = match io::stdin().is_terminal() && io::stdout().is_terminal() {
+            true => dialogue.with_person().await,
+            false => dialogue.with_pipe().await,
+        };
+        let status = dialogue.status;
+        match ended {
+            Ok(()) => settle(&sandbox, &self.settings, self.raw, status),
+            Err(End::Unread) => ExitCode::from(BROKEN_PIPE),
+            Err(End::Because(why)) => refuse(NO_SANDBOX, why),
+        }
+    }
+}
+
+/// Why there is no going on.
+enum End {
+    /// Nobody reads our output.
+    Unread,
+    Because(String),
+}
+
+struct Dialogue<'a> {
+    sandbox: &'a Sandbox,
+    session: Session,
+    keys: Signal,
+    settings: &'a Settings,
+    raw: bool,
+    status: u8,
+}
+
+impl Dialogue<'_> {
+    async fn with_person(&mut self) -> Result<(), End> {
+        let because = |error: &dyn std::fmt::Display| End::Because(error.to_string());
+        let mut editor = Editor::new(self.sandbox, &self.session).map_err(|error| because(&error))?;
+        while self.session.is_open() {
+            let prompt = format!("isopod:{}$ ", self.session.cwd().unwrap_or_default());
+            // The editor waits for keys; what runs in the background runs on.
+            match tokio::task::block_in_place(|| editor.line(&prompt)).map_err(|error| because(&error))? {
+                Line::Text(text) if text.trim().is_empty() => {}
+                Line::Text(text) => {
+                    let keyboard = Keyboard::listen().map_err(|error| because(&error))?;
+                    self.execute(Command::shell(text).stdin_from(keyboard)).await?;
+                }
+                // Ctrl-C at the prompt gives up the line.
+                Line::Interrupted => self.status = super::INTERRUPTED,
+                Line::End => break,
+            }
+        }
+        Ok(())
+    }
+
+    async fn with_pipe(&mut self) -> Result<(), End> {
+        let mut source = Source::new();
+        while let Some(text) = source.next() {
+            let text = text.map_err(|error| End::Because(format!("standard input: {error}")))?;
+            self.execute(Command::shell(text)).await?;
+            if !self.session.is_open() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    async fn execute(&mut self, command: Command) -> Result<(), End> {
+        // Who sits there sees what takes long, and has Ctrl-C.
+        let time = self.settings.timeout().unwrap_or(self.sandbox.limits().wall_max);
+        let execution = match self.session.stream(command.timeout(time)).await {
+            Ok(execution) => execution,
+            Err(ExecuteError::Ended) => return Ok(()),
+            Err(error) => {
+                super::say(&error);
+                self.status = code_of(&error);
+                return Ok(());
+            }
+        };
+        let mut work = std::pin::pin!(pass_on(execution, self.raw));
+        loop {
+            tokio::select! {
+                done = &mut work => {
+                    self.status = done.map_err(|_| End::Unread)?;
+                    return Ok(());
+                }
+                _ = self.keys.recv() => self.session.interrupt(),
+            }
+        }
+    }
+}
