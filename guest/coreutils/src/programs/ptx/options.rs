@@ -4,10 +4,11 @@ use isopod_gnu::options::{Found, Opt};
 use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_gnu::quote::plain;
 
+use crate::lines::complain;
+
 use super::pattern::Pattern;
 use super::text::Text;
 use super::words::{WordList, Words};
-use super::{failed, refused};
 
 /// `ptx`.
 pub(crate) const PROGRAM: Program = Program {
@@ -85,7 +86,7 @@ impl Settings {
         for Found { option, value } in &call.options {
             let value = value.as_deref().unwrap_or_default();
             let number = |what: &str| {
-                positive(value).ok_or_else(|| refused(call, &format!("invalid {what} width: {}", plain(value))))
+                positive(value).ok_or_else(|| call.failed(&format!("invalid {what} width: {}", plain(value))))
             };
             match *option {
                 "roff" => format = Some(Format::Roff),
@@ -106,9 +107,9 @@ impl Settings {
             None if traditional || input_reference => b"\n".to_vec(),
             None => SENTENCE_END.to_vec(),
         };
-        let pattern = |source: &[u8]| Pattern::new(source, fold).map_err(|message| refused(call, &message));
+        let pattern = |source: &[u8]| Pattern::new(source, fold).map_err(|message| call.failed(&message));
         let list = |option: &str| match call.value(option) {
-            Some(path) => WordList::read(path, fold).map_err(|errno| failed(call, path, errno)),
+            Some(path) => WordList::read(path, fold).map_err(|errno| complain(call, path, errno)),
             None => Ok(None),
         };
         Ok(Settings {
@@ -156,7 +157,7 @@ fn word_bytes(call: &Call, traditional: bool) -> Result<Words, u8> {
     let Some(path) = call.value("break-file") else {
         return Ok(if traditional { Words::between(b" \t\n") } else { Words::letters() });
     };
-    let mut breaks = Text::read(path, false).map_err(|errno| failed(call, path, errno))?.bytes;
+    let mut breaks = Text::read(path, false).map_err(|errno| complain(call, path, errno))?.bytes;
     if traditional {
         breaks.extend_from_slice(b" \t\n");
     }
