@@ -4,11 +4,10 @@ use isopod_gnu::options::{Found, Opt};
 use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_gnu::quote::plain;
 
-use crate::lines::complain;
-
 use super::pattern::Pattern;
 use super::text::Text;
 use super::words::{WordList, Words};
+use crate::lines::complain;
 
 /// `ptx`.
 pub(crate) const PROGRAM: Program = Program {
@@ -44,6 +43,9 @@ pub(crate) const PROGRAM: Program = Program {
 
 /// The end of a sentence, as Emacs knows it.
 const SENTENCE_END: &[u8] = b"[.?!][]\"')}]*\\($\\|\t\\|  \\)[ \t\n]*";
+
+/// Wider than all that can be written. Sums of a few of these are still numbers.
+const WIDEST: i64 = 1 << 60;
 
 /// What lines are for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -175,7 +177,8 @@ fn positive(text: &str) -> Option<i64> {
     };
     // Another sign is none of C's.
     let is_number = digits.chars().all(|c| c.is_digit(base));
-    i64::from_str_radix(digits, base).ok().filter(|number| is_number && *number > 0)
+    let number = i64::from_str_radix(digits, base).ok().filter(|number| is_number && *number > 0);
+    number.map(|number| number.min(WIDEST))
 }
 
 /// A text with C's escapes. What is none keeps its backslash, for it may be a regular expression's; a backslash at the end
