@@ -70,14 +70,13 @@ pub(crate) fn each_input(call: &Call, mut read: impl FnMut(Input) -> Result<(), 
     let mut code = 0;
     for path in or_standard_input(&call.operands) {
         if let Err(errno) = Input::open(path).and_then(&mut read) {
-            complain(call, path, errno);
-            code = 1;
+            code = complain(call, path, errno);
         }
     }
     code
 }
 
-/// `PROGRAM: FILE: REASON`.
-pub(crate) fn complain(call: &Call, path: &str, errno: Errno) {
-    call.complain(&format!("{}: {}", quote::name(path), text(errno)));
+/// `PROGRAM: FILE: REASON`, and the exit code for it.
+pub(crate) fn complain(call: &Call, path: &str, errno: Errno) -> u8 {
+    call.failed(&format!("{}: {}", quote::name(path), text(errno)))
 }

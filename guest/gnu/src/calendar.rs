@@ -18,7 +18,8 @@ pub struct Date {
     seconds: u64,
 }
 
-const MONTHS: [&str; 12] = [
+/// The months' names.
+pub const MONTHS: [&str; 12] = [
     "January",
     "February",
     "March",
@@ -32,7 +33,8 @@ const MONTHS: [&str; 12] = [
     "November",
     "December",
 ];
-const WEEKDAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+/// The days' names, from Sunday.
+pub const WEEKDAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
 /// A moment as `2026-11-16 04:37:00.000000000 +0000`, from nanoseconds since 1970.
 pub fn timestamp(nanos: u64) -> String {

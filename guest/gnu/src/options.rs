@@ -23,6 +23,8 @@ enum Value {
     None,
     Required(&'static str),
     Optional(&'static str),
+    /// The option itself is the value: `-12`.
+    Number,
 }
 
 /// An option that was given.
@@ -53,6 +55,11 @@ impl Opt {
         Opt { short: Some(short), long: None, key, value: Value::None, help }
     }
 
+    /// The old way to give a number, `-12`, which `Found` calls `key`. What is glued to the digit is part of the value.
+    pub const fn number(key: &'static str) -> Opt {
+        Opt { short: None, long: None, key, value: Value::Number, help: "" }
+    }
+
     /// With a value that must be there.
     pub const fn takes(self, name: &'static str) -> Opt {
         Opt { value: Value::Required(name), ..self }
@@ -74,7 +81,7 @@ impl Opt {
             (None, long) => format!("      --{}", long.unwrap_or_default()),
         };
         match (self.value, self.long) {
-            (Value::None, _) => {}
+            (Value::None | Value::Number, _) => {}
             (Value::Required(name), Some(_)) => left.push_str(&format!("={name}")),
             (Value::Required(name), None) => left.push_str(&format!(" {name}")),
             (Value::Optional(name), Some(_)) => left.push_str(&format!("[={name}]")),
@@ -152,12 +159,17 @@ fn cluster(
     found: &mut Vec<Found>,
 ) -> Result<(), String> {
     for (index, letter) in letters.char_indices() {
-        let Some(option) = table.iter().find(|opt| opt.short == Some(letter)) else {
+        let is_meant = |opt: &&Opt| match opt.value {
+            Value::Number => letter.is_ascii_digit(),
+            _ => opt.short == Some(letter),
+        };
+        let Some(option) = table.iter().find(is_meant) else {
             return Err(format!("invalid option -- '{letter}'"));
         };
         let glued = &letters[index + letter.len_utf8()..];
         let value = match option.value {
             Value::None => None,
+            Value::Number => Some(letters[index..].to_owned()),
             Value::Required(_) | Value::Optional(_) if !glued.is_empty() => Some(glued.to_owned()),
             Value::Optional(_) => None,
             Value::Required(_) => match rest.next() {
@@ -184,6 +196,7 @@ mod tests {
         Opt::long("show-all", "x"),
         Opt::long("show-ends", "x"),
         Opt::letter('o', "maybe", "x").may_take("V"),
+        Opt::number("signal"),
     ];
 
     fn read(args: &[&str], mixed: bool) -> Result<String, String> {
@@ -207,6 +220,7 @@ mod tests {
             Ok("number:- signal:9 signal:3 signal:4 signal:5 | ")
         );
         assert_eq!(read(&["-o", "-ox", "y"], true).as_deref(), Ok("maybe:- maybe:x | y"));
+        assert_eq!(read(&["-12", "-n3x", "4"], true).as_deref(), Ok("signal:12 number:- signal:3x | 4"));
     }
 
     #[test]

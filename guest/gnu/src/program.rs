@@ -98,6 +98,12 @@ impl Call {
         complain(&self.name, message);
     }
 
+    /// A failure: says what is wrong, and returns the exit code for it.
+    pub fn failed(&self, message: &str) -> u8 {
+        self.complain(message);
+        self.program.failure
+    }
+
     /// A usage error: says what is wrong and where to look, and returns the exit code for it.
     pub fn misused(&self, message: &str) -> u8 {
         self.complain(message);

@@ -1,5 +1,6 @@
 //! `cal`: months, with their days.
 
+use isopod_gnu::calendar::MONTHS;
 use isopod_gnu::options::{Found, Opt};
 use isopod_gnu::program::{Call, Program, Syntax};
 
@@ -24,35 +25,17 @@ pub(crate) const PROGRAM: Program = Program {
     run: |call| run(call).unwrap_or_else(|code| code),
 };
 
-const NAMES: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-
 fn run(call: &Call) -> Result<u8, u8> {
     call.at_most(2)?;
     let now = Moment::now();
     let today = Civil::new(now.seconds + Zone::local().at(now.seconds).seconds);
     let (mut month, mut year, mut whole) = (today.month, today.year, call.has("y"));
-    let fail = |what: &str, text: &str| {
-        call.complain(&format!("{text} is {what}"));
-        64
-    };
+    let fail = |what: &str, text: &str| call.failed(&format!("{text} is {what}"));
     let parse_year = |text: &str| {
-        text.parse::<i64>().ok().filter(|year| (1..=9999).contains(year)).ok_or_else(|| {
-            call.complain(&format!("year `{text}' not in range 1..9999"));
-            64
-        })
+        text.parse::<i64>()
+            .ok()
+            .filter(|year| (1..=9999).contains(year))
+            .ok_or_else(|| call.failed(&format!("year `{text}' not in range 1..9999")))
     };
     let parse_month =
         |text: &str| month_of(text).ok_or_else(|| fail("neither a month number (1..12) nor a name", text));
@@ -100,13 +83,16 @@ fn month_of(text: &str) -> Option<i64> {
     }
     let lower = text.to_lowercase();
     let known = |name: &&str| lower.len() >= 3 && name.to_lowercase().starts_with(&lower);
-    NAMES.iter().position(known).map(|index| index as i64 + 1)
+    MONTHS.iter().position(known).map(|index| index as i64 + 1)
 }
 
 /// Eight lines of 22 columns: the heading, the weekdays and six weeks.
 fn block(year: i64, month: i64, with_year: bool) -> Vec<String> {
-    let title =
-        if with_year { format!("{} {year}", NAMES[month as usize - 1]) } else { NAMES[month as usize - 1].to_owned() };
+    let title = if with_year {
+        format!("{} {year}", MONTHS[month as usize - 1])
+    } else {
+        MONTHS[month as usize - 1].to_owned()
+    };
     let left = (20usize.saturating_sub(title.len())) / 2;
     let mut lines =
         vec![format!("{:<22}", format!("{}{title}", " ".repeat(left))), "Su Mo Tu We Th Fr Sa  ".to_owned()];

@@ -34,10 +34,7 @@ fn run(call: &Call) -> Result<u8, u8> {
     let wide = match call.value("output-width") {
         None => std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok()).unwrap_or(80),
         Some("unlimited") => usize::MAX,
-        Some(text) => text.parse().map_err(|_| {
-            call.complain(&format!("invalid columns argument: {}", plain(text)));
-            1
-        })?,
+        Some(text) => text.parse().map_err(|_| call.failed(&format!("invalid columns argument: {}", plain(text))))?,
     };
     let mut lines: Vec<String> = Vec::new();
     let code = each_input(call, |input| {
@@ -84,8 +81,7 @@ fn table(call: &Call, lines: &[String], out: &mut Out) -> Result<(), u8> {
             Some(flag) => *flag = true,
             None if column.parse::<usize>().is_ok() => {}
             None => {
-                call.complain(&format!("undefined column name {}", plain(column)));
-                return Err(1);
+                return Err(call.failed(&format!("undefined column name {}", plain(column))));
             }
         }
     }

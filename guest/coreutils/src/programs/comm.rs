@@ -66,12 +66,7 @@ fn run(call: &Call) -> Result<u8, u8> {
         Some("") => vec![0],
         Some(text) => text.as_bytes().to_vec(),
     };
-    let open = |path: &'_ str| {
-        Lines::open(path, end).map_err(|errno| {
-            complain(call, path, errno);
-            1
-        })
-    };
+    let open = |path: &'_ str| Lines::open(path, end).map_err(|errno| complain(call, path, errno));
     let mut sides = [
         Side { path: first, lines: open(first)?, line: None, complained: false },
         Side { path: second, lines: open(second)?, line: None, complained: false },
@@ -91,8 +86,7 @@ fn run(call: &Call) -> Result<u8, u8> {
         }
         Err(Stop::Disorder) => code = 1,
         Err(Stop::Unread(side, errno)) => {
-            complain(call, sides[side].path, errno);
-            code = 1;
+            code = complain(call, sides[side].path, errno);
         }
     }
     Ok(call.finish(out, code))

@@ -65,17 +65,15 @@ fn run(call: &Call) -> Result<u8, u8> {
         {
             step.repeat = match inner {
                 "*" => Repeat::Forever,
-                count => Repeat::Times(count.parse().map_err(|_| {
-                    call.complain(&format!("{pattern}}}: integer required between '{{' and '}}'"));
-                    1
-                })?),
+                count => Repeat::Times(
+                    count
+                        .parse()
+                        .map_err(|_| call.failed(&format!("{pattern}}}: integer required between '{{' and '}}'")))?,
+                ),
             };
             continue;
         }
-        let place = parse(pattern).map_err(|message| {
-            call.complain(&message);
-            1
-        })?;
+        let place = parse(pattern).map_err(|message| call.failed(&message))?;
         steps.push(Step { text: pattern, place, repeat: Repeat::Times(0) });
     }
     check_lines(call, &steps)?;
@@ -102,14 +100,9 @@ fn run(call: &Call) -> Result<u8, u8> {
 }
 
 fn read(call: &Call, path: &str) -> Result<Vec<Vec<u8>>, u8> {
-    let fail = |errno| {
-        match path {
-            "-" => complain(call, path, errno),
-            path => {
-                call.complain(&format!("cannot open {} for reading: {}", isopod_gnu::quote::shell(path), text(errno)))
-            }
-        }
-        1
+    let fail = |errno| match path {
+        "-" => complain(call, path, errno),
+        path => call.failed(&format!("cannot open {} for reading: {}", isopod_gnu::quote::shell(path), text(errno))),
     };
     let mut lines = Lines::open(path, b'\n').map_err(fail)?;
     let mut all = Vec::new();
@@ -148,11 +141,10 @@ fn check_lines(call: &Call, steps: &[Step]) -> Result<(), u8> {
     for step in steps {
         if let Place::Line(line) = step.place {
             if line < before {
-                call.complain(&format!(
+                return Err(call.failed(&format!(
                     "line number {} is smaller than preceding line number, {before}",
                     plain(step.text)
-                ));
-                return Err(1);
+                )));
             }
             if line == before {
                 call.complain(&format!(
@@ -178,10 +170,7 @@ struct Suffix {
 impl Suffix {
     fn new(call: &Call) -> Result<Suffix, u8> {
         let prefix = call.value("prefix").unwrap_or("xx").to_owned();
-        let fail = |message: &str| {
-            call.complain(message);
-            1
-        };
+        let fail = |message: &str| call.failed(message);
         let digits: usize = match call.value("digits") {
             None => 2,
             Some(text) => text.parse().map_err(|_| fail(&format!("{}: invalid number", plain(text))))?,

@@ -53,17 +53,11 @@ fn run(call: &Call) -> Result<u8, u8> {
         out.byte(b'\n');
     };
     let now = Moment::now();
-    let invalid = |text: &str| {
-        call.complain(&format!("invalid date {}", plain(text)));
-        1
-    };
+    let invalid = |text: &str| call.failed(&format!("invalid date {}", plain(text)));
     if let Some(text) = call.value("date") {
         print(time::read(text, now, &zone).ok_or_else(|| invalid(text))?);
     } else if let Some(path) = call.value("file") {
-        let failed = |errno| {
-            complain(call, path, errno);
-            1
-        };
+        let failed = |errno| complain(call, path, errno);
         let mut lines = Lines::open(path, b'\n').map_err(failed)?;
         while let Some(line) = lines.next().map_err(failed)? {
             let line = String::from_utf8_lossy(line).into_owned();
@@ -73,10 +67,8 @@ fn run(call: &Call) -> Result<u8, u8> {
             }
         }
     } else if let Some(path) = call.value("reference") {
-        let found = files::stat(path, true).map_err(|errno| {
-            call.complain(&format!("{}: {}", isopod_gnu::quote::name(path), text(errno)));
-            1
-        })?;
+        let found = files::stat(path, true)
+            .map_err(|errno| call.failed(&format!("{}: {}", isopod_gnu::quote::name(path), text(errno))))?;
         print(Moment::from_nanos(found.modified));
     } else if call.has("resolution") {
         out.push(b"0.000000001\n");
@@ -94,17 +86,13 @@ fn set(call: &Call, zone: &Zone) -> u8 {
         call.complain(&format!("invalid date {}", plain(text)));
         return 1;
     }
-    call.complain("cannot set date: Operation not permitted");
-    1
+    call.failed("cannot set date: Operation not permitted")
 }
 
 fn format(call: &Call) -> Result<String, u8> {
     let mut format: Option<String> = None;
     let mut choose = |text: &str| match format.replace(text.to_owned()) {
-        Some(_) => {
-            call.complain("multiple output formats specified");
-            Err(1)
-        }
+        Some(_) => Err(call.failed("multiple output formats specified")),
         None => Ok(()),
     };
     let wrong = |value: &str, option: &str, known: &[&str]| {

@@ -113,16 +113,12 @@ fn code(call: &Call, base: &Base) -> Result<u8, u8> {
             text.parse().unwrap_or(usize::MAX)
         }
         Some(wrong) => {
-            call.complain(&format!("invalid wrap size: {}", plain(wrong)));
-            return Err(1);
+            return Err(call.failed(&format!("invalid wrap size: {}", plain(wrong))));
         }
     };
     call.at_most(1)?;
     let path = call.operands.first().map_or("-", String::as_str);
-    let input = Input::open(path).map_err(|errno| {
-        complain(call, path, errno);
-        1
-    })?;
+    let input = Input::open(path).map_err(|errno| complain(call, path, errno))?;
     let mut out = Out::new();
     let result = if call.has("decode") {
         base.decode(&input, call.has("ignore-garbage"), &mut out)
@@ -133,11 +129,10 @@ fn code(call: &Call, base: &Base) -> Result<u8, u8> {
         Ok(()) => 0,
         Err(stop) => {
             out.flush();
-            call.complain(&match stop {
+            call.failed(&match stop {
                 Stop::Invalid(what) => what.to_owned(),
                 Stop::Unread(errno) => format!("read error: {}", text(errno)),
-            });
-            1
+            })
         }
     };
     Ok(call.finish(out, code))

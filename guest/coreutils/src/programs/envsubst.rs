@@ -22,15 +22,13 @@ pub(crate) const PROGRAM: Program = Program {
 
 fn run(call: &Call) -> Result<u8, u8> {
     if call.operands.len() > 1 {
-        call.complain("too many arguments");
-        return Err(1);
+        return Err(call.failed("too many arguments"));
     }
     let mut out = Out::new();
     let format = call.operands.first();
     if call.has("variables") {
         let Some(format) = format else {
-            call.complain("missing arguments");
-            return Err(1);
+            return Err(call.failed("missing arguments"));
         };
         each(format.as_bytes(), |part| {
             if let Part::Variable(name, _) = part {
@@ -50,10 +48,9 @@ fn run(call: &Call) -> Result<u8, u8> {
         });
         only = Some(names);
     }
-    let input = Input::open("-").and_then(|input| input.read_all()).map_err(|errno| {
-        call.complain(&format!("error while reading standard input: {}", text(errno)));
-        1
-    })?;
+    let input = Input::open("-")
+        .and_then(|input| input.read_all())
+        .map_err(|errno| call.failed(&format!("error while reading standard input: {}", text(errno))))?;
     each(&input, |part| match part {
         Part::Text(bytes) => out.push(bytes),
         Part::Variable(name, _) if only.as_ref().is_none_or(|only| only.contains(name)) => {

@@ -67,10 +67,10 @@ fn run(call: &Call) -> Result<u8, u8> {
         }
     }
     let number = |text: &str, most: i64| {
-        text.parse::<i64>().ok().filter(|number| (0..=most).contains(number)).ok_or_else(|| {
-            call.complain(&format!("invalid width: {}", plain(text)));
-            1
-        })
+        text.parse::<i64>()
+            .ok()
+            .filter(|number| (0..=most).contains(number))
+            .ok_or_else(|| call.failed(&format!("invalid width: {}", plain(text))))
     };
     let mut width = 75;
     if let Some(text) = &width_text {

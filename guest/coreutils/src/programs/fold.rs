@@ -20,16 +20,7 @@ pub(crate) const PROGRAM: Program = Program {
         Opt::flag('b', "bytes", "count bytes rather than columns"),
         Opt::flag('s', "spaces", "break at spaces"),
         Opt::flag('w', "width", "use WIDTH columns instead of 80").takes("WIDTH"),
-        Opt::letter('0', "0", "").may_take("N"),
-        Opt::letter('1', "1", "").may_take("N"),
-        Opt::letter('2', "2", "").may_take("N"),
-        Opt::letter('3', "3", "").may_take("N"),
-        Opt::letter('4', "4", "").may_take("N"),
-        Opt::letter('5', "5", "").may_take("N"),
-        Opt::letter('6', "6", "").may_take("N"),
-        Opt::letter('7', "7", "").may_take("N"),
-        Opt::letter('8', "8", "").may_take("N"),
-        Opt::letter('9', "9", "").may_take("N"),
+        Opt::number("width"),
     ],
     failure: 1,
     run: |call| run(call).unwrap_or_else(|code| code),
@@ -38,16 +29,12 @@ pub(crate) const PROGRAM: Program = Program {
 fn run(call: &Call) -> Result<u8, u8> {
     let mut fold = Fold { width: 80, bytes: call.has("bytes"), spaces: call.has("spaces") };
     for found in &call.options {
-        let value = found.value.as_deref().unwrap_or_default();
-        let text = match found.option {
-            "width" => value.to_owned(),
-            digit if digit.len() == 1 => format!("{digit}{value}"),
-            _ => continue,
-        };
-        fold.width = text.parse().ok().filter(|width| *width > 0).ok_or_else(|| {
-            call.complain(&format!("invalid number of columns: {}", plain(&text)));
-            1
-        })?;
+        let ("width", Some(text)) = (found.option, &found.value) else { continue };
+        fold.width = text
+            .parse()
+            .ok()
+            .filter(|width| *width > 0)
+            .ok_or_else(|| call.failed(&format!("invalid number of columns: {}", plain(text))))?;
     }
     let mut out = Out::new();
     let code = each_input(call, |input| fold.fold(&input, &mut out));

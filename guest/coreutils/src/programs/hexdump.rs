@@ -6,6 +6,7 @@ use isopod_gnu::output::Out;
 use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_gnu::size;
 
+use super::od::character;
 use crate::lines::complain;
 
 const OPTIONS: &[Opt] = &[
@@ -47,10 +48,7 @@ fn run(call: &Call) -> Result<u8, u8> {
                 Some(digits) => u64::from_str_radix(digits, 16).ok(),
                 None => size::parse(text),
             };
-            value.map(Some).ok_or_else(|| {
-                call.complain(&format!("failed to parse {option}: '{text}'"));
-                1
-            })
+            value.map(Some).ok_or_else(|| call.failed(&format!("failed to parse {option}: '{text}'")))
         }
     };
     let (skip, limit) = (number("skip")?.unwrap_or(0), number("length")?.unwrap_or(u64::MAX));
@@ -65,10 +63,8 @@ fn run(call: &Call) -> Result<u8, u8> {
     }
     let format = format
         .map(|text| {
-            Format::parse(text).ok_or_else(|| {
-                call.complain("unsupported format: only N/SIZE \"%0Wx\" with text around it");
-                1
-            })
+            Format::parse(text)
+                .ok_or_else(|| call.failed("unsupported format: only N/SIZE \"%0Wx\" with text around it"))
         })
         .transpose()?;
     if styles.is_empty() {
@@ -86,8 +82,7 @@ fn run(call: &Call) -> Result<u8, u8> {
         let input = match Input::open(path) {
             Ok(input) => input,
             Err(errno) => {
-                complain(call, path, errno);
-                code = 1;
+                code = complain(call, path, errno);
                 continue;
             }
         };
@@ -96,8 +91,7 @@ fn run(call: &Call) -> Result<u8, u8> {
             let piece = match input.read() {
                 Ok(piece) => piece,
                 Err(errno) => {
-                    complain(call, path, errno);
-                    code = 1;
+                    code = complain(call, path, errno);
                     break;
                 }
             };
@@ -219,21 +213,6 @@ fn line(style: &str, at: u64, block: &[u8]) -> String {
     }
     text.push('\n');
     text
-}
-
-fn character(byte: u8) -> String {
-    match byte {
-        0 => "\\0".to_owned(),
-        7 => "\\a".to_owned(),
-        8 => "\\b".to_owned(),
-        9 => "\\t".to_owned(),
-        10 => "\\n".to_owned(),
-        11 => "\\v".to_owned(),
-        12 => "\\f".to_owned(),
-        13 => "\\r".to_owned(),
-        0x20..0x7f => char::from(byte).to_string(),
-        byte => format!("{byte:03o}"),
-    }
 }
 
 /// `-e`: units of the form `N/SIZE "text%02xtext"`, with texts in quotes among them.

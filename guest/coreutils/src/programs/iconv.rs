@@ -104,10 +104,10 @@ fn run(call: &Call) -> Result<u8, u8> {
         // The lowest free descriptor is the one that is just closed.
         let _ = files::close(1);
         let how = OpenFlags::WRITE | OpenFlags::CREATE | OpenFlags::TRUNCATE;
-        std::mem::forget(Fd::open(path, how, 0o666).map_err(|errno| {
-            call.complain(&format!("unable to open output file: {}", text(errno)));
-            1
-        })?);
+        std::mem::forget(
+            Fd::open(path, how, 0o666)
+                .map_err(|errno| call.failed(&format!("unable to open output file: {}", text(errno))))?,
+        );
     }
     let mut job = Job {
         from,

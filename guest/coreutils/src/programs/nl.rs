@@ -68,10 +68,11 @@ fn run(call: &Call) -> Result<u8, u8> {
     for Found { option, value } in &call.options {
         let value = value.as_deref().unwrap_or_default();
         let number = |what: &str, least: i64| {
-            value.parse::<i64>().ok().filter(|number| *number >= least).ok_or_else(|| {
-                call.complain(&format!("invalid {what}: {}", plain(value)));
-                1
-            })
+            value
+                .parse::<i64>()
+                .ok()
+                .filter(|number| *number >= least)
+                .ok_or_else(|| call.failed(&format!("invalid {what}: {}", plain(value))))
         };
         match *option {
             "header-numbering" => numbering.styles[0] = style(call, "header", value)?,
@@ -108,8 +109,7 @@ fn run(call: &Call) -> Result<u8, u8> {
     });
     if overflow {
         out.flush();
-        call.complain("line number overflow");
-        return Err(1);
+        return Err(call.failed("line number overflow"));
     }
     Ok(call.finish(out, code))
 }
@@ -119,12 +119,9 @@ fn style(call: &Call, section: &str, text: &str) -> Result<Style, u8> {
         Some(("a", _)) => Ok(Style::All),
         Some(("t", _)) => Ok(Style::Filled),
         Some(("n", _)) => Ok(Style::None),
-        Some(("p", pattern)) => {
-            Pattern::basic(pattern).map(|pattern| Style::Matching(Box::new(pattern))).map_err(|message| {
-                call.complain(&message);
-                1
-            })
-        }
+        Some(("p", pattern)) => Pattern::basic(pattern)
+            .map(|pattern| Style::Matching(Box::new(pattern)))
+            .map_err(|message| call.failed(&message)),
         _ => Err(call.misused(&format!("invalid {section} numbering style: {}", plain(text)))),
     }
 }

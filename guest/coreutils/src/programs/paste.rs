@@ -27,10 +27,8 @@ pub(crate) const PROGRAM: Program = Program {
 
 fn run(call: &Call) -> Result<u8, u8> {
     let list = call.value("delimiters").unwrap_or("\t");
-    let delimiters = delimiters(list).ok_or_else(|| {
-        call.complain(&format!("delimiter list ends with an unescaped backslash: {}", plain(list)));
-        1
-    })?;
+    let delimiters = delimiters(list)
+        .ok_or_else(|| call.failed(&format!("delimiter list ends with an unescaped backslash: {}", plain(list))))?;
     let end = if call.has("zero-terminated") { 0 } else { b'\n' };
     let mut out = Out::new();
     let code = if call.has("serial") {
@@ -84,8 +82,7 @@ fn serial(call: &Call, delimiters: &[Option<u8>], end: u8, out: &mut Out) -> u8 
             Ok(())
         };
         if let Err(errno) = read() {
-            complain(call, path, errno);
-            code = 1;
+            code = complain(call, path, errno);
         }
     }
     code
@@ -96,10 +93,7 @@ fn parallel(call: &Call, delimiters: &[Option<u8>], end: u8, out: &mut Out) -> R
     // Standard input may be named several times, and its lines go round.
     let mut standard: Option<Lines> = None;
     let mut inputs: Vec<Option<Lines>> = Vec::new();
-    let fatal = |path: &str, errno| {
-        complain(call, path, errno);
-        1
-    };
+    let fatal = |path: &str, errno| complain(call, path, errno);
     let mut ended = vec![false; paths.len()];
     let mut code = 0;
     for (index, path) in paths.iter().enumerate() {
@@ -140,8 +134,7 @@ fn parallel(call: &Call, delimiters: &[Option<u8>], end: u8, out: &mut Out) -> R
                 }
                 Ok(None) => ended[index] = true,
                 Err(errno) => {
-                    complain(call, paths[index], errno);
-                    code = 1;
+                    code = complain(call, paths[index], errno);
                     ended[index] = true;
                 }
             }

@@ -35,16 +35,7 @@ pub(crate) const PROGRAM: Program = Program {
         Opt::flag('s', "separator", "separate columns by a single character").may_take("CHAR"),
         Opt::flag('t', "omit-header", "omit page headers and trailers"),
         Opt::flag('T', "omit-pagination", "omit page headers and trailers, eliminate form feeds"),
-        Opt::letter('0', "0", "").may_take("N"),
-        Opt::letter('1', "1", "").may_take("N"),
-        Opt::letter('2', "2", "").may_take("N"),
-        Opt::letter('3', "3", "").may_take("N"),
-        Opt::letter('4', "4", "").may_take("N"),
-        Opt::letter('5', "5", "").may_take("N"),
-        Opt::letter('6', "6", "").may_take("N"),
-        Opt::letter('7', "7", "").may_take("N"),
-        Opt::letter('8', "8", "").may_take("N"),
-        Opt::letter('9', "9", "").may_take("N"),
+        Opt::number("columns"),
         Opt::flag('w', "width", "set page width to PAGE_WIDTH (72) characters").takes("PAGE_WIDTH"),
     ],
     failure: 1,
@@ -71,17 +62,16 @@ struct Choice {
 }
 
 fn run(call: &Call) -> Result<u8, u8> {
-    let (mut columns, mut pages, mut rest) = (None, None, Vec::new());
+    let (mut pages, mut rest) = (None, Vec::new());
     for arg in &call.operands {
-        let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let is_number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
         match (arg.strip_prefix('-'), arg.strip_prefix('+')) {
-            (Some(number), _) if digits(number) => columns = Some(number.to_owned()),
-            (_, Some(range)) if range.starts_with(|c: char| c.is_ascii_digit()) => pages = Some(range.to_owned()),
+            (_, Some(range)) if is_number(range) => pages = Some(range.to_owned()),
             // `-2t` is a number and letters.
-            (Some(mixed), _) if mixed.starts_with(|c: char| c.is_ascii_digit()) => {
-                let count = mixed.bytes().take_while(u8::is_ascii_digit).count();
-                columns = Some(mixed[..count].to_owned());
-                rest.push(format!("-{}", &mixed[count..]));
+            (Some(mixed), _) if is_number(mixed) => {
+                let letters = mixed.trim_start_matches(|c: char| c.is_ascii_digit());
+                rest.push(arg[..arg.len() - letters.len()].to_owned());
+                rest.extend((!letters.is_empty()).then(|| format!("-{letters}")));
             }
             _ => rest.push(arg.clone()),
         }
@@ -89,12 +79,7 @@ fn run(call: &Call) -> Result<u8, u8> {
     let mut read = Call { name: call.name.clone(), program: call.program, options: Vec::new(), operands: rest };
     read.read_options(true)?;
     let call = &read;
-    for Found { option, value } in &call.options {
-        if option.len() == 1 && option.as_bytes()[0].is_ascii_digit() {
-            columns = Some(format!("{option}{}", value.as_deref().unwrap_or_default()));
-        }
-    }
-    let choice = Choice::read(call, columns, pages)?;
+    let choice = Choice::read(call, pages)?;
     let mut out = Out::new();
     let mut code = 0;
     let operands: Vec<&str> =
@@ -141,18 +126,17 @@ fn read_lines(path: &str) -> Result<Vec<Vec<u8>>, Errno> {
 }
 
 impl Choice {
-    fn read(call: &Call, columns: Option<String>, pages: Option<String>) -> Result<Choice, u8> {
+    fn read(call: &Call, pages: Option<String>) -> Result<Choice, u8> {
         let number = |option: &str, text: &str, least: u64| {
-            text.parse::<u64>().ok().filter(|number| (least..1 << 30).contains(number)).ok_or_else(|| {
-                call.complain(&format!("'{option}' invalid number: {}", plain(text)));
-                1
-            })
+            text.parse::<u64>()
+                .ok()
+                .filter(|number| (least..1 << 30).contains(number))
+                .ok_or_else(|| call.failed(&format!("'{option}' invalid number: {}", plain(text))))
         };
         let value = |option: &str, least: u64, default: u64| {
             call.value(option).map_or(Ok(default), |text| number(&format!("--{option}"), text, least))
         };
-        let columns = columns.or_else(|| call.value("columns").map(str::to_owned));
-        let columns = columns.map_or(Ok(1), |text| number("-COLUMN", &text, 1))?;
+        let columns = call.value("columns").map_or(Ok(1), |text| number("-COLUMN", text, 1))?;
         let length = value("length", 1, 66)? as usize;
         let form_feed = call.has("form-feed");
         // A page that has no room for more has no header.
@@ -169,16 +153,13 @@ impl Choice {
         });
         let merged = call.has("merge");
         if numbers.is_some() && (columns > 1 || merged) {
-            call.complain("unsupported: -n with columns");
-            return Err(1);
+            return Err(call.failed("unsupported: -n with columns"));
         }
         if merged && columns > 1 {
-            call.complain("cannot specify number of columns when printing in parallel");
-            return Err(1);
+            return Err(call.failed("cannot specify number of columns when printing in parallel"));
         }
         if merged && call.has("across") {
-            call.complain("cannot specify both printing across and printing in parallel");
-            return Err(1);
+            return Err(call.failed("cannot specify both printing across and printing in parallel"));
         }
         let separator = call.options.iter().rev().find(|found| found.option == "separator");
         let body = if headed { length - if form_feed { 5 } else { 10 } } else { length };

@@ -53,10 +53,7 @@ fn run(call: &Call) -> Result<u8, u8> {
     if step.value.is_zero() {
         return Err(call.misused(&format!("invalid Zero increment value: {}", plain(step.text))));
     }
-    let format = call.value("format").map(Format::parse).transpose().map_err(|message| {
-        call.complain(&message);
-        1
-    })?;
+    let format = call.value("format").map(Format::parse).transpose().map_err(|message| call.failed(&message))?;
     if format.is_some() && call.has("equal-width") {
         return Err(call.misused("format string may not be specified when printing equal width strings"));
     }

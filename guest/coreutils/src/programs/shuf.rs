@@ -44,24 +44,18 @@ fn run(call: &Call) -> Result<u8, u8> {
     let end = if call.has("zero-terminated") { 0 } else { b'\n' };
     let most = most(call)?;
     let random_path = call.value("random-source").unwrap_or("/dev/urandom");
-    let fatal = |path: &str, errno: Errno| {
-        complain(call, path, errno);
-        1
-    };
+    let fatal = |path: &str, errno: Errno| complain(call, path, errno);
     let lost = |errno: Errno| {
         let shown = isopod_gnu::quote::name(random_path).into_owned();
         // A source that ends gives nothing: GNU's words for it.
-        call.complain(&format!("{shown}: {}", if errno == Errno::NoEntry { text(errno) } else { "end of file" }));
-        1
+        call.failed(&format!("{shown}: {}", if errno == Errno::NoEntry { text(errno) } else { "end of file" }))
     };
     let lot = match call.value("input-range") {
         Some(_) if call.has("echo") => return Err(call.misused("cannot combine -e and -i options")),
         Some(range) => {
             call.at_most(0)?;
-            let (low, high) = parse_range(range).ok_or_else(|| {
-                call.complain(&format!("invalid input range: {}", plain(range)));
-                1
-            })?;
+            let (low, high) =
+                parse_range(range).ok_or_else(|| call.failed(&format!("invalid input range: {}", plain(range))))?;
             Lot::Range(low, (high + 1).saturating_sub(low))
         }
         None if call.has("echo") => Lot::Lines(call.operands.iter().map(|line| line.as_bytes().to_vec()).collect()),
@@ -91,10 +85,7 @@ fn finish(call: &Call, lot: Lot, most: u64, end: u8, mut random: Random, lost: &
         // The lowest free descriptor is the one that is just closed.
         let _ = files::close(1);
         let flags = OpenFlags::WRITE | OpenFlags::CREATE | OpenFlags::TRUNCATE;
-        std::mem::forget(Fd::open(path, flags, 0o666).map_err(|errno| {
-            complain(call, path, errno);
-            1
-        })?);
+        std::mem::forget(Fd::open(path, flags, 0o666).map_err(|errno| complain(call, path, errno))?);
     }
     let count = match &lot {
         Lot::Range(_, count) => *count,
@@ -111,8 +102,7 @@ fn finish(call: &Call, lot: Lot, most: u64, end: u8, mut random: Random, lost: &
     };
     if call.has("repeat") {
         if count == 0 && most > 0 {
-            call.complain("no lines to repeat");
-            return Err(1);
+            return Err(call.failed("no lines to repeat"));
         }
         let mut left = most;
         while left > 0 {
@@ -137,8 +127,7 @@ fn most(call: &Call) -> Result<u64, u8> {
     for found in call.options.iter().filter(|found| found.option == "head-count") {
         let text = found.value.as_deref().unwrap_or_default();
         if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
-            call.complain(&format!("invalid line count: {}", plain(text)));
-            return Err(1);
+            return Err(call.failed(&format!("invalid line count: {}", plain(text))));
         }
         most = most.min(text.parse().unwrap_or(u64::MAX));
     }

@@ -23,15 +23,7 @@ pub(crate) const PROGRAM: Program = Program {
         Opt::flag('w', "include-all-whitespace", "include all whitespace as valid string characters"),
         Opt::flag('s', "output-separator", "string used to separate strings in output").takes("STRING"),
         Opt::flag('e', "encoding", "character size: s and S are supported").takes("ENCODING"),
-        Opt::letter('1', "1", "").may_take("N"),
-        Opt::letter('2', "2", "").may_take("N"),
-        Opt::letter('3', "3", "").may_take("N"),
-        Opt::letter('4', "4", "").may_take("N"),
-        Opt::letter('5', "5", "").may_take("N"),
-        Opt::letter('6', "6", "").may_take("N"),
-        Opt::letter('7', "7", "").may_take("N"),
-        Opt::letter('8', "8", "").may_take("N"),
-        Opt::letter('9', "9", "").may_take("N"),
+        Opt::number("bytes"),
     ],
     failure: 1,
     run: |call| run(call).unwrap_or_else(|code| code),
@@ -57,9 +49,6 @@ fn run(call: &Call) -> Result<u8, u8> {
         let text = value.as_deref().unwrap_or_default();
         match *option {
             "bytes" => search.least = number(call, text)?,
-            digit if digit.len() == 1 && digit.as_bytes()[0].is_ascii_digit() => {
-                search.least = number(call, &format!("{digit}{text}"))?;
-            }
             "o" => search.radix = Some('o'),
             "radix" => match text {
                 "o" | "d" | "x" => search.radix = text.chars().next(),
@@ -69,8 +58,7 @@ fn run(call: &Call) -> Result<u8, u8> {
                 "s" => search.high = false,
                 "S" => search.high = true,
                 _ => {
-                    call.complain(&format!("unsupported encoding '{text}'"));
-                    return Err(1);
+                    return Err(call.failed(&format!("unsupported encoding '{text}'")));
                 }
             },
             _ => {}
@@ -94,8 +82,7 @@ fn run(call: &Call) -> Result<u8, u8> {
                 code = 1;
             }
             Err(errno) => {
-                complain(call, path, errno);
-                code = 1;
+                code = complain(call, path, errno);
             }
         }
     }
@@ -103,10 +90,10 @@ fn run(call: &Call) -> Result<u8, u8> {
 }
 
 fn number(call: &Call, text: &str) -> Result<usize, u8> {
-    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| {
-        call.complain(&format!("invalid minimum string length {text}"));
-        1
-    })
+    text.parse()
+        .ok()
+        .filter(|number| *number > 0)
+        .ok_or_else(|| call.failed(&format!("invalid minimum string length {text}")))
 }
 
 impl Search<'_> {

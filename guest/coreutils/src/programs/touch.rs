@@ -92,27 +92,20 @@ fn times(call: &Call) -> Result<Times, u8> {
         return Err(call.misused("cannot specify times from more than one source"));
     }
     if let Some(path) = call.value("reference") {
-        let found = files::stat(path, !call.has("no-dereference")).map_err(|errno| {
-            call.complain(&format!("failed to get attributes of {}: {}", shell(path), text(errno)));
-            1
-        })?;
+        let found = files::stat(path, !call.has("no-dereference"))
+            .map_err(|errno| call.failed(&format!("failed to get attributes of {}: {}", shell(path), text(errno))))?;
         (times.accessed, times.modified) = (Moment::from_nanos(found.accessed), Moment::from_nanos(found.modified));
     }
     if let Some(text) = call.value("date") {
         let zone = Zone::local();
-        let invalid = || {
-            call.complain(&format!("invalid date format {}", plain(text)));
-            1
-        };
+        let invalid = || call.failed(&format!("invalid date format {}", plain(text)));
         // With a reference, the text is about its times.
         times.accessed = time::read(text, times.accessed, &zone).ok_or_else(invalid)?;
         times.modified = time::read(text, times.modified, &zone).ok_or_else(invalid)?;
     }
     if let Some(stamp) = stamped {
-        let moment = parse_stamp(stamp, now).ok_or_else(|| {
-            call.complain(&format!("invalid date format {}", plain(stamp)));
-            1
-        })?;
+        let moment =
+            parse_stamp(stamp, now).ok_or_else(|| call.failed(&format!("invalid date format {}", plain(stamp))))?;
         (times.accessed, times.modified) = (moment, moment);
     }
     Ok(times)

@@ -32,10 +32,7 @@ struct Node {
 fn run(call: &Call) -> Result<u8, u8> {
     call.at_most(1)?;
     let path = call.operands.first().map_or("-", String::as_str);
-    let bytes = Input::open(path).and_then(|input| input.read_all()).map_err(|errno| {
-        complain(call, path, errno);
-        1
-    })?;
+    let bytes = Input::open(path).and_then(|input| input.read_all()).map_err(|errno| complain(call, path, errno))?;
     let mut nodes: Vec<Node> = Vec::new();
     let mut index: HashMap<&[u8], usize> = HashMap::new();
     let mut first = None;
@@ -54,8 +51,7 @@ fn run(call: &Call) -> Result<u8, u8> {
         }
     }
     if first.is_some() {
-        call.complain(&format!("{}: input contains an odd number of tokens", name(path)));
-        return Err(1);
+        return Err(call.failed(&format!("{}: input contains an odd number of tokens", name(path))));
     }
     drop(index);
     // GNU's walks its tree of names in their order whenever it looks for what has nothing before it.

@@ -31,16 +31,7 @@ pub(crate) const PROGRAM: Program = Program {
         Opt::flag('u', "unique", "only print unique lines"),
         Opt::flag('z', "zero-terminated", "line delimiter is NUL, not newline"),
         Opt::flag('w', "check-chars", "compare no more than N characters in lines").takes("N"),
-        Opt::letter('0', "0", "").may_take("N"),
-        Opt::letter('1', "1", "").may_take("N"),
-        Opt::letter('2', "2", "").may_take("N"),
-        Opt::letter('3', "3", "").may_take("N"),
-        Opt::letter('4', "4", "").may_take("N"),
-        Opt::letter('5', "5", "").may_take("N"),
-        Opt::letter('6', "6", "").may_take("N"),
-        Opt::letter('7', "7", "").may_take("N"),
-        Opt::letter('8', "8", "").may_take("N"),
-        Opt::letter('9', "9", "").may_take("N"),
+        Opt::number("skip-fields"),
     ],
     failure: 1,
     run: |call| run(call).unwrap_or_else(|code| code),
@@ -94,10 +85,6 @@ fn run(call: &Call) -> Result<u8, u8> {
                 ];
                 group = Some(method(call, "--group", value.unwrap_or("separate"), &gaps)?);
             }
-            digit if digit.len() == 1 && digit.as_bytes()[0].is_ascii_digit() => {
-                let text = format!("{digit}{}", value.unwrap_or_default());
-                uniq.skip_fields = number(call, Some(&text), "fields to skip")?;
-            }
             _ => {}
         }
     }
@@ -119,10 +106,7 @@ fn run(call: &Call) -> Result<u8, u8> {
     }
 
     let path = operands.first().map_or("-", |path| path.as_str());
-    let input = Input::open(path).map_err(|errno| {
-        complain(call, path, errno);
-        1
-    })?;
+    let input = Input::open(path).map_err(|errno| complain(call, path, errno))?;
     redirect(call, operands.get(1).map(|path| path.as_str()))?;
     let mut out = Out::new();
     let lines = Lines::new(input, uniq.end);
@@ -133,10 +117,7 @@ fn run(call: &Call) -> Result<u8, u8> {
     };
     let code = match result {
         Ok(()) => 0,
-        Err(errno) => {
-            call.complain(&format!("error reading {}: {}", plain(path), text(errno)));
-            1
-        }
+        Err(errno) => call.failed(&format!("error reading {}: {}", plain(path), text(errno))),
     };
     Ok(call.finish(out, code))
 }
@@ -152,18 +133,14 @@ fn redirect(call: &Call, path: Option<&str>) -> Result<(), u8> {
             std::mem::forget(file);
             Ok(())
         }
-        Err(errno) => {
-            call.complain(&format!("{}: {}", name(path), text(errno)));
-            Err(1)
-        }
+        Err(errno) => Err(call.failed(&format!("{}: {}", name(path), text(errno)))),
     }
 }
 
 fn number(call: &Call, value: Option<&str>, what: &str) -> Result<usize, u8> {
     let text = value.unwrap_or_default();
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
-        call.complain(&format!("{text}: invalid number of {what}"));
-        return Err(1);
+        return Err(call.failed(&format!("{text}: invalid number of {what}")));
     }
     Ok(text.parse().unwrap_or(usize::MAX))
 }

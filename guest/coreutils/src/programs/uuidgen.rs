@@ -29,8 +29,7 @@ pub(crate) const PROGRAM: Program = Program {
 fn run(call: &Call) -> Result<u8, u8> {
     call.at_most(0)?;
     if call.has("hex") {
-        call.complain("unsupported option -- 'x'");
-        return Err(1);
+        return Err(call.failed("unsupported option -- 'x'"));
     }
     let mut bytes = [0u8; 16];
     let version;
@@ -38,10 +37,7 @@ fn run(call: &Call) -> Result<u8, u8> {
         let (Some(space), Some(name)) = (call.value("namespace"), call.value("name")) else {
             return Err(call.misused("--md5 and --sha1 need --namespace and --name"));
         };
-        let space = namespace(space).ok_or_else(|| {
-            call.complain(&format!("unknown namespace: {}", plain(space)));
-            1
-        })?;
+        let space = namespace(space).ok_or_else(|| call.failed(&format!("unknown namespace: {}", plain(space))))?;
         let text = [space.as_slice(), name.as_bytes()].concat();
         if call.has("md5") {
             bytes.copy_from_slice(&md5::Md5::digest(&text)[..16]);

@@ -68,10 +68,7 @@ fn run(call: &Call) -> Result<u8, u8> {
     call.at_most(2)?;
     let number = |option: &str| match call.value(option) {
         None => Ok(None),
-        Some(text) => parse(text).map(Some).ok_or_else(|| {
-            call.complain(&format!("invalid number {text}"));
-            1
-        }),
+        Some(text) => parse(text).map(Some).ok_or_else(|| call.failed(&format!("invalid number {text}"))),
     };
     let (plain, bits, include) = (call.has("p"), call.has("b"), call.has("i"));
     let columns = number("c")?.map(|columns| columns as usize);
@@ -107,8 +104,7 @@ fn run(call: &Call) -> Result<u8, u8> {
         Some(0) | None if !plain => default_columns,
         Some(0) => usize::MAX,
         Some(columns) if columns > 256 && !plain => {
-            call.complain("invalid number of columns (max. 256).");
-            return Err(1);
+            return Err(call.failed("invalid number of columns (max. 256)."));
         }
         Some(columns) => columns,
         None => default_columns,
@@ -121,8 +117,7 @@ fn run(call: &Call) -> Result<u8, u8> {
         None => 2,
     };
     if call.has("e") && !group.is_power_of_two() {
-        call.complain("number of octets per group must be a power of 2 with -e.");
-        return Err(1);
+        return Err(call.failed("number of octets per group must be a power of 2 with -e."));
     }
     let dump = Dump {
         columns,

@@ -1,22 +1,8 @@
 //! `date +FORMAT`: C's `strftime` with GNU's flags.
 
-use super::{Civil, Moment, Zone};
+use isopod_gnu::calendar::{MONTHS, WEEKDAYS};
 
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-const WEEKDAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+use super::{Civil, Moment, Zone};
 
 /// No field is wider: more would only fill memory.
 const MOST_WIDTH: usize = 1 << 16;

@@ -51,28 +51,16 @@ fn run(call: &Call) -> Result<u8, u8> {
         });
     };
     if first == "-" && second == "-" {
-        call.complain("both files cannot be standard input");
-        return Err(1);
+        return Err(call.failed("both files cannot be standard input"));
     }
-    let open = |path: &str| {
-        Lines::open(path, choice.end).map_err(|errno| {
-            complain(call, path, errno);
-            1
-        })
-    };
+    let open = |path: &str| Lines::open(path, choice.end).map_err(|errno| complain(call, path, errno));
     let sides = [Side::new(first, open(first)?), Side::new(second, open(second)?)];
     let mut join = Join { call, choice, sides, seen_unpairable: false, format: None, out: Out::new() };
     let code = match join.run() {
-        Ok(()) if join.sides.iter().any(|side| side.disordered) => {
-            call.complain("input is not in sorted order");
-            1
-        }
+        Ok(()) if join.sides.iter().any(|side| side.disordered) => call.failed("input is not in sorted order"),
         Ok(()) => 0,
         Err(Stop::Disorder) => 1,
-        Err(Stop::Unread(side, errno)) => {
-            call.complain(&format!("{}: {}", join.sides[side].path, text(errno)));
-            1
-        }
+        Err(Stop::Unread(side, errno)) => call.failed(&format!("{}: {}", join.sides[side].path, text(errno))),
     };
     Ok(call.finish(join.out, code))
 }

@@ -58,8 +58,7 @@ impl Choice {
         let mut keys = [None, None];
         let mut set_key = |side: usize, field: usize| match keys[side].replace(field) {
             Some(old) if old != field => {
-                call.complain(&format!("incompatible join fields {}, {}", old + 1, field + 1));
-                Err(1)
+                Err(call.failed(&format!("incompatible join fields {}, {}", old + 1, field + 1)))
             }
             _ => Ok(()),
         };
@@ -71,8 +70,7 @@ impl Choice {
                         "1" => choice.unpaired[0] = true,
                         "2" => choice.unpaired[1] = true,
                         wrong => {
-                            call.complain(&format!("invalid file number: {}", plain(wrong)));
-                            return Err(1);
+                            return Err(call.failed(&format!("invalid file number: {}", plain(wrong))));
                         }
                     }
                     choice.paired &= *option == "a";
@@ -91,8 +89,7 @@ impl Choice {
                         [byte] => Separator::Byte(*byte),
                         b"\\0" => Separator::Byte(0),
                         _ => {
-                            call.complain(&format!("multi-character tab {}", plain(value)));
-                            return Err(1);
+                            return Err(call.failed(&format!("multi-character tab {}", plain(value))));
                         }
                     }
                 }
@@ -125,10 +122,7 @@ impl Choice {
 fn number(call: &Call, text: &str) -> Result<usize, u8> {
     match text.parse::<usize>() {
         Ok(number) if number > 0 && !text.starts_with('+') => Ok(number - 1),
-        _ => {
-            call.complain(&format!("invalid field number: {}", plain(text)));
-            Err(1)
-        }
+        _ => Err(call.failed(&format!("invalid field number: {}", plain(text)))),
     }
 }
 
@@ -142,8 +136,7 @@ fn fields(call: &Call, list: &str) -> Result<Vec<Field>, u8> {
             _ => {
                 let what =
                     if part.starts_with(['1', '2', '0']) { "field specifier" } else { "file number in field spec" };
-                call.complain(&format!("invalid {what}: {}", plain(part)));
-                return Err(1);
+                return Err(call.failed(&format!("invalid {what}: {}", plain(part))));
             }
         });
     }

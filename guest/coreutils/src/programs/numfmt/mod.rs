@@ -50,10 +50,7 @@ fn run(call: &Call) -> Result<u8, u8> {
         Ok(())
     };
     if call.operands.is_empty() {
-        let unread = |errno| {
-            call.complain(&format!("error reading input: {}", isopod_sys::text(errno)));
-            1
-        };
+        let unread = |errno| call.failed(&format!("error reading input: {}", isopod_sys::text(errno)));
         let mut lines = Lines::open("-", choice.end).map_err(unread)?;
         let mut number = 0;
         while let Some(text) = lines.next().map_err(unread)? {

@@ -55,10 +55,7 @@ impl Choice {
             invalid: Invalid::Abort,
             end: if call.has("zero-terminated") { 0 } else { b'\n' },
         };
-        let fail = |message: String| {
-            call.complain(&message);
-            1
-        };
+        let fail = |message: String| call.failed(&message);
         for Found { option, value } in &call.options {
             let text = value.as_deref().unwrap_or_default();
             let bad = |what: &str| call.misused(&format!("invalid argument {} for '--{what}'", plain(text)));

@@ -122,18 +122,7 @@ impl Format {
                 127 => NAMES[33].to_owned(),
                 byte => char::from(byte).to_string(),
             },
-            Kind::Character => match bytes[0] {
-                0 => "\\0".to_owned(),
-                7 => "\\a".to_owned(),
-                8 => "\\b".to_owned(),
-                9 => "\\t".to_owned(),
-                10 => "\\n".to_owned(),
-                11 => "\\v".to_owned(),
-                12 => "\\f".to_owned(),
-                13 => "\\r".to_owned(),
-                byte @ 0x20..0x7f => char::from(byte).to_string(),
-                byte => format!("{byte:03o}"),
-            },
+            Kind::Character => character(bytes[0]),
             Kind::Signed => {
                 let unused = 64 - self.size * 8;
                 ((value << unused) as i64 >> unused).to_string()
@@ -217,5 +206,21 @@ impl Choice {
             line.push('\n');
             out.push(line.as_bytes());
         }
+    }
+}
+
+/// A byte as a character: with C's escapes, and in octal if it is none.
+pub(crate) fn character(byte: u8) -> String {
+    match byte {
+        0 => "\\0".to_owned(),
+        7 => "\\a".to_owned(),
+        8 => "\\b".to_owned(),
+        9 => "\\t".to_owned(),
+        10 => "\\n".to_owned(),
+        11 => "\\v".to_owned(),
+        12 => "\\f".to_owned(),
+        13 => "\\r".to_owned(),
+        0x20..0x7f => char::from(byte).to_string(),
+        byte => format!("{byte:03o}"),
     }
 }

@@ -9,6 +9,7 @@ use isopod_gnu::output::Out;
 use isopod_gnu::program::{Call, Program, Syntax};
 
 use crate::lines::complain;
+pub(super) use format::character;
 use options::Choice;
 
 /// `od`.

@@ -69,10 +69,7 @@ impl Choice {
                 }
                 ("width", text) => width = Some(text.map_or(Ok(32), |text| amount(call, "-w", text))? as usize),
                 ("format", Some(text)) => {
-                    let formats = Format::parse(text).map_err(|message| {
-                        call.complain(&message);
-                        1
-                    })?;
+                    let formats = Format::parse(text).map_err(|message| call.failed(&message))?;
                     choice.formats.extend(formats);
                 }
                 ("output-duplicates" | "traditional", _) => {}
@@ -127,10 +124,7 @@ fn amount(call: &Call, option: &str, text: &str) -> Result<u64, u8> {
         }
         None => size::parse(text),
     };
-    value.ok_or_else(|| {
-        call.complain(&format!("invalid {option} argument {}", plain(text)));
-        1
-    })
+    value.ok_or_else(|| call.failed(&format!("invalid {option} argument {}", plain(text))))
 }
 
 /// An offset of the old form: octal, hexadecimal with `0x`, in blocks with `b`.

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use super::index::{Index, Occurrence};
 use super::options::Settings;
 use super::text::Text;
-use super::words::{Left, reach};
+use super::words::Left;
 
 /// How wide the parts of all lines are. Widths are `i64`, on every machine what they are in GNU's, and may be negative.
 pub(super) struct Layout<'a> {
@@ -49,7 +49,7 @@ impl<'a> Layout<'a> {
     pub(super) fn new(settings: &'a Settings, index: &'a Index) -> Layout<'a> {
         let mut line = settings.width;
         if settings.has_references() && !settings.right_reference {
-            line = line.saturating_sub(index.reference_width as i64 + settings.gap).max(0);
+            line = (line - index.reference_width as i64 - settings.gap).max(0);
         }
         let half = line / 2;
         let marks = 2 * settings.truncation.len() as i64;
@@ -75,12 +75,12 @@ impl<'a> Layout<'a> {
         let marks = !self.settings.truncation.is_empty();
 
         let mut after = Field { start: key.start, end: key.end, is_cut: false };
-        after.end = self.fill(text, key.end, reach(key.start, self.after), context.end);
+        after.end = self.fill(text, key.end, key.start as i64 + self.after, context.end);
         after.is_cut = marks && after.end < context.end;
         after.end = text.before_white(after.end, after.start);
 
         // Far enough back for all that can be in a line, as long as no word is cut.
-        let most = self.half.saturating_add(self.index.longest_word as i64);
+        let most = self.half + self.index.longest_word as i64;
         let left = if key.start as i64 - context.start as i64 > most {
             words.jump(text, key.start - most as usize, key.start)
         } else {
@@ -96,7 +96,7 @@ impl<'a> Layout<'a> {
         let tail_width = self.before - before.width() - gap;
         if tail_width > 0 {
             tail.start = text.after_white(after.end, length);
-            tail.end = self.fill(text, tail.start, reach(tail.start, tail_width - 1), context.end);
+            tail.end = self.fill(text, tail.start, tail.start as i64 + tail_width - 1, context.end);
             if tail.end > tail.start {
                 tail.is_cut = marks && tail.end < context.end;
                 after.is_cut = false;

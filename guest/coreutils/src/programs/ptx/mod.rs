@@ -15,8 +15,8 @@ mod words;
 use isopod_gnu::output::Out;
 use isopod_gnu::program::Call;
 use isopod_gnu::quote;
+use isopod_sys::Fd;
 use isopod_sys::files::OpenFlags;
-use isopod_sys::{Errno, Fd};
 
 use crate::lines::complain;
 use fields::Layout;
@@ -37,8 +37,8 @@ fn run(call: &Call) -> Result<u8, u8> {
     };
     let mut index = Index::default();
     for input in isopod_gnu::input::or_standard_input(inputs) {
-        let text = Text::read(input, settings.fold).map_err(|errno| failed(call, input, errno))?;
-        index.add(text, &settings).map_err(|message| refused(call, &message))?;
+        let text = Text::read(input, settings.fold).map_err(|errno| complain(call, input, errno))?;
+        index.add(text, &settings).map_err(|message| call.failed(&message))?;
     }
     index.sort();
     let layout = Layout::new(&settings, &index);
@@ -50,26 +50,14 @@ fn run(call: &Call) -> Result<u8, u8> {
         }
     }
     if settings.gave_up() {
-        return Err(refused(call, "a regular expression takes too long"));
+        return Err(call.failed("a regular expression takes too long"));
     }
     Ok(call.finish(out, 0))
 }
 
 fn create(call: &Call, path: &str) -> Result<Fd, u8> {
     let how = OpenFlags::WRITE | OpenFlags::CREATE | OpenFlags::TRUNCATE;
-    Fd::open(path, how, 0o666).map_err(|errno| failed(call, path, errno))
-}
-
-/// Complains about a file, and gives the exit code for it.
-fn failed(call: &Call, path: &str, errno: Errno) -> u8 {
-    complain(call, path, errno);
-    1
-}
-
-/// Complains about what cannot be done, and gives the exit code for it.
-fn refused(call: &Call, message: &str) -> u8 {
-    call.complain(message);
-    1
+    Fd::open(path, how, 0o666).map_err(|errno| complain(call, path, errno))
 }
 
 /// A regular expression in a message.

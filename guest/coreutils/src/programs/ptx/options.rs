@@ -7,7 +7,7 @@ use isopod_gnu::quote::plain;
 use super::pattern::Pattern;
 use super::text::Text;
 use super::words::{WordList, Words};
-use super::{failed, refused};
+use crate::lines::complain;
 
 /// `ptx`.
 pub(crate) const PROGRAM: Program = Program {
@@ -43,6 +43,9 @@ pub(crate) const PROGRAM: Program = Program {
 
 /// The end of a sentence, as Emacs knows it.
 const SENTENCE_END: &[u8] = b"[.?!][]\"')}]*\\($\\|\t\\|  \\)[ \t\n]*";
+
+/// Wider than all that can be written. Sums of a few of these are still numbers.
+const WIDEST: i64 = 1 << 60;
 
 /// What lines are for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -85,7 +88,7 @@ impl Settings {
         for Found { option, value } in &call.options {
             let value = value.as_deref().unwrap_or_default();
             let number = |what: &str| {
-                positive(value).ok_or_else(|| refused(call, &format!("invalid {what} width: {}", plain(value))))
+                positive(value).ok_or_else(|| call.failed(&format!("invalid {what} width: {}", plain(value))))
             };
             match *option {
                 "roff" => format = Some(Format::Roff),
@@ -106,9 +109,9 @@ impl Settings {
             None if traditional || input_reference => b"\n".to_vec(),
             None => SENTENCE_END.to_vec(),
         };
-        let pattern = |source: &[u8]| Pattern::new(source, fold).map_err(|message| refused(call, &message));
+        let pattern = |source: &[u8]| Pattern::new(source, fold).map_err(|message| call.failed(&message));
         let list = |option: &str| match call.value(option) {
-            Some(path) => WordList::read(path, fold).map_err(|errno| failed(call, path, errno)),
+            Some(path) => WordList::read(path, fold).map_err(|errno| complain(call, path, errno)),
             None => Ok(None),
         };
         Ok(Settings {
@@ -156,7 +159,7 @@ fn word_bytes(call: &Call, traditional: bool) -> Result<Words, u8> {
     let Some(path) = call.value("break-file") else {
         return Ok(if traditional { Words::between(b" \t\n") } else { Words::letters() });
     };
-    let mut breaks = Text::read(path, false).map_err(|errno| failed(call, path, errno))?.bytes;
+    let mut breaks = Text::read(path, false).map_err(|errno| complain(call, path, errno))?.bytes;
     if traditional {
         breaks.extend_from_slice(b" \t\n");
     }
@@ -174,7 +177,8 @@ fn positive(text: &str) -> Option<i64> {
     };
     // Another sign is none of C's.
     let is_number = digits.chars().all(|c| c.is_digit(base));
-    i64::from_str_radix(digits, base).ok().filter(|number| is_number && *number > 0)
+    let number = i64::from_str_radix(digits, base).ok().filter(|number| is_number && *number > 0);
+    number.map(|number| number.min(WIDEST))
 }
 
 /// A text with C's escapes. What is none keeps its backslash, for it may be a regular expression's; a backslash at the end

@@ -84,19 +84,19 @@ impl Words {
         match self {
             Words::Matching(_) => {
                 let mut at = from.at;
-                while reach(at, width) < end as i64 && at < text.bytes.len() {
+                while at as i64 + width < end as i64 && at < text.bytes.len() {
                     at = self.skip(text, at, end);
                 }
                 at
             }
             // Skipping stops at every byte that is not inside a word, so that the way there need not be gone.
             Words::Bytes(letters) => {
-                let least = (end as i64).saturating_sub(width).max(0) as usize;
+                let least = (end as i64 - width).clamp(0, text.bytes.len() as i64) as usize;
                 if !from.jumped && least <= from.at {
                     return from.at;
                 }
                 let is_letter = |at: usize| letters[usize::from(text.bytes[at])];
-                let mut at = least.max(from.at).min(text.bytes.len());
+                let mut at = least.max(from.at);
                 while at > 0 && at < end && is_letter(at - 1) && is_letter(at) {
                     at += 1;
                 }
@@ -111,11 +111,6 @@ pub(super) struct Left {
     pub(super) at: usize,
     /// It is a place in the middle of the context, maybe in a word, which is passed over then.
     pub(super) jumped: bool,
-}
-
-/// The place that is `width` bytes on.
-pub(super) fn reach(at: usize, width: i64) -> i64 {
-    width.saturating_add(at as i64)
 }
 
 impl WordList {

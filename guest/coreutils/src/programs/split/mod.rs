@@ -37,16 +37,7 @@ pub(crate) const PROGRAM: Program = Program {
         Opt::flag('t', "separator", "use SEP instead of newline as the record separator").takes("SEP"),
         Opt::flag('u', "unbuffered", "immediately copy input to output with '-n r/...'"),
         Opt::long("verbose", "print a diagnostic just before each output file is opened"),
-        Opt::letter('0', "0", "").may_take("N"),
-        Opt::letter('1', "1", "").may_take("N"),
-        Opt::letter('2', "2", "").may_take("N"),
-        Opt::letter('3', "3", "").may_take("N"),
-        Opt::letter('4', "4", "").may_take("N"),
-        Opt::letter('5', "5", "").may_take("N"),
-        Opt::letter('6', "6", "").may_take("N"),
-        Opt::letter('7', "7", "").may_take("N"),
-        Opt::letter('8', "8", "").may_take("N"),
-        Opt::letter('9', "9", "").may_take("N"),
+        Opt::number("old-lines"),
     ],
     failure: 1,
     run: |call| run(call).unwrap_or_else(|code| code),
@@ -58,8 +49,7 @@ fn run(call: &Call) -> Result<u8, u8> {
     let path = call.operands.first().map_or("-", String::as_str);
     let input = Input::open(path).map_err(|errno| {
         let shown = isopod_gnu::quote::shell(path);
-        call.complain(&format!("cannot open {shown} for reading: {}", text(errno)));
-        1
+        call.failed(&format!("cannot open {shown} for reading: {}", text(errno)))
     })?;
     let mut outputs = Outputs::new(call, &choice);
     let result = match choice.way {
@@ -70,15 +60,9 @@ fn run(call: &Call) -> Result<u8, u8> {
     };
     match result.and_then(|()| outputs.close()) {
         Ok(()) => Ok(outputs.code),
-        Err(Failure::Unread(errno)) => {
-            complain(call, path, errno);
-            Err(1)
-        }
+        Err(Failure::Unread(errno)) => Err(complain(call, path, errno)),
         Err(Failure::Said) => Err(1),
-        Err(Failure::Unwritten(file, errno)) => {
-            call.complain(&format!("{file}: {}", text(errno)));
-            Err(1)
-        }
+        Err(Failure::Unwritten(file, errno)) => Err(call.failed(&format!("{file}: {}", text(errno)))),
     }
 }
 

@@ -65,12 +65,11 @@ impl Choice {
                     if let Some(from) = value {
                         let fits = from.bytes().all(|byte| digits.contains(&byte));
                         if from.is_empty() || !fits {
-                            call.complain(&format!(
+                            return Err(call.failed(&format!(
                                 "{}: invalid start value for {} suffix",
                                 plain(from),
                                 if *option == "hex-suffixes" { "hexadecimal" } else { "numerical" }
-                            ));
-                            return Err(1);
+                            )));
                         }
                         first.clone_from(from);
                     }
@@ -81,18 +80,15 @@ impl Choice {
                         [byte] => *byte,
                         b"\\0" => 0,
                         [] => {
-                            call.complain("empty record separator");
-                            return Err(1);
+                            return Err(call.failed("empty record separator"));
                         }
                         _ => {
-                            call.complain(&format!("multi-character separator {}", plain(text)));
-                            return Err(1);
+                            return Err(call.failed(&format!("multi-character separator {}", plain(text))));
                         }
                     };
                     None
                 }
-                digit if digit.len() == 1 && digit.as_bytes()[0].is_ascii_digit() => {
-                    old_lines.push_str(digit);
+                "old-lines" => {
                     old_lines.push_str(text);
                     None
                 }
@@ -136,10 +132,9 @@ impl Choice {
 fn suffix_length(call: &Call, way: &Way, base: u64, first: &str) -> Result<(usize, bool), u8> {
     let given = match call.value("suffix-length") {
         None => None,
-        Some(text) => Some(text.parse::<usize>().map_err(|_| {
-            call.complain(&format!("invalid suffix length: {}", plain(text)));
-            1
-        })?),
+        Some(text) => {
+            Some(text.parse::<usize>().map_err(|_| call.failed(&format!("invalid suffix length: {}", plain(text))))?)
+        }
     };
     let mut needed = 2;
     if let Way::Chunks(chunks) = way {
@@ -152,8 +147,7 @@ fn suffix_length(call: &Call, way: &Way, base: u64, first: &str) -> Result<(usiz
         }
         needed = length.max(2);
         if given.is_some_and(|given| given > 0 && given < length) {
-            call.complain(&format!("the suffix length needs to be at least {length}"));
-            return Err(1);
+            return Err(call.failed(&format!("the suffix length needs to be at least {length}")));
         }
     }
     Ok(match given {
@@ -173,10 +167,7 @@ fn suffix_length(call: &Call, way: &Way, base: u64, first: &str) -> Result<(usiz
 fn amount(call: &Call, text: &str, what: &str) -> Result<u64, u8> {
     match size::parse(text).filter(|number| *number > 0) {
         Some(number) => Ok(number),
-        None => {
-            call.complain(&format!("invalid {what}: {}", plain(text)));
-            Err(1)
-        }
+        None => Err(call.failed(&format!("invalid {what}: {}", plain(text)))),
     }
 }
 
@@ -184,10 +175,7 @@ fn amount(call: &Call, text: &str, what: &str) -> Result<u64, u8> {
 fn count(call: &Call, text: &str, what: &str) -> Result<u64, u8> {
     match text.parse::<u64>() {
         Ok(number) if number > 0 && !text.starts_with('+') => Ok(number),
-        _ => {
-            call.complain(&format!("invalid {what}: {}", plain(text)));
-            Err(1)
-        }
+        _ => Err(call.failed(&format!("invalid {what}: {}", plain(text)))),
     }
 }
 
@@ -199,10 +187,7 @@ fn chunks(call: &Call, text: &str) -> Result<Chunks, u8> {
         all => (Kind::Bytes, all),
     };
     let number = |text: &str| text.parse::<u64>().ok().filter(|number| *number > 0);
-    let invalid = |what: &str, text: &str| {
-        call.complain(&format!("invalid {what}: {}", plain(text)));
-        1
-    };
+    let invalid = |what: &str, text: &str| call.failed(&format!("invalid {what}: {}", plain(text)));
     match numbers {
         [count] => {
             let count = number(count).ok_or_else(|| invalid("number of chunks", count))?;

@@ -14,47 +14,41 @@ use isopod_sys::Errno;
 use crate::lines::complain;
 use algorithm::{Algorithm, Sum};
 
-/// Options of all that print digests, without those of `b2sum` and `cksum`.
-const OPTIONS: &[Opt] = &[
-    Opt::flag('b', "binary", "read in binary mode"),
-    Opt::flag('c', "check", "read checksums from the FILEs and check them"),
-    Opt::long("tag", "create a BSD-style checksum"),
-    Opt::flag('t', "text", "read in text mode (default)"),
-    Opt::flag('z', "zero", "end each output line with NUL, not newline, and disable file name escaping"),
-    Opt::long("ignore-missing", "don't fail or report status for missing files"),
-    Opt::long("quiet", "don't print OK for each successfully verified file"),
-    Opt::long("status", "don't output anything, status code shows success"),
-    Opt::long("strict", "exit non-zero for improperly formatted checksum lines"),
-    Opt::flag('w', "warn", "warn about improperly formatted checksum lines"),
-];
+/// The options of all that check digests, after those of each.
+macro_rules! checking {
+    ($($own:expr,)*) => { &[
+        $($own,)*
+        Opt::flag('c', "check", "read checksums from the FILEs and check them"),
+        Opt::flag('z', "zero", "end each output line with NUL, not newline, and disable file name escaping"),
+        Opt::long("ignore-missing", "don't fail or report status for missing files"),
+        Opt::long("quiet", "don't print OK for each successfully verified file"),
+        Opt::long("status", "don't output anything, status code shows success"),
+        Opt::long("strict", "exit non-zero for improperly formatted checksum lines"),
+        Opt::flag('w', "warn", "warn about improperly formatted checksum lines"),
+    ] };
+}
 
-const B2_OPTIONS: &[Opt] = &[
-    Opt::flag('b', "binary", "read in binary mode"),
-    Opt::flag('c', "check", "read checksums from the FILEs and check them"),
-    Opt::flag('l', "length", "digest length in bits; a multiple of 8").takes("BITS"),
-    Opt::long("tag", "create a BSD-style checksum"),
-    Opt::flag('t', "text", "read in text mode (default)"),
-    Opt::flag('z', "zero", "end each output line with NUL, not newline, and disable file name escaping"),
-    Opt::long("ignore-missing", "don't fail or report status for missing files"),
-    Opt::long("quiet", "don't print OK for each successfully verified file"),
-    Opt::long("status", "don't output anything, status code shows success"),
-    Opt::long("strict", "exit non-zero for improperly formatted checksum lines"),
-    Opt::flag('w', "warn", "warn about improperly formatted checksum lines"),
-];
+/// The options of all programs of one digest.
+macro_rules! digesting {
+    ($($own:expr,)*) => { checking![
+        Opt::flag('b', "binary", "read in binary mode"),
+        $($own,)*
+        Opt::long("tag", "create a BSD-style checksum"),
+        Opt::flag('t', "text", "read in text mode (default)"),
+    ] };
+}
 
-const CKSUM_OPTIONS: &[Opt] = &[
+const OPTIONS: &[Opt] = digesting![];
+
+const B2_OPTIONS: &[Opt] =
+    digesting![Opt::flag('l', "length", "digest length in bits; a multiple of 8").takes("BITS"),];
+
+const CKSUM_OPTIONS: &[Opt] = checking![
     Opt::flag('a', "algorithm", "select the digest: sysv, bsd, crc, md5, sha1, sha224 ... sha512, blake2b")
         .takes("TYPE"),
-    Opt::flag('c', "check", "read checksums from the FILEs and check them"),
     Opt::flag('l', "length", "digest length in bits; a multiple of 8, for blake2b only").takes("BITS"),
     Opt::long("tag", "create a BSD-style checksum (default)"),
     Opt::long("untagged", "create a reversed style checksum, without digest type"),
-    Opt::flag('z', "zero", "end each output line with NUL, not newline, and disable file name escaping"),
-    Opt::long("ignore-missing", "don't fail or report status for missing files"),
-    Opt::long("quiet", "don't print OK for each successfully verified file"),
-    Opt::long("status", "don't output anything, status code shows success"),
-    Opt::long("strict", "exit non-zero for improperly formatted checksum lines"),
-    Opt::flag('w', "warn", "warn about improperly formatted checksum lines"),
 ];
 
 const SUM_OPTIONS: &[Opt] = &[
@@ -120,8 +114,7 @@ fn cksum(call: &Call) -> Result<u8, u8> {
     match algorithm {
         Algorithm::Crc if call.has("check") && !call.has("algorithm") => check::run(call, None),
         algorithm if algorithm.length() == 0 && call.has("check") => {
-            call.complain("--check is not supported with --algorithm={bsd,sysv,crc}");
-            Err(1)
+            Err(call.failed("--check is not supported with --algorithm={bsd,sysv,crc}"))
         }
         algorithm if algorithm.length() == 0 => Ok(numbers(call, algorithm)),
         algorithm => digests(call, algorithm, !call.has("untagged")),
@@ -151,8 +144,7 @@ fn numbers(call: &Call, algorithm: Algorithm) -> u8 {
             }
             Ok(Sum::Digest(_)) => {}
             Err(errno) => {
-                complain(call, path, errno);
-                code = 1;
+                code = complain(call, path, errno);
             }
         }
     }
@@ -185,8 +177,7 @@ fn digests(call: &Call, algorithm: Algorithm, tagged: bool) -> Result<u8, u8> {
         match hash(algorithm, path, length) {
             Ok(digest) => line(&digest, path, algorithm, tagged, binary, call.has("zero"), &mut out),
             Err(errno) => {
-                complain(call, path, errno);
-                code = 1;
+                code = complain(call, path, errno);
             }
         }
     }
@@ -195,19 +186,14 @@ fn digests(call: &Call, algorithm: Algorithm, tagged: bool) -> Result<u8, u8> {
 
 fn length(call: &Call, algorithm: Algorithm) -> Result<usize, u8> {
     let Some(text) = call.value("length") else { return Ok(algorithm.length()) };
-    let bits: usize = text.parse().map_err(|_| {
-        call.complain(&format!("invalid length: {}", plain(text)));
-        1
-    })?;
+    let bits: usize = text.parse().map_err(|_| call.failed(&format!("invalid length: {}", plain(text))))?;
     if !bits.is_multiple_of(8) {
         call.complain(&format!("invalid length: {}", plain(text)));
-        call.complain("length is not a multiple of 8");
-        return Err(1);
+        return Err(call.failed("length is not a multiple of 8"));
     }
     if bits > 512 {
         call.complain(&format!("invalid length: {}", plain(text)));
-        call.complain("maximum digest length for 'BLAKE2b' is 512 bits");
-        return Err(1);
+        return Err(call.failed("maximum digest length for 'BLAKE2b' is 512 bits"));
     }
     Ok(if bits == 0 { 64 } else { bits / 8 })
 }

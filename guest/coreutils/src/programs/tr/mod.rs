@@ -74,10 +74,7 @@ fn run(call: &Call) -> Result<u8, u8> {
     let mut out = Out::new();
     let code = match job.run(&mut out) {
         Ok(()) => 0,
-        Err(errno) => {
-            complain(call, "read error", errno);
-            1
-        }
+        Err(errno) => complain(call, "read error", errno),
     };
     Ok(call.finish(out, code))
 }
@@ -108,8 +105,7 @@ fn check_count(call: &Call, delete: bool, squeeze: bool) -> Result<(), u8> {
 }
 
 fn fail(call: &Call, message: &str) -> u8 {
-    call.complain(message);
-    1
+    call.failed(message)
 }
 
 fn map(sources: &[u8], targets: &[u8]) -> [u8; 256] {

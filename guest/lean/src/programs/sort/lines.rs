@@ -2,7 +2,10 @@
 
 use std::cmp::Ordering;
 
+use memchr::{memchr, memchr_iter, memrchr};
+
 use super::options::Settings;
+use super::radix;
 
 /// Lines one after the other, each with its end.
 pub(super) struct Batch {
@@ -14,9 +17,9 @@ pub(super) struct Batch {
 /// Where a line is, and the part of its key that decides most comparisons.
 #[derive(Clone, Copy)]
 pub(super) struct Line {
-    start: u32,
-    length: u32,
-    hint: u64,
+    pub(super) start: u32,
+    pub(super) length: u32,
+    pub(super) hint: u64,
 }
 
 impl Batch {
@@ -26,7 +29,7 @@ impl Batch {
 
     /// Adds what was read.
     pub(super) fn add(&mut self, piece: &[u8]) {
-        self.count += piece.iter().filter(|byte| **byte == self.end).count();
+        self.count += memchr_iter(self.end, piece).count();
         self.bytes.extend_from_slice(piece);
     }
 
@@ -38,14 +41,14 @@ impl Batch {
         }
     }
 
-    /// Bytes of memory that sorting it takes: the lines, their index, and what a stable sort needs beside it.
+    /// Bytes of memory that sorting it takes: the lines, their index, and what a stable sort or `radix` needs beside it.
     pub(super) fn size(&self) -> usize {
         self.bytes.len() + self.count * (size_of::<Line>() + size_of::<Line>() / 2)
     }
 
     /// Takes away what follows the last end: a line that is not complete.
     pub(super) fn split_last(&mut self) -> Batch {
-        let keep = self.bytes.iter().rposition(|byte| *byte == self.end).map_or(0, |at| at + 1);
+        let keep = memrchr(self.end, &self.bytes).map_or(0, |at| at + 1);
         Batch { bytes: self.bytes.split_off(keep), count: 0, end: self.end }
     }
 
@@ -56,10 +59,19 @@ impl Batch {
         let mut start = 0;
         while start < self.bytes.len() {
             let rest = &self.bytes[start..];
-            let length = rest.iter().position(|byte| *byte == self.end).unwrap_or(rest.len());
-            let hint = settings.hint(&rest[..length]);
-            lines.push(Line { start: start as u32, length: length as u32, hint });
+            let length = memchr(self.end, rest).unwrap_or(rest.len());
+            lines.push(Line { start: start as u32, length: length as u32, hint: 0 });
             start += length + 1;
+        }
+        if settings.is_plain() {
+            radix::sort(&self.bytes, &mut lines);
+            if settings.hint_reversed() {
+                lines.reverse();
+            }
+            return lines;
+        }
+        for line in &mut lines {
+            line.hint = settings.hint(self.line(line));
         }
         let order = |a: &Line, b: &Line| {
             let by_hint = if settings.hint_reversed() { b.hint.cmp(&a.hint) } else { a.hint.cmp(&b.hint) };

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use isopod_sys::text;
+use memchr::memchr;
 
 use super::{Failure, Settings, Sink};
 use isopod_gnu::input::Input;
@@ -48,7 +49,7 @@ impl Source {
     fn find_end(&mut self) -> Result<bool, Failure> {
         let mut searched = self.at;
         loop {
-            if let Some(found) = self.buffer[searched..].iter().position(|byte| *byte == self.end) {
+            if let Some(found) = memchr(self.end, &self.buffer[searched..]) {
                 self.line_end = searched + found;
                 return Ok(true);
             }

@@ -9,6 +9,7 @@ mod lines;
 mod merge;
 mod options;
 mod order;
+mod radix;
 mod spill;
 
 use isopod_sys::files::OpenFlags;

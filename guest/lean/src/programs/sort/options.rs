@@ -252,6 +252,11 @@ impl Settings {
         self.keys.first().map_or(self.reverse, |key| key.how.reverse)
     }
 
+    /// Whether lines are in the order of their bytes.
+    pub(super) fn is_plain(&self) -> bool {
+        self.keys.is_empty()
+    }
+
     /// Whether only lines that are the same compare equal.
     pub(super) fn is_total(&self) -> bool {
         self.keys.is_empty() || !self.stable && !self.unique
