@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::os::fd::OwnedFd;
 use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
@@ -70,7 +69,7 @@ impl Terminal {
         command.env("XDG_STATE_HOME", state.path()).env("TERM", "xterm");
         let child = command.spawn().unwrap();
         drop(command);
-        let keys = File::from(OwnedFd::from(controller));
+        let keys = File::from(controller);
         let mut output = keys.try_clone().unwrap();
         let (send, screen) = channel();
         std::thread::spawn(move || {

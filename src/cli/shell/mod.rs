@@ -109,8 +109,7 @@ impl Dialogue<'_> {
     }
 
     async fn with_pipe(&mut self) -> Result<(), End> {
-        let mut source = Source::new();
-        while let Some(text) = source.next() {
+        for text in Source::new() {
             let text = text.map_err(|error| End::Because(format!("standard input: {error}")))?;
             self.execute(Command::shell(text)).await?;
             if !self.session.is_open() {
