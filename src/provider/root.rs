@@ -111,16 +111,13 @@ impl Root {
         {
             return Ok(false);
         }
-        let name = self.retire(&id.to_string())?;
-        drop(alone);
-        self.remove(&name)?;
-        Ok(true)
+        self.vanish(id, alone).map(|()| true)
     }
 
     /// Removes a sandbox whose lease is held.
     pub(super) fn discard(&self, home: Home) -> Result<()> {
-        let name = self.retire(&home.id.to_string())?;
-        self.remove(&name)
+        let alone = self.lock(FlockOperation::LockExclusive)?;
+        self.vanish(home.id, alone)
     }
 
     /// Replaces the record of a sandbox whose lease is held.
@@ -219,6 +216,13 @@ impl Root {
         let file = rustix::fs::openat(&*self.dir, LOCK, flags, Mode::RUSR | Mode::WUSR).map_err(refused)?;
         rustix::io::retry_on_intr(|| rustix::fs::flock(&file, how)).map_err(refused)?;
         Ok(file)
+    }
+
+    /// Removes a sandbox. Its name goes while nobody else looks; its files, which may be many, after that.
+    fn vanish(&self, id: SandboxId, alone: OwnedFd) -> Result<()> {
+        let name = self.retire(&id.to_string())?;
+        drop(alone);
+        self.remove(&name)
     }
 
     /// Takes a name away, and answers under which one it can be removed.
