@@ -1,27 +1,5 @@
 //! What a provider is told: in Rust, in a TOML file, in variables of the environment.
-//!
-//! ```toml
-//! root = "/var/lib/isopod"      # ISOPOD_ROOT
-//! max_count = 128               # ISOPOD_MAX_COUNT: in the memory of a process, leased and warm
-//! idle_timeout = "10m"          # ISOPOD_IDLE_TIMEOUT: then a warm one is on disk only; "never"
-//! ttl = "7d"                    # ISOPOD_TTL: unused for so long, it is deleted; never unless said
-//! lease_timeout = "1h"          # ISOPOD_LEASE_TIMEOUT: unused for so long, a lease ends; never unless said
-//! allow = [".git/hooks"]        # protected paths that may be changed; "all"
-//! deny_programs = ["rm"]        # or allow_programs
-//!
-//! [limits]                      # ISOPOD_LIMITS_DISK and so on; the fields of `Limits`
-//! hardened = true               # start from a quarter of the defaults
-//! wall = "30s"
-//! disk = "1G"
-//!
-//! [env]
-//! LC_ALL = "C.UTF-8"
-//!
-//! [[mount]]
-//! host = "/srv/skills"
-//! guest = "/mnt/skills"
-//! access = "read-only"          # or "read-write", "overlay"
-//! ```
+//! `docs/provider.md` has a file with every field.
 
 use std::collections::BTreeMap;
 use std::io::Read;

@@ -66,7 +66,14 @@ impl Drop for Running {
 }
 
 /// A stream that is taken away when the lease ends.
-type Slot = tokio::sync::Mutex<Option<Box<dyn OutputStream>>>;
+type Slot = tokio::sync::Mutex<Option<Output>>;
+
+/// The output of a command that runs.
+struct Output {
+    stream: Box<dyn OutputStream>,
+    /// It has the lock as long as the command runs.
+    _backend: Arc<Isopod>,
+}
 
 impl Lease {
     pub(super) fn new(id: SandboxId, backend: Isopod, provider: &Arc<Shared>) -> Lease {
@@ -114,13 +121,13 @@ impl Lease {
         drop(backend);
     }
 
-    /// Ends the commands whose output nobody reads at the moment.
-    pub(super) async fn drop_streams(&self) {
-        let streams = std::mem::take(&mut *self.streams.lock().unwrap_or_else(PoisonError::into_inner));
-        for stream in streams.iter().filter_map(Weak::upgrade) {
-            // Whoever reads from it right now has heard that the lease has ended.
-            stream.lock().await.take();
-        }
+    /// Ends the commands whose output nobody reads at the moment. Whoever does has heard that the lease has ended.
+    pub(super) fn drop_streams(&self) {
+        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        streams.retain(|stream| match stream.upgrade() {
+            Some(slot) => slot.try_lock().map(|mut stream| stream.take()).is_err(),
+            None => false,
+        });
     }
 
     async fn run<T, F>(&self, work: impl FnOnce(Arc<Isopod>) -> F) -> Result<T>
@@ -221,8 +228,10 @@ impl SandboxBackend for Lease {
     }
 
     async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>> {
-        let stream = self.run(|backend| async move { backend.stream(request).await }).await?;
-        let slot = Arc::new(tokio::sync::Mutex::new(Some(stream)));
+        let work = |backend: Arc<Isopod>| async move {
+            Ok(Output { stream: backend.stream(request).await?, _backend: backend })
+        };
+        let slot = Arc::new(tokio::sync::Mutex::new(Some(self.run(work).await?)));
         {
             let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
             streams.retain(|stream| stream.strong_count() > 0);
@@ -258,7 +267,7 @@ struct LeasedStream {
 impl OutputStream for LeasedStream {
     async fn next(&mut self) -> Option<Chunk> {
         let mut slot = self.slot.lock().await;
-        if let Some(stream) = slot.as_mut() {
+        if let Some(Output { stream, .. }) = slot.as_mut() {
             tokio::select! {
                 biased;
                 _ = self.has_ended.wait_for(|has_ended| *has_ended) => {}
@@ -272,7 +281,7 @@ impl OutputStream for LeasedStream {
 
     async fn finish(mut self: Box<Self>) -> Ending {
         let killed = Ending { exit_code: KILLED, timed_out: false, limits: Vec::new(), wall: Duration::ZERO };
-        let Some(stream) = self.slot.lock().await.take() else {
+        let Some(Output { stream, _backend }) = self.slot.lock().await.take() else {
             return killed;
         };
         tokio::select! {

@@ -115,21 +115,22 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let top = cap_std::fs::Dir::open_ambient_dir(root.path(), cap_std::ambient_authority()).unwrap();
         top.create_dir("tree").unwrap();
-        let mut dir = top.open_dir("tree").unwrap();
+        let mut dirs = vec![top.open_dir("tree").unwrap()];
         for depth in 0..400 {
+            let dir = &dirs[depth];
             dir.write("file", "x").unwrap();
-            dir.symlink("/etc", "link").ok();
+            rustix::fs::symlinkat("/etc", dir, "link").unwrap();
             dir.create_dir("d").unwrap();
-            let next = dir.open_dir("d").unwrap();
-            if depth % 7 == 0 {
-                rustix::fs::chmodat(&dir, "d", Mode::empty(), AtFlags::empty()).unwrap();
-            }
-            dir = next;
+            dirs.push(dir.open_dir("d").unwrap());
         }
         for wide in 0..100 {
-            dir.create_dir(format!("{wide}")).unwrap();
+            dirs[400].create_dir(format!("{wide}")).unwrap();
         }
-        drop(dir);
+        // A guest may have shut them: the deepest first, or none is found again.
+        for dir in dirs[..400].iter().rev().step_by(7) {
+            rustix::fs::chmodat(dir, "d", Mode::empty(), AtFlags::empty()).unwrap();
+        }
+        drop(dirs);
         remove_tree(&top, "tree").unwrap();
         assert_eq!(top.entries().unwrap().count(), 0);
         // One that is not there is gone.

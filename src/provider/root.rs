@@ -111,16 +111,13 @@ impl Root {
         {
             return Ok(false);
         }
-        let name = self.retire(&id.to_string())?;
-        drop(alone);
-        self.remove(&name)?;
-        Ok(true)
+        self.vanish(id, alone).map(|()| true)
     }
 
     /// Removes a sandbox whose lease is held.
     pub(super) fn discard(&self, home: Home) -> Result<()> {
-        let name = self.retire(&home.id.to_string())?;
-        self.remove(&name)
+        let alone = self.lock(FlockOperation::LockExclusive)?;
+        self.vanish(home.id, alone)
     }
 
     /// Replaces the record of a sandbox whose lease is held.
@@ -151,26 +148,29 @@ impl Root {
 
     /// When a sandbox was last used; none if it is not there.
     pub(super) fn last_used(&self, id: SandboxId) -> Result<Option<u64>> {
-        Ok(match self.open_sandbox(id)? {
-            Some(dir) => last_used(id, &dir).ok(),
-            None => None,
-        })
+        match self.open_sandbox(id) {
+            Ok(Some(dir)) => Ok(last_used(id, &dir).ok()),
+            // Of what is no sandbox nobody knows.
+            Ok(None) | Err(ProviderError::Damaged { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     fn glance(&self, id: SandboxId) -> Result<Option<Glance>> {
-        let Some(dir) = self.open_sandbox(id)? else {
-            return Ok(None);
+        let damaged = |error| Ok(Some(Glance { is_held: false, last_used: 0, record: Err(error) }));
+        let dir = match self.open_sandbox(id) {
+            Ok(Some(dir)) => dir,
+            Ok(None) => return Ok(None),
+            Err(error @ ProviderError::Damaged { .. }) => return damaged(error),
+            Err(error) => return Err(error),
         };
-        let is_held = match LeaseFile::open(&dir) {
-            Ok(lease) => lease.is_held()?,
-            Err(_) => false,
-        };
-        let last_used = last_used(id, &dir);
-        let record = read_record(id, &dir);
-        Ok(Some(match last_used {
-            Ok(last_used) => Glance { is_held, last_used, record },
-            Err(error) => Glance { is_held, last_used: 0, record: Err(error) },
-        }))
+        let lease = LeaseFile::open(&dir).map_err(|error| ProviderError::part(id, LEASE, error));
+        match (lease, last_used(id, &dir)) {
+            (Ok(lease), Ok(last_used)) => {
+                Ok(Some(Glance { is_held: lease.is_held()?, last_used, record: read_record(id, &dir) }))
+            }
+            (Err(error), _) | (_, Err(error)) => damaged(error),
+        }
     }
 
     fn try_claim(&self, id: SandboxId) -> Result<Found> {
@@ -219,6 +219,13 @@ impl Root {
         let file = rustix::fs::openat(&*self.dir, LOCK, flags, Mode::RUSR | Mode::WUSR).map_err(refused)?;
         rustix::io::retry_on_intr(|| rustix::fs::flock(&file, how)).map_err(refused)?;
         Ok(file)
+    }
+
+    /// Removes a sandbox. Its name goes while nobody else looks; its files, which may be many, after that.
+    fn vanish(&self, id: SandboxId, alone: OwnedFd) -> Result<()> {
+        let name = self.retire(&id.to_string())?;
+        drop(alone);
+        self.remove(&name)
     }
 
     /// Takes a name away, and answers under which one it can be removed.

@@ -140,6 +140,15 @@ impl Table {
         self.slots.values().filter_map(leased).collect()
     }
 
+    /// The directories of those that are leased, and when each was last used.
+    pub(super) fn homes(&self) -> Vec<(Home, u64)> {
+        let leased = |slot: &Slot| match slot {
+            Slot::Leased(leased) => Some((leased.home.clone(), leased.lease.last_used())),
+            _ => None,
+        };
+        self.slots.values().filter_map(leased).collect()
+    }
+
     /// How many are leased, or about to be something else, and how many are warm.
     pub(super) fn count(&self) -> (usize, usize) {
         (self.slots.len() - self.warm.len(), self.warm.len())

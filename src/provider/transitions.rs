@@ -19,10 +19,10 @@ use crate::runtime::Runtime;
 use crate::sandbox::{MountAccess, Sandbox, SandboxBuilder};
 use crate::vfs::Count;
 
-/// How long a release waits for what ran to be gone. A guest goes within a tick of the clock, and an operation on files
-/// within its own time, which is longer only on a disk that hangs: then the sandbox is not kept warm, and its lock goes
-/// when the operation does.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a release waits for what ran to be gone. A guest goes within a tick of the clock. What takes longer is an
+/// operation on a disk that hangs, or a future that its caller holds and does not poll: then the sandbox is not kept warm,
+/// and its lock goes when they do.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// How often it looks meanwhile.
 const LOOK: Duration = Duration::from_millis(1);
 /// Where the files are in the sandbox.
@@ -227,13 +227,20 @@ impl Shared {
     async fn quiet(&self, leased: Leased) -> (Home, Option<Warm>) {
         let Leased { lease, home, sandbox, stamp } = leased;
         lease.end();
-        lease.drop_streams().await;
         for _ in 0..PATIENCE.as_millis() / LOOK.as_millis() {
+            lease.drop_streams();
             if sandbox.kernel().processes() == 0 && Arc::strong_count(&home.lock) == 1 {
                 return (home, Some(Warm { sandbox, stamp, last_used: self.clock.now() }));
             }
             tokio::time::sleep(LOOK).await;
         }
+        let lock = home.lock.clone();
+        tokio::spawn(async move {
+            while sandbox.kernel().processes() > 0 {
+                tokio::time::sleep(PATIENCE).await;
+            }
+            drop(lock);
+        });
         (home, None)
     }
 
@@ -251,6 +258,11 @@ impl Shared {
         self.sleep_idle();
         if self.config.ttl.is_none() {
             return Ok(());
+        }
+        // If this process dies, a lease of many days was used until now, and not when it began.
+        let leased = self.table().homes();
+        for (home, last_used) in leased {
+            home.touch(last_used)?;
         }
         // One that cannot be removed keeps none of the others.
         let mut first = Ok(());

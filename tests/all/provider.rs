@@ -304,6 +304,47 @@ fn attack_76_releasing_ends_what_runs() {
 }
 
 #[test]
+fn output_that_someone_holds_and_does_not_read_keeps_the_lock_and_not_the_release() {
+    run(async {
+        let root = tempfile::tempdir().unwrap();
+        let provider = open(root.path());
+        let id = provider.acquire("thread", None).await.unwrap();
+        let mut stream = provider.get(id).unwrap().stream("yes > file".into()).await.unwrap();
+        // Polled, so that it runs, and then held: nobody can take it away.
+        let mut next = Box::pin(stream.next());
+        assert!(futures::poll!(&mut next).is_pending());
+        provider.release(id).await.unwrap();
+        assert!(matches!(provider.acquire("thread", None).await, Err(ProviderError::InUse(_))));
+        assert!(next.await.unwrap().bytes.ends_with(b"has ended\n"));
+        while provider.acquire("thread", None).await.is_err() {
+            tokio::task::yield_now().await;
+        }
+        says(&provider.get(id).unwrap(), "true").await;
+    });
+}
+
+#[test]
+fn a_lease_of_many_days_does_not_expire_with_its_process() {
+    run(async {
+        let root = tempfile::tempdir().unwrap();
+        let short = |config: &mut Config| config.ttl = Some(60 * MINUTE);
+        let (provider, clock) = paused(root.path(), short);
+        let id = provider.acquire("thread", None).await.unwrap();
+        for _ in 0..10 {
+            clock.advance(50 * MINUTE);
+            says(&provider.get(id).unwrap(), "true").await;
+            provider.sweep().await.unwrap();
+        }
+        // As if it had been killed: nobody releases anything.
+        let mut config = Config::new(root.path());
+        short(&mut config);
+        drop(provider);
+        let later = Provider::builder(config).clock(clock).open().unwrap();
+        assert_eq!(state(&later, id).await, State::Stored);
+    });
+}
+
+#[test]
 fn attack_77_double_acquire_and_release_and_use_after_the_end_are_typed_errors() {
     run(async {
         let root = tempfile::tempdir().unwrap();
@@ -464,6 +505,8 @@ fn what_someone_damaged_is_said_and_can_be_deleted() {
         provider.delete(id).await.unwrap();
         std::os::unix::fs::symlink(outside.path(), root.path().join(id.to_string())).unwrap();
         assert!(matches!(provider.acquire("thread", None).await, Err(ProviderError::Damaged { .. })));
+        assert!(all(&provider).await[0].damage.as_ref().unwrap().starts_with("directory: "));
+        provider.sweep().await.unwrap();
         assert!(provider.delete(id).await.unwrap());
         assert!(outside.path().join("lease").exists());
     });

@@ -148,14 +148,8 @@ fn a_fault_is_one_line_with_file_line_field_and_what_was_expected() {
 
 #[test]
 fn the_example_in_the_documentation_is_one() {
-    let source = include_str!("../../src/provider/config.rs");
-    let example: String = source
-        .lines()
-        .skip_while(|line| *line != "//! ```toml")
-        .skip(1)
-        .take_while(|line| *line != "//! ```")
-        .map(|line| format!("{}\n", line.trim_start_matches("//!").trim_start()))
-        .collect();
-    let config = parse(&example, &[]).unwrap();
-    assert_eq!((config.max_count, config.mounts.len()), (128, 1));
+    let page = include_str!("../../docs/provider.md");
+    let example = page.split_once("```toml\n").unwrap().1.split_once("```").unwrap().0;
+    let config = parse(example, &[]).unwrap();
+    assert_eq!((config.max_count, config.mounts.len(), config.ttl), (128, 1, Some(Duration::from_secs(7 * 24 * 3600))));
 }

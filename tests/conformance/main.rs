@@ -42,6 +42,7 @@ conforms! {
     isopod_conforms: isopod;
     isopod_over_a_directory_of_the_host_conforms: isopod_host;
     isopod_over_an_overlay_conforms: isopod_overlay;
+    a_leased_sandbox_conforms: leased;
     local_shell_conforms: local_shell;
     memory_conforms: memory;
     directory_conforms: directory;

@@ -9,6 +9,7 @@ use isopod::backend::{
     Backend, Bubblewrap, Composite, Directory, Docker, ExecFiles, ExecuteRequest, Isopod, LocalShell, Memory,
     SandboxBackend, Store,
 };
+use isopod::provider::{Config, Provider};
 use isopod::vfs::Rules;
 use isopod::{Limits, Sandbox};
 
@@ -30,6 +31,7 @@ pub struct Subject {
     pub is_by_commands: bool,
     /// What has to live as long.
     _keep: Vec<tempfile::TempDir>,
+    _provider: Option<Provider>,
 }
 
 impl Subject {
@@ -44,6 +46,7 @@ impl Subject {
             names_are_the_same: true,
             is_by_commands: false,
             _keep: Vec::new(),
+            _provider: None,
         }
     }
 
@@ -101,6 +104,17 @@ pub async fn isopod_overlay() -> Option<Subject> {
     let sandbox = Sandbox::builder().mount_overlay(host.path(), "/workspace").protect(Rules::none()).build().unwrap();
     let backend = Arc::new(Isopod::new("iso-3", sandbox.clone()).unwrap());
     Some(Subject { sandbox: Some(sandbox), ..Subject::new("isopod, overlay", backend, "/workspace") })
+}
+
+pub async fn leased() -> Option<Subject> {
+    let root = temp();
+    let mut config = Config::new(root.path());
+    config.allow = vec!["all".to_owned()];
+    let provider = Provider::open(config).unwrap();
+    let id = provider.acquire("thread", Some("user")).await.unwrap();
+    let host = root.path().join(id.to_string()).join("files");
+    let subject = Subject::new("leased", provider.get(id).unwrap(), "/workspace").on(root);
+    Some(Subject { host: Some(host), _provider: Some(provider), ..subject })
 }
 
 pub async fn local_shell() -> Option<Subject> {
