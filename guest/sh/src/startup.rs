@@ -95,7 +95,7 @@ impl Invocation {
                     let _ = isopod_sys::write_all(1, text.as_bytes());
                     return Err(0);
                 }
-                "--posix" => shell.options.switch(SetOption::POSIX, true),
+                "--posix" => shell.lean_to_posix(),
                 // There is no terminal and there are no start-up files: nothing to leave out.
                 "--norc" | "--noprofile" | "--noediting" | "--login" | "-l" => {}
                 long if long.starts_with("--") => return Err(shell.reject(long)),
@@ -158,9 +158,8 @@ impl Shell {
 
     /// What bash does when it is started as `sh`.
     fn lean_to_posix(&mut self) {
-        self.options.switch(SetOption::POSIX, true);
-        self.options.switch_shopt(Shopt::EXPAND_ALIASES, true);
-        self.variables.insert("POSIXLY_CORRECT", Variable::scalar("y"));
+        // It is an option that works, so it cannot be refused.
+        let _ = self.switch_option("sh", SetOption::POSIX, true);
     }
 
     fn begin(mut self, invocation: Invocation) -> u8 {
