@@ -14,6 +14,7 @@ use isopod::error::Errno;
 use isopod::vfs::Rules;
 use isopod::{Limits, Sandbox};
 use serde_json::Value;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::runtime;
 
@@ -92,6 +93,45 @@ fn an_audit_records_intent_and_outcome_of_everything() {
     assert_eq!(found[5]["error"], "/tmp/none: No such file or directory");
     assert!(found.iter().all(|record| record["actor"] == "agent 7" && record["time_us"].is_u64()));
     assert!(found.iter().filter(|record| record["event"] == "outcome").all(|record| record["duration_us"].is_u64()));
+}
+
+/// Keeps what a subscriber writes.
+impl std::io::Write for Records {
+    fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
+        self.record(line).map(|()| line.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn the_records_of_an_audit_are_tracing_events_too() {
+    let (records, events) = (Records::default(), Records::default());
+    let writer = events.clone();
+    let subscriber = tracing_subscriber::fmt().json().with_writer(move || writer.clone()).finish();
+    let inner = isopod();
+    let (written, traced) = (Audit::around(inner.clone(), records.clone(), "a\n7"), Audit::traced(inner, "t"));
+    let _subscribed = subscriber.set_default();
+    runtime().block_on(async {
+        put(&written, "/tmp/f", "12345").await.unwrap();
+        written.read(ReadRequest::lines("/tmp/none", 0, 1)).await.unwrap_err();
+        written.sandbox().unwrap().execute("echo hi\nexit 3".into()).await.unwrap();
+        traced.glob(GlobRequest::new("*", "/tmp")).await.unwrap();
+    });
+    let mut expected = records.parsed();
+    for record in &mut expected {
+        record.as_object_mut().unwrap().remove("time_us");
+    }
+    let found = events.parsed();
+    assert!(found.iter().all(|event| event["target"] == "isopod::audit" && event["level"] == "INFO"));
+    let fields: Vec<Value> = found.iter().map(|event| event["fields"].clone()).collect();
+    assert_eq!(fields[..6], expected);
+    assert_eq!(fields[5]["command"], "echo hi\nexit 3");
+    assert_eq!((fields[5]["exit_code"].as_u64(), fields[5]["bytes"].as_u64()), (Some(3), Some(3)));
+    assert_eq!((&fields[6]["event"], &fields[6]["pattern"]), (&"intent".into(), &"*".into()));
+    assert_eq!((&fields[7]["outcome"], &fields[7]["actor"]), (&"ok".into(), &"t".into()));
 }
 
 #[test]

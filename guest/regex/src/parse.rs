@@ -394,7 +394,7 @@ impl<'a> Parser<'a> {
         if self.rules.dot_not_nul {
             set.except(0);
         }
-        self.finish(set)
+        self.finish(set, true)
     }
 
     fn class(&self, class: Class, negated: bool) -> Node {
@@ -403,7 +403,7 @@ impl<'a> Parser<'a> {
         if negated {
             set.negate();
         }
-        self.finish(set)
+        self.finish(set, false)
     }
 
     fn bracket(&mut self) -> Result<Box<Set>, Error> {
@@ -417,7 +417,8 @@ impl<'a> Parser<'a> {
         let mut set = self.new_set();
         reader.read(&mut set)?;
         self.at = reader.at;
-        match self.finish(set) {
+        let is_negated = set.is_negated();
+        match self.finish(set, is_negated) {
             Node::Set(set) => Ok(set),
             _ => Err(Error::Bracket),
         }
@@ -427,8 +428,10 @@ impl<'a> Parser<'a> {
         Set::new(self.encoding(), self.flags.icase)
     }
 
-    fn finish(&self, mut set: Set) -> Node {
+    /// A set of this expression. Within lines, `.` and `[^x]` leave out the newline; `[x\n]` and `\W` do not.
+    fn finish(&self, mut set: Set, is_about_the_rest: bool) -> Node {
         match self.flags.lines {
+            Lines::Within(_) if !is_about_the_rest => {}
             Lines::Records(end) | Lines::Within(end) => set.except(Symbol::from(end)),
             Lines::None => {}
         }

@@ -65,6 +65,10 @@ impl Set {
         self.negated = true;
     }
 
+    pub(crate) fn is_negated(&self) -> bool {
+        self.negated
+    }
+
     pub(crate) fn except(&mut self, symbol: Symbol) {
         self.except.push(symbol);
     }

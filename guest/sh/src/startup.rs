@@ -100,7 +100,7 @@ impl Invocation {
                     return Err(0);
                 }
                 "--live" => live = true,
-                "--posix" => shell.options.switch(SetOption::POSIX, true),
+                "--posix" => shell.lean_to_posix(),
                 // There is no terminal and there are no start-up files: nothing to leave out.
                 "--norc" | "--noprofile" | "--noediting" | "--login" | "-l" => {}
                 long if long.starts_with("--") => return Err(shell.reject(long)),
@@ -165,9 +165,8 @@ impl Shell {
 
     /// What bash does when it is started as `sh`.
     fn lean_to_posix(&mut self) {
-        self.options.switch(SetOption::POSIX, true);
-        self.options.switch_shopt(Shopt::EXPAND_ALIASES, true);
-        self.variables.insert("POSIXLY_CORRECT", Variable::scalar("y"));
+        // It is an option that works, so it cannot be refused.
+        let _ = self.switch_option("sh", SetOption::POSIX, true);
     }
 
     fn begin(mut self, invocation: Invocation) -> u8 {

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
 use super::super::{Backend, BackendError, Result};
-use super::gate::{Call, Gate, Guarded, Outcome, Permit};
+use super::gate::{Call, Gate, Guarded, Operation, Outcome, Permit};
 
 /// Where records go. Each is handed over whole, with its end of line, so that records of several writers do not mix.
 pub trait AuditSink: Send + Sync + 'static {
@@ -28,8 +28,12 @@ impl<W: Write + Send + 'static> AuditSink for Mutex<W> {
 
 /// Writes JSON lines: the intent before an operation, the outcome after it. An operation whose intent cannot be recorded
 /// is not done, so nothing is done unrecorded. JSON escapes what would end or forge a line.
+///
+/// Each record is a `tracing` event too, of the target `isopod::audit` and the level INFO, with the same fields but for
+/// the time, which a subscriber has. Texts of the guest are fields and never the message, so a subscriber that escapes
+/// what it writes cannot be deceived. Only the sink can refuse: a subscriber does not say whether it kept an event.
 pub struct Audit {
-    sink: Box<dyn AuditSink>,
+    sink: Option<Box<dyn AuditSink>>,
     actor: String,
     next: AtomicU64,
     /// The numbers of the intents that have no outcome yet, by what was asked.
@@ -39,28 +43,43 @@ pub struct Audit {
 impl Audit {
     /// Around a backend, on behalf of `actor`.
     pub fn around(inner: Arc<dyn Backend>, sink: impl AuditSink, actor: impl Into<String>) -> Guarded<Audit> {
-        let (sink, actor) = (Box::new(sink), actor.into());
+        Audit::with(inner, Some(Box::new(sink)), actor.into())
+    }
+
+    /// The same with `tracing` events alone.
+    pub fn traced(inner: Arc<dyn Backend>, actor: impl Into<String>) -> Guarded<Audit> {
+        Audit::with(inner, None, actor.into())
+    }
+
+    fn with(inner: Arc<dyn Backend>, sink: Option<Box<dyn AuditSink>>, actor: String) -> Guarded<Audit> {
         Guarded::new(inner, Audit { sink, actor, next: AtomicU64::new(1), open: Mutex::default() })
     }
 
-    fn write(&self, event: &str, number: u64, call: &Call, facts: Map<String, Value>) -> io::Result<()> {
+    fn record<'a>(&'a self, event: &'static str, number: u64, call: &'a Call) -> Record<'a> {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let mut record = Map::new();
-        record.insert("time_us".to_owned(), json!(since.as_micros() as u64));
-        record.insert("event".to_owned(), json!(event));
-        record.insert("number".to_owned(), json!(number));
-        record.insert("actor".to_owned(), json!(self.actor));
-        record.insert("operation".to_owned(), json!(call.operation));
-        let texts = [("path", &call.path), ("pattern", &call.pattern), ("command", &call.command), ("cwd", &call.cwd)];
-        for (name, text) in texts {
-            if let Some(text) = text {
-                record.insert(name.to_owned(), json!(text));
-            }
+        Record {
+            time_us: since.as_micros() as u64,
+            event,
+            number,
+            actor: &self.actor,
+            operation: call.operation,
+            path: call.path.as_deref(),
+            pattern: call.pattern.as_deref(),
+            command: call.command.as_deref(),
+            cwd: call.cwd.as_deref(),
+            outcome: None,
+            duration_us: None,
+            bytes: call.bytes,
+            exit_code: None,
+            error: None,
         }
-        record.extend(facts);
-        let mut line = Value::Object(record).to_string();
-        line.push('\n');
-        self.sink.record(line.as_bytes())
+    }
+
+    fn write(&self, record: &Record<'_>) -> io::Result<()> {
+        let Some(sink) = &self.sink else { return Ok(()) };
+        let mut line = serde_json::to_vec(record)?;
+        line.push(b'\n');
+        sink.record(&line)
     }
 
     fn open(&self) -> std::sync::MutexGuard<'_, Vec<(Call, u64)>> {
@@ -68,18 +87,65 @@ impl Audit {
     }
 }
 
+/// A line of the record.
+#[derive(Serialize)]
+struct Record<'a> {
+    time_us: u64,
+    event: &'static str,
+    number: u64,
+    actor: &'a str,
+    operation: Operation,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pattern: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cwd: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outcome: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration_us: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+impl Record<'_> {
+    fn trace(&self) {
+        tracing::info!(
+            target: "isopod::audit",
+            event = self.event,
+            number = self.number,
+            actor = self.actor,
+            operation = self.operation.name(),
+            path = self.path,
+            pattern = self.pattern,
+            command = self.command,
+            cwd = self.cwd,
+            outcome = self.outcome,
+            duration_us = self.duration_us,
+            bytes = self.bytes,
+            exit_code = self.exit_code,
+            error = self.error.as_deref(),
+        );
+    }
+}
+
 #[async_trait]
 impl Gate for Audit {
     async fn admit(&self, call: &Call, _inner: &dyn Backend) -> Result<Permit> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let mut facts = Map::new();
-        if let Some(bytes) = call.bytes {
-            facts.insert("bytes".to_owned(), json!(bytes));
-        }
-        self.write("intent", number, call, facts).map_err(|error| BackendError::Refused {
+        let record = self.record("intent", number, call);
+        self.write(&record).map_err(|error| BackendError::Refused {
             layer: "audit",
             reason: format!("cannot be recorded: {error}"),
         })?;
+        record.trace();
         self.open().push((call.clone(), number));
         Ok(None)
     }
@@ -90,24 +156,21 @@ impl Gate for Audit {
             let at = open.iter().position(|(other, _)| other == call);
             at.map_or(0, |at| open.swap_remove(at).1)
         };
-        let mut facts = Map::new();
         let word = match outcome {
             Outcome { is_cancelled: true, .. } => "cancelled",
             Outcome { error: Some(_), .. } => "error",
             _ => "ok",
         };
-        facts.insert("outcome".to_owned(), json!(word));
-        facts.insert("duration_us".to_owned(), json!(outcome.duration.as_micros() as u64));
-        if let Some(bytes) = outcome.bytes {
-            facts.insert("bytes".to_owned(), json!(bytes));
-        }
-        if let Some(code) = outcome.exit_code {
-            facts.insert("exit_code".to_owned(), json!(code));
-        }
-        if let Some(error) = outcome.error {
-            facts.insert("error".to_owned(), json!(error.to_string()));
-        }
+        let record = Record {
+            outcome: Some(word),
+            duration_us: Some(outcome.duration.as_micros() as u64),
+            bytes: outcome.bytes,
+            exit_code: outcome.exit_code,
+            error: outcome.error.map(ToString::to_string),
+            ..self.record("outcome", number, call)
+        };
         // The deed is done: there is nobody left to refuse it to.
-        let _ = self.write("outcome", number, call, facts);
+        let _ = self.write(&record);
+        record.trace();
     }
 }

@@ -17,7 +17,7 @@ use crate::sandbox::Chunk;
 
 /// The operations of a backend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(into = "&'static str")]
 #[allow(missing_docs, reason = "the names of the operations")]
 pub enum Operation {
     Ls,
@@ -31,6 +31,31 @@ pub enum Operation {
     Download,
     Resolve,
     Execute,
+}
+
+impl Operation {
+    /// Its name in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Operation::Ls => "ls",
+            Operation::Read => "read",
+            Operation::Write => "write",
+            Operation::Edit => "edit",
+            Operation::Delete => "delete",
+            Operation::Glob => "glob",
+            Operation::Grep => "grep",
+            Operation::Upload => "upload",
+            Operation::Download => "download",
+            Operation::Resolve => "resolve",
+            Operation::Execute => "execute",
+        }
+    }
+}
+
+impl From<Operation> for &'static str {
+    fn from(operation: Operation) -> &'static str {
+        operation.name()
+    }
 }
 
 /// An operation that someone asks for.

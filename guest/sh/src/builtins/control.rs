@@ -1,6 +1,7 @@
 //! `break`, `continue`, `return`, `exit`
 
 use crate::exec::Control;
+use crate::state::options::SetOption;
 use crate::state::{Shell, Stop};
 
 pub(super) fn break_loop(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
@@ -19,7 +20,9 @@ fn leave_loops(shell: &mut Shell, arguments: &[String], stop: fn(u32) -> Stop) -
         .filter(|c| matches!(c, Control::Loop(_)))
         .count() as u32;
     if loops == 0 {
-        shell.complain_as(&arguments[0], "only meaningful in a `for', `while', or `until' loop");
+        if !shell.options.has(SetOption::POSIX) {
+            shell.complain_as(&arguments[0], "only meaningful in a `for', `while', or `until' loop");
+        }
         return Ok(0);
     }
     shell.status = 0;

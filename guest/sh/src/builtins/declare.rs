@@ -4,7 +4,7 @@ use super::listing;
 use crate::exec::Arguments;
 use crate::order::sort_texts;
 use crate::state::associative::Associative;
-use crate::state::options::Shopt;
+use crate::state::options::{SetOption, Shopt};
 use crate::state::variable::{Attributes, Value, Variable};
 use crate::state::{Shell, Stop, into_indexed};
 use crate::syntax::tree::{Assigned, Assignment};
@@ -82,8 +82,8 @@ pub(super) fn declare_argument(
     let result = declare_one(shell, &arguments.list[at], array.as_deref(), request);
     shell.evaluating = outer;
     match result {
-        // The message is out; the other arguments are declared all the same.
-        Err(Stop::Discard) => Ok(1),
+        // The message is out; the other arguments are declared all the same, where POSIX does not end the shell.
+        Err(Stop::Discard) if !(shell.options.has(SetOption::POSIX) && super::is_special(request.builtin)) => Ok(1),
         other => other,
     }
 }
@@ -252,6 +252,7 @@ fn declare_here(
     if read_only && (assigns || request.clear.has(Attributes::READONLY)) {
         let message = format!("{name}: readonly variable");
         match request.builtin {
+            "export" | "readonly" if shell.options.has(SetOption::POSIX) => return Err(shell.refuse(&message)),
             "export" | "readonly" => shell.complain(&message),
             builtin => shell.complain_as(builtin, &message),
         }

@@ -29,8 +29,13 @@ pub fn source(shell: &mut Shell, arguments: &[String]) -> Result<Option<Script>,
         return Ok(None);
     };
     let path = match name.contains('/') || !shell.options.shopt(Shopt::SOURCEPATH) {
-        true => name.clone(),
-        false => in_path(shell, name),
+        true => Some(name.clone()),
+        false => in_path(shell, name).or_else(|| (!shell.options.has(SetOption::POSIX)).then(|| name.clone())),
+    };
+    let Some(path) = path else {
+        shell.complain_as(&arguments[0], &format!("{name}: file not found"));
+        shell.status = 1;
+        return Ok(None);
     };
     match shell.read_script(&path) {
         Ok(text) => {
@@ -44,9 +49,6 @@ pub fn source(shell: &mut Shell, arguments: &[String]) -> Result<Option<Script>,
                 _ => shell.complain(&message),
             }
             shell.status = 1;
-            if shell.options.has(SetOption::POSIX) {
-                return Err(Stop::Exit);
-            }
             Ok(None)
         }
     }
@@ -65,14 +67,13 @@ fn first_argument(shell: &mut Shell, arguments: &[String]) -> Option<usize> {
     }
 }
 
-/// Where PATH has a file of this name; it need not be executable. The working directory comes last.
-fn in_path(shell: &Shell, name: &str) -> String {
+/// Where PATH has a file of this name; it need not be executable. The working directory comes after it, but not in POSIX.
+fn in_path(shell: &Shell, name: &str) -> Option<String> {
     let path = shell.text_of("PATH").unwrap_or_default();
     path.split(':')
         .filter(|d| !d.is_empty())
         .map(|directory| format!("{directory}/{name}"))
         .find(|candidate| files::stat(candidate, true).is_ok_and(|a| a.kind == Kind::File))
-        .unwrap_or_else(|| name.to_owned())
 }
 
 impl Shell {

@@ -3,6 +3,7 @@
 use super::declare::{Request, declare_argument};
 use super::listing;
 use crate::exec::Arguments;
+use crate::state::options::SetOption;
 use crate::state::variable::Attributes;
 use crate::state::{Shell, Stop};
 
@@ -39,7 +40,7 @@ fn mark(shell: &mut Shell, arguments: &Arguments, builtin: &'static str, attribu
         first += 1;
     }
     if arguments.list.len() == first || print {
-        print_all(shell, attribute, functions);
+        print_all(shell, builtin, attribute, functions);
         return Ok(0);
     }
     match remove {
@@ -74,14 +75,20 @@ fn mark(shell: &mut Shell, arguments: &Arguments, builtin: &'static str, attribu
     Ok(status)
 }
 
-fn print_all(shell: &mut Shell, attribute: Attributes, functions: bool) {
+fn print_all(shell: &mut Shell, builtin: &str, attribute: Attributes, functions: bool) {
     if functions {
         return;
     }
     for name in shell.names_with("") {
         let Some(variable) = shell.variable(&name) else { continue };
         if variable.is(attribute) {
-            let line = listing::declaration(&name, &variable) + "\n";
+            let mut line = listing::declaration(&name, &variable) + "\n";
+            // POSIX knows no `declare`.
+            if shell.options.has(SetOption::POSIX)
+                && let Some((_, shown)) = line.split_once(&format!(" {name}"))
+            {
+                line = format!("{builtin} {name}{shown}");
+            }
             drop(variable);
             shell.print(&line);
         }

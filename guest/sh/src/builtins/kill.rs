@@ -3,6 +3,7 @@
 use isopod_sys::process;
 
 use crate::arith;
+use crate::state::options::SetOption;
 use crate::state::traps::{signal_name, signal_number};
 use crate::state::{Shell, Stop};
 
@@ -93,6 +94,11 @@ fn real_signal(name: &str) -> Option<u8> {
 
 /// `kill -l`: all names, or the name of a number or status, or the number of a name.
 pub(super) fn list(shell: &mut Shell, which: &[String]) -> u8 {
+    if which.is_empty() && shell.options.has(SetOption::POSIX) {
+        let names: Vec<&str> = (1..32).filter_map(signal_name).collect();
+        shell.print(&(names.join(" ") + "\n"));
+        return 0;
+    }
     if which.is_empty() {
         let mut text = String::new();
         for number in 1..32u8 {

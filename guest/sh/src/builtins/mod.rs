@@ -140,6 +140,16 @@ pub fn find(name: &str) -> Option<Builtin> {
     TABLE.binary_search_by(|(n, _)| (*n).cmp(name)).ok().map(|i| TABLE[i].1)
 }
 
+/// Whether this is one of POSIX's special builtins: in POSIX mode assignments before it stay, and its errors end the
+/// shell.
+pub fn is_special(name: &str) -> bool {
+    const SPECIAL: [&str; 16] = [
+        ".", ":", "break", "continue", "eval", "exec", "exit", "export", "readonly", "return", "set", "shift",
+        "source", "times", "trap", "unset",
+    ];
+    SPECIAL.binary_search(&name).is_ok()
+}
+
 impl Shell {
     /// The builtin of this name, unless `enable -n` took it away.
     pub fn find_builtin(&self, name: &str) -> Option<Builtin> {

@@ -2,13 +2,16 @@
 
 use std::rc::Rc;
 
-use crate::state::options::SetOption;
+use crate::state::options::{SetOption, Shopt};
 use crate::state::variable::Variable;
 use crate::state::{Shell, Stop};
 
 pub(super) fn set(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
     if arguments.len() == 1 {
         shell.print_assignments();
+        if !shell.options.has(SetOption::POSIX) {
+            shell.print_functions(false);
+        }
         return Ok(0);
     }
     let mut at = 1;
@@ -98,6 +101,8 @@ impl Shell {
                 true => *self.variables.slot("POSIXLY_CORRECT") = Variable::scalar("y"),
                 false => self.variables.unset("POSIXLY_CORRECT"),
             }
+            self.options.switch_shopt(Shopt::EXPAND_ALIASES, on || self.interactive);
+            self.options.switch_shopt(Shopt::INHERIT_ERREXIT, on);
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use isopod_sys::process;
 
 use super::options;
 use crate::quote;
+use crate::state::options::SetOption;
 use crate::state::traps::{DEADLY, DEBUG, ERR, EXIT, INTERRUPT, RETURN, TIME_OVER, signal_name, signal_number};
 use crate::state::{Shell, Stop};
 
@@ -84,12 +85,13 @@ fn set(shell: &mut Shell, signal: u8, action: Option<&str>) {
 
 fn show(shell: &mut Shell, names: &[String]) -> u8 {
     let wanted: Vec<u8> = names.iter().filter_map(|n| signal_number(n)).collect();
+    let posix = shell.options.has(SetOption::POSIX);
     let lines: Vec<String> = shell
         .traps
         .iter()
         .filter(|(signal, _)| names.is_empty() || wanted.contains(signal))
         .map(|(signal, action)| {
-            let prefix = if (1..32).contains(&signal) { "SIG" } else { "" };
+            let prefix = if (1..32).contains(&signal) && !posix { "SIG" } else { "" };
             format!("trap -- {} {prefix}{}\n", quote::single(action), signal_name(signal).unwrap_or_default())
         })
         .collect();

@@ -4,7 +4,7 @@ use isopod_sys::files::{self, Kind};
 
 use super::options;
 use crate::exec::find_program;
-use crate::state::options::Shopt;
+use crate::state::options::{SetOption, Shopt};
 use crate::state::{Shell, Stop};
 use crate::syntax;
 
@@ -125,6 +125,9 @@ impl Meaning {
         match self {
             Meaning::Alias(value) => format!("{name} is aliased to `{value}'"),
             Meaning::Keyword => format!("{name} is a shell keyword"),
+            Meaning::Builtin if shell.options.has(SetOption::POSIX) && super::is_special(name) => {
+                format!("{name} is a special shell builtin")
+            }
             Meaning::Builtin => format!("{name} is a shell builtin"),
             Meaning::Program(path) => format!("{name} is {path}"),
             Meaning::Function => {

@@ -4,10 +4,11 @@ use std::rc::Rc;
 
 use super::simple::Next;
 use super::{Code, Control, Loop, Op, Stopwatch};
+use crate::builtins;
 use crate::state::options::SetOption;
 use crate::state::variable::Value;
 use crate::state::{Definition, Origin, Shell, Stop};
-use crate::syntax::tree::{Case, Function};
+use crate::syntax::tree::{Case, For, Function};
 use crate::syntax::{arith_text, condition_text, for_text, is_name, word_text};
 
 impl Shell {
@@ -106,7 +107,7 @@ impl Shell {
                 self.status = self.condition_status(condition)?;
                 self.finish_command()?;
             }
-            Op::Define(function) => self.define(function),
+            Op::Define(function) => self.define(function)?,
             Op::Coproc(coproc, line) => {
                 self.line = *line;
                 self.coprocess(coproc)?;
@@ -164,7 +165,7 @@ impl Shell {
                         // A name reference refers to each word in turn.
                         match self.is_reference(&node.name) {
                             true => self.variables.slot(&node.name).value = Value::Scalar(item),
-                            false => self.assign(&node.name, item)?,
+                            false => self.assign_for(node, item, at, *end)?,
                         }
                     }
                     None => *at = *end,
@@ -242,16 +243,33 @@ impl Shell {
         self.controls.push(Control::Loop(running));
     }
 
+    /// Gives the variable of a `for` its next word. One that cannot be assigned ends the loop with status 1.
+    fn assign_for(&mut self, node: &For, item: String, at: &mut usize, end: usize) -> Result<(), Stop> {
+        match self.assign(&node.name, item) {
+            Err(Stop::Discard) if !self.options.has(SetOption::POSIX) => {
+                self.end_loop_with(1);
+                *at = end;
+                Ok(())
+            }
+            assigned => assigned,
+        }
+    }
+
+    /// Sets the status that the innermost loop ends with.
+    fn end_loop_with(&mut self, status: u8) {
+        self.status = status;
+        if let Some(Control::Loop(running)) = self.controls.last_mut() {
+            running.status = status;
+        }
+    }
+
     /// An expression of `for ((…))`: a wrong one ends the loop with status 1.
     fn for_expression(&mut self, arith: &crate::syntax::tree::Arith, at: &mut usize, end: usize) -> Result<i64, Stop> {
         self.before_compound(|| format!("(({}))", arith_text(arith)))?;
         self.trace_arith(arith)?;
         match self.arith_for("((", arith) {
             Err(Stop::Discard) => {
-                self.status = 1;
-                if let Some(Control::Loop(running)) = self.controls.last_mut() {
-                    running.status = 1;
-                }
+                self.end_loop_with(1);
                 *at = end;
                 Ok(1)
             }
@@ -283,23 +301,31 @@ impl Shell {
         Ok(end)
     }
 
-    fn define(&mut self, function: &Rc<Function>) {
-        if function.name.contains(['$', '"', '\'', '`', '\\']) {
-            self.complain(&format!("`{}': not a valid identifier", function.name));
-            self.status = 1;
-            return;
+    fn define(&mut self, function: &Rc<Function>) -> Result<(), Stop> {
+        let posix = self.options.has(SetOption::POSIX);
+        let fault = match function.name.as_str() {
+            name if posix && builtins::is_special(name) => "is a special builtin",
+            name if posix && !is_name(name) => "not a valid identifier",
+            name if name.contains(['$', '"', '\'', '`', '\\']) => "not a valid identifier",
+            _ => "",
+        };
+        if !fault.is_empty() {
+            self.complain(&format!("`{}': {fault}", function.name));
+            self.status = if posix { 2 } else { 1 };
+            return if posix { Err(Stop::Exit) } else { Ok(()) };
         }
         let readonly = self.functions.get(function.name.as_str()).is_some_and(|d| d.readonly.get());
         if readonly {
             let message = format!("{}: readonly function", function.name);
             self.complain(&message);
             self.status = 1;
-            return;
+            return Ok(());
         }
         let definition = Definition::new(function.clone(), self.function_source());
         Rc::make_mut(&mut self.functions).insert(function.name.as_str().into(), definition);
         self.generation += 1;
         self.status = 0;
+        Ok(())
     }
 
     /// Where a function that is defined now says it comes from.
@@ -322,6 +348,13 @@ impl Shell {
 
     /// Ends a command early: undoes what encloses it, up to where it stops.
     fn unwind(&mut self, mut stop: Stop) -> Result<Resume, Stop> {
+        // In POSIX mode an error that gives up a line gives up the shell.
+        if stop == Stop::Discard && self.options.has(SetOption::POSIX) && !self.interactive {
+            self.status = self.fatal_status;
+            stop = Stop::Exit;
+        }
+        // A text has code of its own: a loop around it goes on in the code that runs it.
+        let mut around = None;
         // The EXIT trap sees the variables and files of the place where the shell ends.
         while stop != Stop::Exit && self.controls.len() > self.floor {
             let Some(control) = self.controls.pop() else { break };
@@ -340,7 +373,13 @@ impl Shell {
                         _ => running.next,
                     };
                     self.controls.push(Control::Loop(running));
-                    return Ok(Resume::At(to));
+                    return Ok(match around {
+                        Some(code) => Resume::In(code, to),
+                        None => Resume::At(to),
+                    });
+                }
+                (Control::Script(script), Stop::Break(_) | Stop::Continue(_)) => {
+                    around = Some(self.leave_script(*script).0);
                 }
                 (Control::Call(back), Stop::Return) => match self.leave_function(*back) {
                     Ok((code, at)) => return Ok(Resume::In(code, at)),

@@ -106,6 +106,10 @@ impl Shell {
     }
 
     fn redirect_target(&mut self, redirect: &Redirect) -> Result<String, Failure> {
+        // POSIX splits no word and matches no names here.
+        if self.options.has(SetOption::POSIX) && !self.interactive {
+            return Ok(self.expand_string(&redirect.target)?);
+        }
         let mut words = Vec::new();
         self.expand_word(&redirect.target, &mut words)?;
         match words.pop() {

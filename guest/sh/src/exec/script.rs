@@ -22,6 +22,8 @@ pub struct Script {
     at: usize,
     pub(super) undo: Undo,
     pub(super) temporary: bool,
+    /// A special builtin runs it in POSIX mode: a text that does not parse ends the shell.
+    pub(super) special: bool,
     /// The conditions around it.
     pub(super) guards: u32,
     /// Whether a command of it has run: an empty text succeeds.
@@ -48,7 +50,7 @@ impl Script {
 
     fn new(parser: Parser<'static>, title: Rc<str>, file: Option<SourcedFile>) -> Script {
         let (code, at, undo) = (Rc::default(), 0, Undo::default());
-        Script { parser, title, file, code, at, undo, temporary: false, guards: 0, ran: false }
+        Script { parser, title, file, code, at, undo, temporary: false, special: false, guards: 0, ran: false }
     }
 
     pub(super) fn is_file(&self) -> bool {
@@ -87,6 +89,7 @@ impl Shell {
         let warnings = std::mem::take(&mut script.parser.unfinished);
         let title = script.title.clone();
         let is_file = script.is_file();
+        let is_fatal = script.special && !is_file;
         let ran = std::mem::replace(&mut script.ran, true);
         self.controls.push(Control::Script(script));
         self.warn_of_unfinished(&warnings);
@@ -106,7 +109,7 @@ impl Shell {
                 let message = error.message(&prefix);
                 self.write_error(&message);
                 self.status = 2;
-                Ok(None)
+                if is_fatal { Err(Stop::Exit) } else { Ok(None) }
             }
         }
     }

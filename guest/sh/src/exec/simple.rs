@@ -6,6 +6,7 @@ use super::function::Entry;
 use super::redirect::Undo;
 use super::script::Script;
 use crate::builtins::{self, Builtin};
+use crate::state::options::SetOption;
 use crate::state::{Shell, Stop};
 use crate::syntax::tree::{Assigned, Assignment, Part, Simple, Word};
 
@@ -38,9 +39,14 @@ impl Shell {
         if arguments.list.is_empty() {
             return self.assignments_only(node);
         }
-        let temporary = !node.assignments.is_empty();
+        let mut temporary = !node.assignments.is_empty();
         if temporary {
             self.assign_temporarily(&node.assignments)?;
+        }
+        let special = self.options.has(SetOption::POSIX) && builtins::is_special(&arguments.list[0]);
+        if special && temporary {
+            self.variables.keep();
+            temporary = false;
         }
         self.trace_command(&arguments)?;
         let undo = match node.redirects.is_empty() {
@@ -54,6 +60,9 @@ impl Shell {
                     self.variables.leave();
                 }
                 self.status = 1;
+                if special {
+                    return Err(Stop::Exit);
+                }
                 self.done()
             }
         }
@@ -75,7 +84,9 @@ impl Shell {
             arguments.list.remove(0);
             return Ok(Next::Call(Box::new(Entry { definition, arguments: arguments.list, undo, temporary, last })));
         }
+        let special = self.options.has(SetOption::POSIX) && builtins::is_special(name);
         let result = match self.find_builtin(name) {
+            Some(builtin) if special => self.special_builtin(builtin, arguments, &mut undo),
             Some(builtin) => self.builtin(builtin, arguments, &mut undo),
             None => self.program(&arguments.list).map(|()| Next::Go),
         };
@@ -83,6 +94,7 @@ impl Shell {
         if let Ok(Next::Script(mut script)) = result {
             script.undo = undo;
             script.temporary = temporary;
+            script.special = special;
             return Ok(Next::Script(script));
         }
         if temporary {
@@ -93,8 +105,39 @@ impl Shell {
         self.done()
     }
 
-    /// Runs a builtin and writes its output.
+    /// Runs a builtin. An error in it fails the builtin.
     fn builtin(&mut self, builtin: Builtin, arguments: Arguments, undo: &mut Undo) -> Result<Next, Stop> {
+        match self.call_builtin(builtin, arguments, undo) {
+            Err(Stop::Discard) => {
+                self.status = 1;
+                Ok(Next::Go)
+            }
+            result => result,
+        }
+    }
+
+    /// Runs a special builtin in POSIX mode. An error in it ends the shell.
+    fn special_builtin(&mut self, builtin: Builtin, arguments: Arguments, undo: &mut Undo) -> Result<Next, Stop> {
+        let next = match self.call_builtin(builtin, arguments, undo) {
+            Err(Stop::Discard) => {
+                self.status = 1;
+                return Err(Stop::Exit);
+            }
+            next => next?,
+        };
+        let failed = match builtin {
+            Builtin::Plain(_) | Builtin::Declaration(_) | Builtin::Eval => self.status == 2,
+            Builtin::Source => self.status != 0,
+            Builtin::Exec | Builtin::Command | Builtin::Builtin => false,
+        };
+        match next {
+            Next::Go if failed => Err(Stop::Exit),
+            next => Ok(next),
+        }
+    }
+
+    /// Runs a builtin and writes its output.
+    fn call_builtin(&mut self, builtin: Builtin, arguments: Arguments, undo: &mut Undo) -> Result<Next, Stop> {
         let status = match builtin {
             Builtin::Plain(run) => run(self, &arguments.list),
             Builtin::Declaration(run) => run(self, &arguments),
@@ -120,12 +163,7 @@ impl Shell {
     /// Writes a builtin's output and notes its status.
     fn settle(&mut self, arguments: &[String], status: Result<u8, Stop>) -> Result<Next, Stop> {
         let written = self.flush_output();
-        match status {
-            Ok(status) => self.status = status,
-            // An error in a builtin fails the builtin.
-            Err(Stop::Discard) => self.status = 1,
-            Err(stop) => return Err(stop),
-        }
+        self.status = status?;
         if let Err(errno) = written {
             let message = format!("write error: {}", isopod_sys::text(errno));
             self.complain_as(&arguments[0], &message);

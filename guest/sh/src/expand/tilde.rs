@@ -4,6 +4,7 @@ use isopod_sys::{Fd, files};
 
 use super::sink::Sink;
 use crate::state::Shell;
+use crate::state::options::SetOption;
 use crate::syntax::name_length;
 
 impl Shell {
@@ -13,8 +14,12 @@ impl Shell {
     pub(super) fn expand_tildes(&mut self, text: &str, first: bool, ends: bool, sink: &mut Sink) {
         let mut rest = text;
         let mut at_start = first;
-        // An argument that looks like an assignment is treated like one.
-        let name = if first && !sink.assignment { name_length(text.as_bytes()) } else { 0 };
+        // An argument that looks like an assignment is treated like one, but not in POSIX.
+        let name = if first && !sink.assignment && !self.options.has(SetOption::POSIX) {
+            name_length(text.as_bytes())
+        } else {
+            0
+        };
         if name > 0 && text[name..].starts_with("=~") {
             sink.assignment = true;
             sink.bare(&text[..=name]);

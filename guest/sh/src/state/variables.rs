@@ -135,6 +135,21 @@ impl Variables {
         names
     }
 
+    /// Ends the innermost scope and lets its variables stay as they are.
+    pub fn keep(&mut self) {
+        let Some(scope) = self.scopes.pop() else { return };
+        if self.subshells == 0 {
+            return;
+        }
+        // They are changes of the subshell that they were made in.
+        for (name, old) in scope.hidden {
+            let Some(subshell) = self.scopes.iter().rposition(|s| s.kind == ScopeKind::Subshell) else { return };
+            if self.owner(&name).is_none() && !self.scopes[subshell].hides(&name) {
+                self.scopes[subshell].hidden.push((name, old));
+            }
+        }
+    }
+
     /// Hides the variable in the innermost scope, so that the name is free there. False if it is hidden
     /// already.
     pub fn hide(&mut self, name: &str) -> bool {
