@@ -140,7 +140,7 @@ pub(super) async fn pass_on(mut execution: Execution, raw: bool) -> io::Result<u
     Ok(exit_code)
 }
 
-fn as_json(output: &Output) -> Value {
+pub(super) fn as_json(output: &Output) -> Value {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     json!({
         "exit_code": output.exit_code,

@@ -47,6 +47,17 @@ fn the_options_are_those_of_run() {
     assert_eq!(piped(&["shell", "echo hi"], "").code, Some(2));
 }
 
+#[test]
+fn each_command_is_answered_with_a_line_of_json() {
+    let answer = piped(&["shell", "--json"], "x=1\nfor i in a\ndo echo $x $i; echo e >&2; done\n(exit 3)\n");
+    let answers: Vec<serde_json::Value> =
+        answer.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let facts: Vec<_> =
+        answers.iter().map(|a| (a["exit_code"].as_i64().unwrap(), a["stdout"].as_str().unwrap())).collect();
+    assert_eq!(facts, [(0, ""), (0, "1 a\n"), (3, "")], "{}", answer.stderr);
+    assert_eq!((answers[1]["stderr"].as_str(), answer.code), (Some("e\n"), Some(3)));
+}
+
 /// A terminal with `isopod shell` on the other side.
 struct Terminal {
     keys: File,

@@ -9,9 +9,10 @@ use std::process::ExitCode;
 
 use clap::Args;
 use isopod::{BuildError, Command, ExecuteError, Sandbox, Session};
+use tokio::io::AsyncWriteExt;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::run::{code_of, pass_on, settle};
+use super::run::{as_json, code_of, pass_on, settle};
 use super::settings::Settings;
 use super::{BROKEN_PIPE, NO_SANDBOX, USAGE, block_on, refuse};
 use editor::{Editor, Line};
@@ -28,14 +29,19 @@ use source::Source;
 ///   isopod shell --dir .
 ///   isopod shell --overlay . --diff
 ///   printf 'cd /tmp\npwd\n' | isopod shell
+///   printf 'x=1\necho $x\n' | isopod shell --json
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Shell {
     #[command(flatten)]
     settings: Settings,
 
-    /// Do not escape control characters when the output goes to a terminal
+    /// Read commands from standard input and answer each with one line of JSON, as `run --json` has it
     #[arg(long)]
+    json: bool,
+
+    /// Do not escape control characters when the output goes to a terminal
+    #[arg(long, conflicts_with = "json")]
     raw: bool,
 }
 
@@ -56,9 +62,16 @@ impl Shell {
             (Ok(session), Ok(keys)) => (session, keys),
             (Err(why), _) | (_, Err(why)) => return refuse(NO_SANDBOX, why),
         };
-        let mut dialogue =
-            Dialogue { sandbox: &sandbox, session, keys, settings: &self.settings, raw: self.raw, status: 0 };
-        let ended = match io::stdin().is_terminal() && io::stdout().is_terminal() {
+        let mut dialogue = Dialogue {
+            sandbox: &sandbox,
+            session,
+            keys,
+            settings: &self.settings,
+            json: self.json,
+            raw: self.raw,
+            status: 0,
+        };
+        let ended = match !self.json && io::stdin().is_terminal() && io::stdout().is_terminal() {
             true => dialogue.with_person().await,
             false => dialogue.with_pipe().await,
         };
@@ -83,6 +96,7 @@ struct Dialogue<'a> {
     session: Session,
     keys: Signal,
     settings: &'a Settings,
+    json: bool,
     raw: bool,
     status: u8,
 }
@@ -122,24 +136,34 @@ impl Dialogue<'_> {
     async fn execute(&mut self, command: Command) -> Result<(), End> {
         // Who sits there sees what takes long, and has Ctrl-C.
         let time = self.settings.timeout().unwrap_or(self.sandbox.limits().wall_max);
-        let execution = match self.session.stream(command.timeout(time)).await {
-            Ok(execution) => execution,
-            Err(ExecuteError::Ended) => return Ok(()),
-            Err(error) => {
-                super::say(&error);
-                self.status = code_of(&error);
-                return Ok(());
-            }
-        };
-        let mut work = std::pin::pin!(pass_on(execution, self.raw));
+        let mut work = std::pin::pin!(answer(&self.session, command.timeout(time), self.json, self.raw));
         loop {
             tokio::select! {
                 done = &mut work => {
-                    self.status = done.map_err(|_| End::Unread)?;
+                    match done {
+                        Ok(status) => self.status = status.map_err(|_| End::Unread)?,
+                        Err(ExecuteError::Ended) => {}
+                        Err(error) => {
+                            super::say(&error);
+                            self.status = code_of(&error);
+                        }
+                    }
                     return Ok(());
                 }
                 _ = self.keys.recv() => self.session.interrupt(),
             }
         }
     }
+}
+
+/// Executes a command, hands on what it writes or says in JSON what it was, and returns its status.
+async fn answer(session: &Session, command: Command, json: bool, raw: bool) -> Result<io::Result<u8>, ExecuteError> {
+    if !json {
+        return Ok(pass_on(session.stream(command).await?, raw).await);
+    }
+    let output = session.execute(command).await?;
+    let line = format!("{}\n", as_json(&output));
+    let mut stdout = tokio::io::stdout();
+    let written = async { stdout.write_all(line.as_bytes()).await.and(stdout.flush().await) };
+    Ok(written.await.map(|()| output.exit_code))
 }
