@@ -9,11 +9,12 @@
 //! - `output`: standard output in large pieces, and complaints on standard error
 //! - `pattern`, `moment`, `mode`: names, dates and permissions as people write them, for programs that choose files
 //! - `input`, `quote`, `path`, `prompt`, `human`, `size`, `width`, `version`, `signals`, `duration`, `accounts`,
-//!   `calendar`, `child`: what several programs share
+//!   `calendar`, `child`, `digits`: what several programs share
 
 pub mod accounts;
 pub mod calendar;
 pub mod child;
+pub mod digits;
 pub mod duration;
 pub mod human;
 pub mod input;
