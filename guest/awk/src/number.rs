@@ -1,5 +1,7 @@
 //! Numbers from text and to text.
 
+use isopod_gnu::digits;
+
 /// Powers of ten that a double holds exactly: a mantissa below 2^53 times or over one of them is rounded once.
 const TENS: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
@@ -111,27 +113,8 @@ pub(crate) fn write_whole(number: f64, out: &mut Vec<u8>) {
     if number.abs() >= 1e18 {
         out.extend_from_slice(format!("{number:.0}").as_bytes());
     } else {
-        write_integer(number as i64, out);
+        digits::push(number as i64, out);
     }
-}
-
-/// Digits of an integer.
-pub(crate) fn write_integer(number: i64, out: &mut Vec<u8>) {
-    let mut digits = [0; 20];
-    let mut at = digits.len();
-    let mut left = number.unsigned_abs();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (left % 10) as u8;
-        left /= 10;
-        if left == 0 {
-            break;
-        }
-    }
-    if number < 0 {
-        out.push(b'-');
-    }
-    out.extend_from_slice(&digits[at..]);
 }
 
 /// Infinity and what is no number, with the sign that gawk always shows.

@@ -7,19 +7,23 @@
 //! - `program`: what a program is, and how one is started by its name in /bin
 //! - `options`: GNU's `getopt_long`, over a table
 //! - `output`: standard output in large pieces, and complaints on standard error
-//! - `input`, `quote`, `path`, `prompt`, `glob`, `human`, `size`, `width`, `version`, `signals`, `duration`,
-//!   `accounts`, `calendar`, `child`: what several programs share
+//! - `pattern`, `moment`, `mode`: names, dates and permissions as people write them, for programs that choose files
+//! - `input`, `quote`, `path`, `prompt`, `human`, `size`, `width`, `version`, `signals`, `duration`, `accounts`,
+//!   `calendar`, `child`, `digits`: what several programs share
 
 pub mod accounts;
 pub mod calendar;
 pub mod child;
+pub mod digits;
 pub mod duration;
-pub mod glob;
 pub mod human;
 pub mod input;
+pub mod mode;
+pub mod moment;
 pub mod options;
 pub mod output;
 pub mod path;
+pub mod pattern;
 pub mod program;
 pub mod prompt;
 pub mod quote;

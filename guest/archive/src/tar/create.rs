@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::io;
 
-use isopod_find::mode;
 use isopod_gnu::accounts;
+use isopod_gnu::mode;
 use isopod_gnu::output::Out;
 use isopod_gnu::program::Call;
 use isopod_sys::files::{self, Attributes, Kind, OpenFlags};

@@ -1,7 +1,7 @@
 //! `tar t`, and the lines of `-v`.
 
-use isopod_find::mode;
 use isopod_gnu::calendar::Date;
+use isopod_gnu::mode;
 use isopod_gnu::output::Out;
 use isopod_gnu::program::Call;
 use isopod_sys::text;

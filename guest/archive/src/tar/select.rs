@@ -1,6 +1,6 @@
 //! Which members: by name, by pattern, and which not.
 
-use isopod_find::pattern::{Pattern, Rules};
+use isopod_gnu::pattern::{Pattern, Rules};
 
 /// Patterns of names that are left out.
 #[derive(Default)]
@@ -18,7 +18,12 @@ struct Exclusion {
 impl Exclusions {
     /// Adds a pattern; an anchored one matches from the start of a name, another after any slash.
     pub(super) fn add(&mut self, text: &str, how: Matching, from: usize) {
-        let rules = Rules { leading_directory: true, slash_is_special: !how.stars_match_slashes, fold: how.folds };
+        let rules = Rules {
+            leading_directory: true,
+            slash_is_special: !how.stars_match_slashes,
+            fold: how.folds,
+            ..Rules::default()
+        };
         let text = text.strip_suffix('/').filter(|text| !text.is_empty()).unwrap_or(text);
         self.patterns.push(Exclusion { pattern: how.pattern(text, rules), is_anchored: how.is_anchored, from });
     }
@@ -69,7 +74,7 @@ struct Name {
 impl Wanted {
     /// No names are all members.
     pub(super) fn new(names: &[(String, usize)], how: Matching) -> Wanted {
-        let rules = Rules { leading_directory: true, slash_is_special: false, fold: how.folds };
+        let rules = Rules { leading_directory: true, fold: how.folds, ..Rules::default() };
         let name = |(text, directory): &(String, usize)| {
             let trimmed = text.strip_suffix('/').filter(|text| !text.is_empty()).unwrap_or(text);
             Name { text: text.clone(), pattern: how.pattern(trimmed, rules), directory: *directory, is_found: false }

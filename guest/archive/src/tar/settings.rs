@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use isopod_find::moment;
+use isopod_gnu::moment;
 use isopod_gnu::options;
 use isopod_gnu::output::read_file;
 use isopod_gnu::program::Call;

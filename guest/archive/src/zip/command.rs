@@ -1,6 +1,6 @@
 //! The command lines of `zip` and `unzip`, whose lists of names end at the next option.
 
-use isopod_find::pattern::{Pattern, Rules};
+use isopod_gnu::pattern::{Pattern, Rules};
 
 /// A command line, taken apart.
 #[derive(Default)]

@@ -75,7 +75,7 @@ pub(super) fn from_dos_time(time: u16, date: u16) -> u64 {
     let (year, month, day) =
         (1980 + i64::from(date >> 9), i64::from(date >> 5 & 15).max(1), i64::from(date & 31).max(1));
     let text = format!("{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02}", time >> 11, time >> 5 & 63, (time & 31) * 2);
-    let nanos = isopod_find::moment::parse(&text, 0).unwrap_or(0);
+    let nanos = isopod_gnu::moment::parse(&text, 0).unwrap_or(0);
     u64::try_from(nanos / 1_000_000_000).unwrap_or(0)
 }
 

@@ -3,6 +3,7 @@
 use std::io::{self, Cursor, Read};
 
 use isopod_gnu::output::Out;
+use isopod_gnu::pattern::Pattern;
 use isopod_gnu::program::Call;
 use isopod_sys::files::{self, Attributes, Kind, OpenFlags};
 use isopod_sys::{fs, text, write_all};
@@ -12,7 +13,6 @@ use super::directory;
 use super::entry::{DEFLATED, DIRECTORY, Entry, FILE, LINK, UTF8, percent};
 use super::write::Writer;
 use crate::stream::{Sink, Source};
-use isopod_find::pattern::Pattern;
 
 const NOTHING: u8 = 12;
 

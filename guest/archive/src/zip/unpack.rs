@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 use isopod_gnu::output::Out;
+use isopod_gnu::pattern::Pattern;
 use isopod_gnu::program::Call;
 use isopod_sys::files::{self, Kind, OpenFlags};
 use isopod_sys::{Errno, fs, process, text, write_all};
@@ -14,7 +15,6 @@ use super::entry::{DEFLATED, ENCRYPTED, Entry, STORED};
 use super::{directory, listing};
 use crate::stream::{Sink, Source};
 use crate::target::{Refusal, Target};
-use isopod_find::pattern::Pattern;
 
 /// The main function.
 pub(super) fn run(call: &Call) -> u8 {

@@ -9,6 +9,8 @@ mod blocks;
 mod integers;
 mod texts;
 
+use isopod_gnu::digits;
+
 use crate::number;
 use crate::value::Value;
 use blocks::Blocks;
@@ -58,7 +60,7 @@ impl Array {
                 }
                 if self.all_as_text {
                     let mut text = Vec::new();
-                    number::write_integer(number, &mut text);
+                    digits::push(number, &mut text);
                     return self.texts.as_ref()?.get(&text);
                 }
                 self.integers.as_ref()?.get(number)
@@ -93,7 +95,7 @@ impl Array {
                     Some(blocks) if in_blocks => blocks.element(number),
                     _ if self.all_as_text => {
                         let mut text = Vec::new();
-                        number::write_integer(number, &mut text);
+                        digits::push(number, &mut text);
                         self.texts.get_or_insert_default().element(&text)
                     }
                     _ => self.integers.get_or_insert_default().element(number),
@@ -116,7 +118,7 @@ impl Array {
     fn is_outside(&self, number: i64) -> bool {
         if self.all_as_text {
             let mut text = Vec::new();
-            number::write_integer(number, &mut text);
+            digits::push(number, &mut text);
             self.texts.as_ref().is_some_and(|texts| texts.get(&text).is_some())
         } else {
             self.integers.as_ref().is_some_and(|integers| integers.get(number).is_some())
@@ -129,7 +131,7 @@ impl Array {
                 self.blocks.as_mut().is_some_and(|blocks| blocks.remove(number))
                     || if self.all_as_text {
                         let mut text = Vec::new();
-                        number::write_integer(number, &mut text);
+                        digits::push(number, &mut text);
                         self.texts.as_mut().is_some_and(|texts| texts.remove(&text))
                     } else {
                         self.integers.as_mut().is_some_and(|integers| integers.remove(number))
@@ -162,7 +164,7 @@ impl Array {
 
 fn integer_key(number: i64) -> Value {
     let mut text = Vec::new();
-    number::write_integer(number, &mut text);
+    digits::push(number, &mut text);
     Value::string(&text)
 }
 

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use isopod_gnu::options::Opt;
+use isopod_gnu::pattern::Pattern;
 use isopod_gnu::program::Call;
 use isopod_gnu::quote;
 use isopod_regex::{Flags, Regex, Syntax};
@@ -98,7 +99,7 @@ pub(super) struct Settings {
     pub new_file: bool,
     pub new_first_file: bool,
     pub ignore_name_case: bool,
-    pub exclude: Vec<String>,
+    pub exclude: Vec<Pattern>,
     pub starting_file: Option<String>,
     pub from_file: Option<String>,
     pub to_file: Option<String>,
@@ -153,11 +154,12 @@ impl Settings {
                 "ignore-trailing-space" => whitespace = whitespace.and(Whitespace::Trailing),
                 "ignore-space-change" => whitespace = whitespace.and(Whitespace::Amount),
                 "ignore-all-space" => whitespace = Whitespace::All,
-                "exclude" => exclude.push(value.to_owned()),
+                "exclude" => exclude.push(Pattern::from(value)),
                 "exclude-from" => {
                     let read = isopod_gnu::input::Input::open(value).and_then(|input| input.read_all());
                     let list = read.map_err(|errno| format!("{value}: {}", isopod_sys::text(errno)))?;
-                    exclude.extend(String::from_utf8_lossy(&list).lines().map(str::to_owned));
+                    let list = String::from_utf8_lossy(&list);
+                    exclude.extend(list.lines().map(Pattern::from));
                 }
                 digit if digit.len() == 1 && digit.as_bytes()[0].is_ascii_digit() => digits.push_str(digit),
                 _ => {}

@@ -1,6 +1,5 @@
 //! Directories: their names in order, and what only one of them has.
 
-use isopod_gnu::glob;
 use isopod_sys::{files, text};
 
 use super::pair::{Side, joined};
@@ -52,11 +51,7 @@ impl Diff<'_> {
         let mut names = files::read_dir(&side.path).map_err(|errno| {
             self.complain(&format!("{}: {}", side.path, text(errno)));
         })?;
-        // A letter in front, so that a star takes a leading dot as any other character.
-        let excluded = |name: &String| {
-            self.settings.exclude.iter().any(|pattern| glob::matches(&format!("x{pattern}"), &format!("x{name}")))
-        };
-        names.retain(|name| !excluded(name));
+        names.retain(|name| !self.settings.exclude.iter().any(|pattern| pattern.matches(name)));
         if let Some(start) = self.settings.starting_file.as_ref().filter(|_| top) {
             names.retain(|name| name >= start);
         }

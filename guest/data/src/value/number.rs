@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use isopod_gnu::digits;
+
 /// A number.
 #[derive(Clone)]
 pub(crate) enum Number {
@@ -87,7 +89,7 @@ pub(crate) fn print(float: f64, out: &mut Vec<u8>) {
         return out.extend_from_slice(b"null");
     }
     if float.fract() == 0.0 && float.abs() < 1e15 && (float != 0.0 || float.is_sign_positive()) {
-        return print_whole(float as i64, out);
+        return digits::push(float as i64, out);
     }
     // There is no infinity in JSON: the largest number stands for it.
     let float = float.clamp(f64::MIN, f64::MAX);
@@ -122,23 +124,4 @@ pub(crate) fn print(float: f64, out: &mut Vec<u8>) {
             out.push(digits.get(index as usize).copied().unwrap_or(b'0'));
         }
     }
-}
-
-/// Adds a whole number, without the detour of a format.
-fn print_whole(number: i64, out: &mut Vec<u8>) {
-    let mut digits = [0; 20];
-    let mut at = digits.len();
-    let mut left = number.unsigned_abs();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (left % 10) as u8;
-        left /= 10;
-        if left == 0 {
-            break;
-        }
-    }
-    if number < 0 {
-        out.push(b'-');
-    }
-    out.extend_from_slice(&digits[at..]);
 }

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use isopod_find::mode;
 use isopod_gnu::accounts;
 use isopod_gnu::calendar::Date;
 use isopod_gnu::human::disk_usage;
+use isopod_gnu::mode;
 use isopod_sys::files::{Attributes, Kind};
 
 use super::visit::Visit;

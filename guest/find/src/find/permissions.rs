@@ -1,7 +1,7 @@
 //! `-perm`: exactly these permission bits, all of them, or any.
 
 use crate::messages::quoted;
-use isopod_find::mode;
+use isopod_gnu::mode;
 
 /// What permission bits are compared with.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -4,6 +4,8 @@ use std::cmp::Ordering;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use isopod_gnu::accounts;
+use isopod_gnu::moment;
+use isopod_gnu::pattern::{Pattern, Rules};
 use isopod_regex::Syntax;
 use isopod_sys::files::{self, Attributes, Kind};
 use isopod_sys::text;
@@ -20,8 +22,6 @@ use super::sink::{OUTPUT, Sinks};
 use super::test::Test;
 use super::{age, format};
 use crate::messages::quoted;
-use isopod_find::moment;
-use isopod_find::pattern::{Pattern, Rules};
 
 /// A test or an action.
 pub(super) enum Primary {

@@ -1,6 +1,7 @@
 //! The tests.
 
 use isopod_gnu::accounts;
+use isopod_gnu::pattern::Pattern;
 use isopod_sys::files::{self, Attributes, Kind};
 use isopod_sys::{Errno, fs};
 
@@ -9,7 +10,6 @@ use super::compare::{Bound, Size};
 use super::permissions::Permissions;
 use super::regex::PathRegex;
 use super::visit::Visit;
-use isopod_find::pattern::Pattern;
 
 /// A test of a file.
 pub(super) enum Test {

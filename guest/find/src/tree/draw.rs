@@ -2,9 +2,9 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use isopod_find::mode;
 use isopod_gnu::accounts;
 use isopod_gnu::calendar::Date;
+use isopod_gnu::mode;
 use isopod_sys::files::{Attributes, Kind};
 
 use super::node::{Forest, Node};

@@ -1,7 +1,7 @@
 //! The options of `tree`.
 
-use isopod_find::pattern::{Pattern, Rules};
 use isopod_gnu::options::Found;
+use isopod_gnu::pattern::{Pattern, Rules};
 use isopod_gnu::program::Call;
 
 /// In what order files are shown.

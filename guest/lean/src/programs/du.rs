@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
+use isopod_gnu::pattern::Pattern;
 use isopod_sys::files::{self, Attributes, Kind};
 use isopod_sys::text;
 
-use isopod_gnu::glob;
 use isopod_gnu::human::{Unit, disk_usage};
 use isopod_gnu::options::{Found, Opt};
 use isopod_gnu::output::Out;
@@ -61,7 +61,7 @@ struct Walk<'a> {
     follow: Follow,
     all: bool,
     depth: usize,
-    excluded: Vec<&'a str>,
+    excluded: Vec<Pattern>,
     separate: bool,
     count_links: bool,
     one_file_system: bool,
@@ -111,7 +111,7 @@ fn run(call: &Call) -> Result<u8, u8> {
             "dereference" => walk.follow = Follow::Always,
             "dereference-args" => walk.follow = Follow::Named,
             "no-dereference" => walk.follow = Follow::Never,
-            "exclude" => walk.excluded.push(value),
+            "exclude" => walk.excluded.push(Pattern::from(value)),
             _ => {}
         }
     }
@@ -142,7 +142,7 @@ fn run(call: &Call) -> Result<u8, u8> {
 impl Walk<'_> {
     /// Counts a file and what is below it. None if it does not count.
     fn count(&mut self, path: &str, found: &Attributes, level: usize, device: u64) -> Option<u64> {
-        if self.excluded.iter().any(|pattern| glob::matches(pattern, last_part(path)) || glob::matches(pattern, path)) {
+        if self.excluded.iter().any(|pattern| pattern.matches(last_part(path)) || pattern.matches(path)) {
             return None;
         }
         if self.one_file_system && found.device != device {

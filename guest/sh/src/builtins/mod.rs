@@ -32,7 +32,6 @@ mod read;
 mod set;
 mod shift;
 mod shopt;
-mod strftime;
 pub mod test;
 mod times;
 mod trap;

@@ -1,7 +1,8 @@
 //! `printf`
 
+use isopod_gnu::calendar::Date;
+
 use super::printf_number::{Spec, float_text, integer_text};
-use super::strftime::strftime;
 use crate::state::{Shell, Stop, nanoseconds};
 use crate::syntax::name_length;
 use crate::{escape, quote, text};
@@ -307,7 +308,8 @@ impl Printer<'_> {
         // -1 is now, -2 when the shell started, which is as good.
         let seconds = if seconds < 0 { nanoseconds() / 1_000_000_000 } else { seconds };
         let format = if format.is_empty() { "%X" } else { format };
-        let shown = strftime(format, seconds);
+        // What is no conversion is text.
+        let shown = Date::at(seconds).format_or(format, |letter| Ok(format!("%{letter}"))).unwrap_or_default();
         self.pad(shown.as_bytes(), spec);
         Ok(false)
     }

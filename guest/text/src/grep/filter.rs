@@ -1,26 +1,26 @@
 //! Names that are left out: `--include`, `--exclude`, `--exclude-dir`.
 
-use crate::glob::Glob;
+use isopod_gnu::pattern::Pattern;
 
 /// What is left out, in the order of the options: the last one that fits decides.
 #[derive(Default)]
 pub(super) struct Filter {
-    files: Vec<(Glob, bool)>,
-    directories: Vec<Glob>,
+    files: Vec<(Pattern, bool)>,
+    directories: Vec<Pattern>,
 }
 
 impl Filter {
     pub(super) fn include(&mut self, glob: &str) {
-        self.files.push((Glob::new(glob), true));
+        self.files.push((Pattern::from(glob), true));
     }
 
     pub(super) fn exclude(&mut self, glob: &str) {
-        self.files.push((Glob::new(glob), false));
+        self.files.push((Pattern::from(glob), false));
     }
 
     pub(super) fn exclude_dir(&mut self, glob: &str) {
         let trimmed = glob.trim_end_matches('/');
-        self.directories.push(Glob::new(if trimmed.is_empty() { glob } else { trimmed }));
+        self.directories.push(Pattern::from(if trimmed.is_empty() { glob } else { trimmed }));
     }
 
     /// Whether a file is left out. An operand is known by its path, and any part of it from a slash on may fit; a file
@@ -38,7 +38,7 @@ impl Filter {
     }
 }
 
-fn fits(glob: &Glob, name: &str, is_operand: bool) -> bool {
+fn fits(glob: &Pattern, name: &str, is_operand: bool) -> bool {
     glob.matches(name)
         || (is_operand
             && name.match_indices('/').any(|(at, _)| {

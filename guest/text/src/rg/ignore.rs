@@ -1,8 +1,7 @@
 //! Which files are left out: `.gitignore`, `.ignore`, `.rgignore`, and `-g` and `-t` in the same language.
 
 use isopod_gnu::output::read_file;
-
-use crate::glob::one;
+use isopod_gnu::pattern::one;
 
 /// An ignore file is read up to here.
 const MOST: usize = 4 << 20;

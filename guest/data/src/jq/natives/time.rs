@@ -2,25 +2,11 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use isopod_gnu::calendar::{self, MONTHS, WEEKDAYS, days_of};
+
 use crate::jq::access::Outcome;
 use crate::jq::arithmetic::one;
 use crate::value::Value;
-
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
 /// Years that dates are kept in: beyond, seconds are no longer exact anyway.
 const FURTHEST: f64 = 1e14;
@@ -104,27 +90,17 @@ struct Seen {
 impl Date {
     fn from_seconds(seconds: f64) -> Date {
         let whole = seconds.floor();
-        let days = (whole / 86_400.0).floor();
-        let of_day = (whole - days * 86_400.0) as i64;
-        let mut date = Date::from_days(days as i64);
-        (date.hour, date.minute) = (of_day / 3600, of_day / 60 % 60);
-        date.second = (of_day % 60) as f64 + (seconds - whole);
-        date
-    }
-
-    /// Howard Hinnant's way from days to dates, in eras of 400 years.
-    fn from_days(days: i64) -> Date {
-        let shifted = days + 719_468;
-        let (era, of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-        let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-        let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-        let shifted_month = (5 * of_year + 2) / 153;
-        let month = (shifted_month + 2) % 12;
-        let year = year_of_era + era * 400 + i64::from(month < 2);
-        let mut date = Date { year, month, day: of_year - (153 * shifted_month + 2) / 5 + 1, ..Date::default() };
-        date.weekday = (days + 4).rem_euclid(7);
-        date.yearday = days - days_of(year, 0, 1);
-        date
+        let date = calendar::Date::at(whole as i64);
+        Date {
+            year: date.year,
+            month: date.month,
+            day: date.day,
+            hour: date.hour,
+            minute: date.minute,
+            second: date.second as f64 + (seconds - whole),
+            weekday: date.weekday,
+            yearday: date.day_of_year,
+        }
     }
 
     fn read(value: &Value) -> Option<Date> {
@@ -169,98 +145,18 @@ impl Date {
     }
 
     fn format(&self, format: &str) -> Result<String, Value> {
-        let mut out = String::new();
-        let mut chars = format.chars();
-        while let Some(c) = chars.next() {
-            if c != '%' {
-                out.push(c);
-                continue;
-            }
-            let mut directive = chars.next();
-            // Flags of GNU that change the padding.
-            let flag = directive.filter(|flag| matches!(flag, '-' | '_' | '0' | 'E' | 'O' | '^' | '#'));
-            if flag.is_some() {
-                directive = chars.next();
-            }
-            let text = match directive {
-                Some(directive) => self.directive(directive)?,
-                None => "%".into(),
-            };
-            out.push_str(&match flag {
-                Some('-') => {
-                    let stripped = text.trim_start_matches(['0', ' ']);
-                    if stripped.is_empty() && !text.is_empty() { "0".into() } else { stripped.to_owned() }
-                }
-                Some('_') if text.starts_with('0') && text.len() > 1 => text.replacen('0', " ", 1),
-                Some('^') => text.to_uppercase(),
-                _ => text,
-            });
-        }
-        Ok(out)
-    }
-
-    fn directive(&self, directive: char) -> Result<String, Value> {
-        let name = |list: &[&'static str], index: i64| list.get(index as usize).copied().unwrap_or("?");
-        let hour12 = if self.hour % 12 == 0 { 12 } else { self.hour % 12 };
-        let (week_year, week) = self.iso_week();
-        let second = self.second.floor() as i64;
-        Ok(match directive {
-            'Y' => self.year.to_string(),
-            'C' => format!("{:02}", self.year.div_euclid(100)),
-            'y' => format!("{:02}", self.year.rem_euclid(100)),
-            'm' => format!("{:02}", self.month + 1),
-            'd' => format!("{:02}", self.day),
-            'e' => format!("{:2}", self.day),
-            'H' => format!("{:02}", self.hour),
-            'k' => format!("{:2}", self.hour),
-            'I' => format!("{hour12:02}"),
-            'l' => format!("{hour12:2}"),
-            'M' => format!("{:02}", self.minute),
-            'S' => format!("{second:02}"),
-            'p' => if self.hour < 12 { "AM" } else { "PM" }.into(),
-            'P' => if self.hour < 12 { "am" } else { "pm" }.into(),
-            'j' => format!("{:03}", self.yearday + 1),
-            'a' => name(&DAYS, self.weekday).chars().take(3).collect(),
-            'A' => name(&DAYS, self.weekday).into(),
-            'b' | 'h' => name(&MONTHS, self.month).chars().take(3).collect(),
-            'B' => name(&MONTHS, self.month).into(),
-            'u' => if self.weekday == 0 { 7 } else { self.weekday }.to_string(),
-            'w' => self.weekday.to_string(),
-            'U' => format!("{:02}", (self.yearday + 7 - self.weekday) / 7),
-            'W' => format!("{:02}", (self.yearday + 7 - (self.weekday + 6) % 7) / 7),
-            'G' => week_year.to_string(),
-            'g' => format!("{:02}", week_year.rem_euclid(100)),
-            'V' => format!("{week:02}"),
-            'Z' => "UTC".into(),
-            'z' => "+0000".into(),
-            's' => format!("{}", self.seconds().floor() as i64),
-            'n' => "\n".into(),
-            't' => "\t".into(),
-            '%' => "%".into(),
-            'D' | 'x' => self.format("%m/%d/%y")?,
-            'F' => self.format("%Y-%m-%d")?,
-            'T' | 'X' => self.format("%H:%M:%S")?,
-            'R' => self.format("%H:%M")?,
-            'r' => self.format("%I:%M:%S %p")?,
-            'c' => self.format("%a %b %e %H:%M:%S %Y")?,
-            other => return Err(Value::text(format!("strftime: %{other} is not supported"))),
-        })
-    }
-
-    /// Year and week of ISO 8601.
-    fn iso_week(&self) -> (i64, i64) {
-        let weekday = (self.weekday + 6) % 7;
-        let week = (self.yearday - weekday + 10).div_euclid(7);
-        let weeks_in = |year: i64| {
-            let first = (days_of(year, 0, 1) + 3).rem_euclid(7);
-            let leap = days_of(year + 1, 0, 1) - days_of(year, 0, 1) == 366;
-            if first == 3 || leap && first == 2 { 53 } else { 52 }
+        let date = calendar::Date {
+            year: self.year,
+            month: self.month,
+            day: self.day,
+            hour: self.hour,
+            minute: self.minute,
+            second: self.second.floor() as i64,
+            nanos: None,
+            weekday: self.weekday,
+            day_of_year: self.yearday,
         };
-        match week {
-            0 => (self.year - 1, weeks_in(self.year - 1)),
-            53 if weeks_in(self.year) < 53 => (self.year + 1, 1),
-            week => (self.year, week),
-        }
+        date.format(format).map_err(|wrong| Value::text(format!("strftime: {wrong} is not supported")))
     }
 
     /// Reads a text by a format; returns what is left of the text. An error may name a directive that is unknown.
@@ -333,7 +229,7 @@ impl Date {
                 });
                 rest = &rest[2..];
             }
-            'a' | 'A' => self.weekday = named(&DAYS, &mut rest)?,
+            'a' | 'A' => self.weekday = named(&WEEKDAYS, &mut rest)?,
             'b' | 'B' | 'h' => {
                 self.month = named(&MONTHS, &mut rest)?;
                 seen.has_date = true;
@@ -399,14 +295,4 @@ fn named(names: &[&str], rest: &mut &str) -> Result<i64, Option<char>> {
         }
     }
     Err(None)
-}
-
-/// Days since 1970 of a date, whose month and day may be beyond their ends.
-fn days_of(year: i64, month: i64, day: i64) -> i64 {
-    let year = year + month.div_euclid(12);
-    let month = month.rem_euclid(12);
-    let shifted = if month < 2 { year - 1 } else { year };
-    let (era, of_era) = (shifted.div_euclid(400), shifted.rem_euclid(400));
-    let of_year = (153 * ((month + 10) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }

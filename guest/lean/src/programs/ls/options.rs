@@ -1,9 +1,9 @@
 //! The options of `ls`, and what they add up to.
 
+use isopod_gnu::pattern::{Pattern, Rules};
 use isopod_sys::files::Attributes;
 
 use super::run;
-use isopod_gnu::glob;
 use isopod_gnu::human::Unit;
 use isopod_gnu::options::{Found, Opt};
 use isopod_gnu::program::{Call, Program, Syntax};
@@ -162,8 +162,8 @@ pub(super) struct Settings {
     pub(super) time_style: String,
     pub(super) follow: Follow,
     pub(super) hidden: Hidden,
-    ignored: Vec<String>,
-    hides: Vec<String>,
+    ignored: Vec<Pattern>,
+    hides: Vec<Pattern>,
     pub(super) indicator: Indicator,
     quoting: Quoting,
     hides_control: bool,
@@ -255,9 +255,9 @@ impl Settings {
         match option {
             "all" => self.hidden = Hidden::All,
             "almost-all" => self.hidden = Hidden::Almost,
-            "ignore-backups" => self.ignored.extend(["*~".to_owned(), ".*~".to_owned()]),
-            "ignore" => self.ignored.push(word.to_owned()),
-            "hide" => self.hides.push(word.to_owned()),
+            "ignore-backups" => self.ignored.extend(["*~", ".*~"].map(pattern)),
+            "ignore" => self.ignored.push(pattern(word)),
+            "hide" => self.hides.push(pattern(word)),
             "c" => self.time = Time::Changed,
             "u" => self.time = Time::Accessed,
             "time" => self.time = choose(call, option, word, TIMES)?,
@@ -331,7 +331,7 @@ impl Settings {
 
     /// Whether a name in a directory is shown.
     pub(super) fn shows(&self, name: &str) -> bool {
-        let any = |patterns: &[String]| patterns.iter().any(|pattern| glob::matches(pattern, name));
+        let any = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.matches(name));
         if any(&self.ignored) {
             return false;
         }
@@ -421,6 +421,11 @@ const WHEN: &[(&str, bool)] = &[
     ("tty", false),
     ("if-tty", false),
 ];
+
+/// A pattern for names that are left out. A leading dot is hidden anyway, and a star does not uncover it.
+fn pattern(text: &str) -> Pattern {
+    Pattern::new(text, Rules { leading_dot: true, ..Rules::default() })
+}
 
 /// The meaning of a word, which may be abbreviated.
 fn choose<T: Copy>(call: &Call, option: &str, word: &str, words: &[(&str, T)]) -> Result<T, u8> {

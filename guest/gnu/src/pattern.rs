@@ -19,6 +19,8 @@ pub struct Rules {
     pub slash_is_special: bool,
     /// Whether a match may end before a slash, so that a directory stands for all below it.
     pub leading_directory: bool,
+    /// Whether only a dot matches the dot that a name starts with.
+    pub leading_dot: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -86,6 +88,9 @@ impl Pattern {
         if let Some(quick) = self.matches_suffix(name) {
             return quick;
         }
+        if self.rules.leading_dot && name.starts_with('.') && self.parts.first() != Some(&Part::Char('.')) {
+            return false;
+        }
         let name: Vec<char> = name.chars().map(|c| folded(c, self.rules.fold)).collect();
         let (mut part, mut at) = (0, 0);
         // Only the last star is ever tried again, so that the time is at most the product of the lengths.
@@ -143,14 +148,43 @@ impl Pattern {
             Part::Star => false,
             Part::Any => !self.stops_star(c),
             Part::Set { negated, members } => {
-                let found = members.iter().any(|member| match member {
-                    Member::Range(low, high) => (*low..=*high).contains(&c),
-                    Member::Class(Class::Upper | Class::Lower) if self.rules.fold => c.is_alphabetic(),
-                    Member::Class(class) => class.has(c),
-                });
-                found != *negated && !self.stops_star(c)
+                members.iter().any(|member| member.has(c, self.rules.fold)) != *negated && !self.stops_star(c)
             }
         }
+    }
+}
+
+/// Matches a character by what stands at `at` in a pattern, and says where the pattern goes on. For languages that have
+/// more than these patterns have, such as `**`.
+pub fn one(pattern: &[char], at: usize, c: char) -> Option<usize> {
+    let (is_match, next) = match *pattern.get(at)? {
+        '?' => (true, at + 1),
+        '\\' if at + 1 < pattern.len() => (pattern[at + 1] == c, at + 2),
+        '[' => match set(pattern, at + 1, false) {
+            Some((Part::Set { negated, members }, next)) => {
+                (members.iter().any(|member| member.has(c, false)) != negated, next)
+            }
+            _ => (c == '[', at + 1),
+        },
+        other => (other == c, at + 1),
+    };
+    is_match.then_some(next)
+}
+
+impl Member {
+    fn has(&self, c: char, fold: bool) -> bool {
+        match self {
+            Member::Range(low, high) => (*low..=*high).contains(&c),
+            Member::Class(Class::Upper | Class::Lower) if fold => c.is_alphabetic(),
+            Member::Class(class) => class.has(c),
+        }
+    }
+}
+
+/// With no special rules.
+impl From<&str> for Pattern {
+    fn from(text: &str) -> Pattern {
+        Pattern::new(text, Rules::default())
     }
 }
 
@@ -310,6 +344,8 @@ mod tests {
         assert!(
             !is_match("d/*", "d/e/f", slash) && is_match("d/*/f", "d/e/f", slash) && !is_match("d?e", "d/e", slash)
         );
+        let dot = Rules { leading_dot: true, ..Rules::default() };
+        assert!(!is_match("*x", ".x", dot) && !is_match("?x", ".x", dot) && is_match(".*", ".x", dot));
         let leading = Rules { leading_directory: true, ..Rules::default() };
         assert!(is_match("d", "d/e/f", leading) && is_match("d/?", "d/e/f", leading) && !is_match("d", "de", leading));
     }
