@@ -83,6 +83,16 @@ const GRACE: Duration = Duration::from_millis(150);
 
 /// Does what awaits something.
 fn block_on(work: impl Future<Output = ExitCode>) -> ExitCode {
+    block_on_until(Duration::ZERO, work)
+}
+
+/// As `block_on`, with directories of the host: what is on its way out may have something to clean up behind itself, and
+/// gets the time for it.
+fn block_on_host(work: impl Future<Output = ExitCode>) -> ExitCode {
+    block_on_until(GRACE, work)
+}
+
+fn block_on_until(grace: Duration, work: impl Future<Output = ExitCode>) -> ExitCode {
     // This thread runs the shell; the others run what it starts.
     let others = std::thread::available_parallelism().map_or(1, |cores| cores.get() - 1).max(1);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(others).enable_all().build();
@@ -91,8 +101,8 @@ fn block_on(work: impl Future<Output = ExitCode>) -> ExitCode {
         Err(error) => return refuse(NO_SANDBOX, error),
     };
     let code = runtime.block_on(work);
-    // A thread may still wait for standard input, which no one can interrupt.
-    runtime.shutdown_background();
+    // Not for ever: a thread may still wait for standard input, which no one can interrupt.
+    runtime.shutdown_timeout(grace);
     code
 }
 

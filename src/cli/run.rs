@@ -13,7 +13,7 @@ use super::outlet::Outlets;
 use super::overlay;
 use super::settings::Settings;
 use super::values;
-use super::{BROKEN_PIPE, NO_SANDBOX, USAGE, block_on, escape, print, refuse, say, watch};
+use super::{BROKEN_PIPE, NO_SANDBOX, USAGE, block_on, block_on_host, escape, print, refuse, say, watch};
 
 /// Run a command in a sandbox of its own
 ///
@@ -53,7 +53,10 @@ pub(super) struct Run {
 
 impl Run {
     pub(super) fn run(self) -> ExitCode {
-        block_on(self.execute())
+        match self.dir.is_empty() && self.overlay.is_empty() {
+            true => block_on(self.execute()),
+            false => block_on_host(self.execute()),
+        }
     }
 
     async fn execute(self) -> ExitCode {

@@ -1,7 +1,7 @@
 //! The directory of one sandbox, while its lease is held.
 
 use std::io::{self, Read};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use cap_fs_ext::DirExt;
@@ -29,8 +29,25 @@ pub(super) struct Home {
     pub(super) lock: Arc<LeaseFile>,
 }
 
-/// The file whose lock is the lease. The host's kernel drops the lock when it is closed, also for a process that died.
-pub(super) struct LeaseFile(OwnedFd);
+/// The file whose lock is the lease.
+pub(super) struct LeaseFile(Locked);
+
+/// A file with a lock, or about to have one. The host's kernel drops the lock when the file is closed, also for a process
+/// that died. But a child of this process that has not yet executed its program has the file open too, so the lock is given
+/// back in so many words.
+pub(super) struct Locked(pub(super) OwnedFd);
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        let _ = rustix::fs::flock(&self.0, FlockOperation::Unlock);
+    }
+}
+
+impl AsFd for Locked {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
 
 /// Which sandbox it is and how many leases it has had: if both are the same, nobody else had it meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,13 +63,13 @@ impl LeaseFile {
         let refused = |error| ProviderError::host("make a lease", error);
         let file = rustix::fs::openat(dir, LEASE, flags, Mode::RUSR | Mode::WUSR).map_err(refused)?;
         rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(refused)?;
-        Ok(LeaseFile(file))
+        Ok(LeaseFile(Locked(file)))
     }
 
     /// Opens the file; nothing is locked yet.
     pub(super) fn open(dir: &Dir) -> rustix::io::Result<LeaseFile> {
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        rustix::fs::openat(dir, LEASE, flags, Mode::empty()).map(LeaseFile)
+        rustix::fs::openat(dir, LEASE, flags, Mode::empty()).map(|file| LeaseFile(Locked(file)))
     }
 
     /// Takes the lease, if nobody has it.

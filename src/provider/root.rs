@@ -14,7 +14,7 @@ use cap_std::fs::Dir;
 use rustix::fs::{FlockOperation, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
-use super::home::{FILES, Home, LEASE, LeaseFile, RECORD, last_used, read_record};
+use super::home::{FILES, Home, LEASE, LeaseFile, Locked, RECORD, last_used, read_record};
 use super::record::Record;
 use super::remove::remove_tree;
 use super::{ProviderError, Result, SandboxId};
@@ -213,16 +213,16 @@ impl Root {
         Ok((now.st_dev, now.st_ino) == (then.st_dev, then.st_ino))
     }
 
-    fn lock(&self, how: FlockOperation) -> Result<OwnedFd> {
+    fn lock(&self, how: FlockOperation) -> Result<Locked> {
         let refused = |error| ProviderError::host("lock the root directory", error);
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = rustix::fs::openat(&*self.dir, LOCK, flags, Mode::RUSR | Mode::WUSR).map_err(refused)?;
+        let file = Locked(rustix::fs::openat(&*self.dir, LOCK, flags, Mode::RUSR | Mode::WUSR).map_err(refused)?);
         rustix::io::retry_on_intr(|| rustix::fs::flock(&file, how)).map_err(refused)?;
         Ok(file)
     }
 
     /// Removes a sandbox. Its name goes while nobody else looks; its files, which may be many, after that.
-    fn vanish(&self, id: SandboxId, alone: OwnedFd) -> Result<()> {
+    fn vanish(&self, id: SandboxId, alone: Locked) -> Result<()> {
         let name = self.retire(&id.to_string())?;
         drop(alone);
         self.remove(&name)

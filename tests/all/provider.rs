@@ -594,6 +594,7 @@ fn in_the_second_process() {
     match role.as_str() {
         "hammer" => println!("\nleases {}", hammer(&provider)),
         "work" => run(work(&provider)),
+        "children" => among_children(Path::new(&root)),
         other => panic!("{other}"),
     }
 }
@@ -722,6 +723,34 @@ fn attack_97_nobody_finds_what_another_left() {
         provider.acquire("thread", Some("one")).await.unwrap();
         assert_eq!(says(&provider.get(id).unwrap(), look).await, "");
     });
+}
+
+/// Leases while children are started all the time: between its start and its program a child has all files open that its
+/// parent has.
+fn among_children(root: &Path) {
+    let providers = [open(root), open(root)];
+    let is_done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_done.load(Ordering::Acquire) {
+                HostCommand::new("true").status().unwrap();
+            }
+        });
+        run(async {
+            for provider in providers.iter().cycle().take(300) {
+                let id = provider.acquire("thread", None).await.unwrap();
+                provider.release(id).await.unwrap();
+            }
+        });
+        is_done.store(true, Ordering::Release);
+    });
+}
+
+#[test]
+fn a_child_of_the_process_keeps_no_lease() {
+    let root = tempfile::tempdir().unwrap();
+    let done = second_process("children", root.path()).wait_with_output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));
 }
 
 /// Makes, changes, forks and deletes until someone ends it, and says so.

@@ -12,7 +12,7 @@ use isopod::backend::{Backend, Cut};
 use isopod::vfs::Kind;
 
 use super::answer::{Answer, Failure, show};
-use super::block_on;
+use super::block_on_host;
 use super::place::Whose;
 
 /// Work with the files of a sandbox, or of a directory
@@ -56,7 +56,7 @@ enum Verb {
 impl Fs {
     pub(in super::super) fn run(self) -> ExitCode {
         let raw = matches!(&self.verb, Verb::Read(read) if read.raw);
-        block_on(async {
+        block_on_host(async {
             let files = match self.whose.open().await {
                 Ok(files) => files,
                 Err(failure) => return show(Err(failure), self.json, raw),

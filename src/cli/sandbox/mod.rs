@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, Failure, show};
 use super::place::Place;
-use super::{block_on, values};
+use super::{block_on_host, values};
 
 /// Make, use and remove sandboxes that last
 ///
@@ -55,7 +55,7 @@ enum Verb {
 impl Sandbox {
     pub(in super::super) fn run(self) -> ExitCode {
         let Sandbox { verb, json, place } = self;
-        block_on(async {
+        block_on_host(async {
             let answer = match &verb {
                 Verb::Exec(exec) => return exec.run(&place, json).await,
                 Verb::Create(create) => create.run(&place).await,
