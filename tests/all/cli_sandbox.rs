@@ -70,8 +70,7 @@ fn the_exit_code_is_the_command_s_and_125_is_ours() {
     for (command, code) in [("exit 7", 7), ("false", 1), ("nonesuch", 127), ("kill -9 $$", 137)] {
         assert_eq!(root.ask(&["exec", &id, "--", command]).code, Some(code), "{command}");
     }
-    let answer = root.ask(&["exec", &id, "--timeout", "200ms", "--", "sleep 100"]);
-    assert_eq!((answer.stderr.as_str(), answer.code), ("isopod: limit exceeded: wall clock (200 ms)\n", Some(124)));
+    assert_eq!(root.ask(&["exec", &id, "--timeout", "200ms", "--", "sleep 100"]).code, Some(124));
     root.refuses(&["exec", "00000000", "--", "true"], 125, "no such sandbox: 00000000");
     root.refuses(&["exec", &id, "--", ""], 2, "the command is empty");
     root.refuses(&["exec", &id, "--cwd", "/no", "--", "true"], 2, "cannot start in \"/no\": No such file or directory");

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command as HostCommand, Stdio};
 use std::sync::Arc;
@@ -730,20 +731,27 @@ fn attack_97_nobody_finds_what_another_left() {
 fn among_children(root: &Path) {
     let providers = [open(root), open(root)];
     let is_done = std::sync::atomic::AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while !is_done.load(Ordering::Acquire) {
-                HostCommand::new("true").status().unwrap();
-            }
-        });
-        run(async {
+    let leases = std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                // With a user to become, even if it is the same, a child is a fork and takes its time.
+                let user = rustix::process::geteuid().as_raw();
+                while !is_done.load(Ordering::Acquire) {
+                    HostCommand::new("true").uid(user).status().unwrap();
+                }
+            });
+        }
+        let leases = run(async {
             for provider in providers.iter().cycle().take(300) {
-                let id = provider.acquire("thread", None).await.unwrap();
-                provider.release(id).await.unwrap();
+                let id = provider.acquire("thread", None).await?;
+                provider.release(id).await?;
             }
+            Ok::<_, ProviderError>(())
         });
         is_done.store(true, Ordering::Release);
+        leases
     });
+    leases.unwrap();
 }
 
 #[test]
