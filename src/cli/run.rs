@@ -53,9 +53,9 @@ pub(super) struct Run {
 
 impl Run {
     pub(super) fn run(self) -> ExitCode {
-        match self.dir.is_empty() && self.overlay.is_empty() {
-            true => block_on(self.execute()),
-            false => block_on_host(self.execute()),
+        match self.settings.has_mounts() {
+            true => block_on_host(self.execute()),
+            false => block_on(self.execute()),
         }
     }
 

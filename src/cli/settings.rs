@@ -117,6 +117,11 @@ impl Settings {
         }
     }
 
+    /// Whether anything of the host is in it.
+    pub(super) fn has_mounts(&self) -> bool {
+        !self.dir.is_empty() || self.has_overlays()
+    }
+
     /// Whether there are changes to look at.
     pub(super) fn has_overlays(&self) -> bool {
         !self.overlay.is_empty()

@@ -14,7 +14,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::run::{as_json, code_of, pass_on, settle};
 use super::settings::Settings;
-use super::{BROKEN_PIPE, NO_SANDBOX, USAGE, block_on, refuse};
+use super::{BROKEN_PIPE, NO_SANDBOX, USAGE, block_on, block_on_host, refuse};
 use editor::{Editor, Line};
 use keyboard::Keyboard;
 use source::Source;
@@ -47,7 +47,10 @@ pub(super) struct Shell {
 
 impl Shell {
     pub(super) fn run(self) -> ExitCode {
-        block_on(self.talk())
+        match self.settings.has_mounts() {
+            true => block_on_host(self.talk()),
+            false => block_on(self.talk()),
+        }
     }
 
     async fn talk(self) -> ExitCode {
