@@ -7,7 +7,7 @@ use isopod::backend::plan::{Argument, Gap, Plan, Step};
 /// Commands and their plans, a line a step: `name:` of a function, `x=` for variables, words (`?` before one that is not
 /// a constant), `>` before a file that is written, `!` where it runs more than the text tells. What a step runs is
 /// indented below it.
-const TABLE: [(&str, &[&str]); 108] = [
+const TABLE: [(&str, &[&str]); 111] = [
     // Lists, pipelines, compound commands.
     ("ls", &["ls"]),
     ("ls -l /tmp", &["ls -l /tmp"]),
@@ -108,6 +108,9 @@ const TABLE: [(&str, &[&str]); 108] = [
     ("env", &["env"]),
     ("env -i A=1 B=\"$b\" -u C ls -l", &["env -i A=1 ?B=\"$b\" -u C", "  ls -l"]),
     ("env -S 'a b'", &["env -S 'a b' !"]),
+    ("env --split='a b' c", &["env '--split=a b' c !"]),
+    ("env --uns X -u", &["env --uns X -u"]),
+    ("sudo -s; sudo -u", &["sudo -s !", "sudo -u"]),
     ("env $x ls", &["env ?$x ls !"]),
     ("env \"$x\" ls", &["env", "  ?\"$x\" ls !"]),
     ("env env sh -c a", &["env", "  env", "    sh -c a", "      a"]),

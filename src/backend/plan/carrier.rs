@@ -40,8 +40,9 @@ struct Prefix {
     valued: &'static str,
     /// The same for long options.
     long: &'static [&'static str],
-    /// Letters of options with which it does something that is not followed.
+    /// Letters of options with which it does something that is not followed, and a long one.
     unknown: &'static str,
+    unknown_long: &'static str,
     /// Words before the command.
     positionals: usize,
     /// Whether assignments may stand before the command.
@@ -49,14 +50,23 @@ struct Prefix {
 }
 
 const fn prefix(name: &'static str) -> Prefix {
-    Prefix { name, valued: "", long: &[], unknown: "", positionals: 0, assigns: false }
+    Prefix { name, valued: "", long: &[], unknown: "", unknown_long: "", positionals: 0, assigns: false }
 }
 
 const PREFIXES: [Prefix; 17] = [
-    Prefix { valued: "uC", long: &["unset", "chdir"], unknown: "S", assigns: true, ..prefix("env") },
+    Prefix {
+        valued: "uC",
+        long: &["unset", "chdir"],
+        unknown: "S",
+        unknown_long: "split-string",
+        assigns: true,
+        ..prefix("env")
+    },
     Prefix {
         valued: "CDghpRrTtUu",
         long: &["chdir", "chroot", "close-from", "command-timeout", "group", "host", "other-user", "prompt", "user"],
+        // Shells, and an editor.
+        unknown: "eis",
         assigns: true,
         ..prefix("sudo")
     },
@@ -181,7 +191,14 @@ impl Prefix {
     /// How many words an option takes.
     fn option_words(&self, option: &str, rest: &[Field], at: usize) -> Option<usize> {
         let takes_next = match option.strip_prefix("--") {
-            Some(long) => self.long.contains(&long),
+            // Long options may be cut short.
+            Some(long) => {
+                let name = long.split_once('=').map_or(long, |(name, _)| name);
+                if !name.is_empty() && self.unknown_long.starts_with(name) {
+                    return None;
+                }
+                name == long && self.long.iter().any(|known| known.starts_with(name))
+            }
             None => {
                 let letters = &option[1..];
                 if letters.chars().any(|letter| self.unknown.contains(letter)) {
