@@ -78,8 +78,10 @@ impl Processor {
     }
 
     fn load(&self, image: &Image) -> Result<CommandPre<Guest>> {
-        let component = load(&self.engine, code(image, self.metering), self.place.as_ref())?;
-        CommandPre::new(self.linker.instantiate_pre(&component)?)
+        let code = code(image, self.metering).ok_or_else(|| wasmtime::Error::msg("not in this build"))?;
+        let component = load(&self.engine, code, self.place.as_ref())?;
+        let linker = world::without_sockets(&self.linker, &component)?;
+        CommandPre::new(linker.instantiate_pre(&component)?)
     }
 
     /// Runs a program as a process, to its end.

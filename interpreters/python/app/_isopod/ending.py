@@ -1,0 +1,79 @@
+"""How a process ends: what CPython does between the last statement and the exit code."""
+
+import atexit
+import gc
+import sys
+import threading
+import types
+
+from _isopod.kernel import process
+
+#: What CPython answers when its own output could not be written at the end.
+FLUSH_FAILED = 120
+INTERRUPTED = 130
+
+
+def code_of(error):
+    """Says what an exception that nobody caught was, and answers the exit code."""
+    if isinstance(error, SystemExit):
+        code = error.code
+        if code is None:
+            return 0
+        if isinstance(code, int):
+            return code & 0xFF
+        _flush(sys.stdout)
+        print(code, file=sys.stderr)
+        return 1
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_frame.f_globals.get("__name__", "").startswith("_isopod"):
+        traceback = traceback.tb_next
+    error.__traceback__ = traceback
+    try:
+        sys.excepthook(type(error), error, traceback)
+    except BaseException as second:
+        if isinstance(second, SystemExit):
+            return code_of(second)
+        print("Error in sys.excepthook:", file=sys.stderr)
+        sys.__excepthook__(type(second), second, second.__traceback__)
+        print("\nOriginal exception was:", file=sys.stderr)
+        sys.__excepthook__(type(error), error, traceback)
+    return INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
+
+
+def end(code, known_modules):
+    """Ends the process, as CPython does: exit handlers, finalisers, and what is still in a buffer."""
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    flushed = _flush(sys.stdout)
+    _flush(sys.stderr)
+    _finalise(known_modules)
+    # Finalisers may have printed.
+    if not _flush(sys.stdout, quiet=not flushed) or not flushed:
+        code = FLUSH_FAILED
+    process.exit(code)
+
+
+def _finalise(known_modules):
+    """Drops what the program's own modules hold: a file that nobody closed is written to its end by its finaliser."""
+    ours = [module for name, module in sys.modules.items() if name not in known_modules]
+    for module in ours:
+        if isinstance(module, types.ModuleType):
+            names = vars(module)
+            # As CPython does it: private names first, __builtins__ never.
+            for name in [name for name in names if name[:1] == "_" and name[1:2] != "_"]:
+                names[name] = None
+            for name in [name for name in names if name != "__builtins__"]:
+                names[name] = None
+    gc.collect()
+
+
+def _flush(stream, quiet=False):
+    try:
+        if stream is not None and not stream.closed:
+            stream.flush()
+    except BaseException as error:
+        if not quiet:
+            sys.unraisablehook(types.SimpleNamespace(
+                exc_type=type(error), exc_value=error, exc_traceback=None, err_msg=None, object=stream))
+        return False
+    return True
