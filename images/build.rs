@@ -109,10 +109,10 @@ fn components(is_benchmark: bool) -> Result<Vec<String>> {
     components.retain(|name| name != "bench" || is_benchmark);
     components.sort();
     let mut owners = BTreeMap::new();
-    for component in &components {
+    for component in components.iter().map(String::as_str).chain(["python"]) {
         for program in programs(component)?.lines() {
             if let Some(other) = owners.insert(program.to_owned(), component) {
-                return Err(format!("{program} is in guest/{other} and in guest/{component}").into());
+                return Err(format!("{program} is in {other} and in {component}").into());
             }
         }
     }

@@ -15,11 +15,16 @@ use super::tunables::Metering;
 use crate::vfs::Library;
 
 /// The code of a component for one kind of metering, if this build has it.
-pub(super) fn code(image: &Image, metering: Metering) -> Option<&Code> {
+pub(super) fn code(image: &'static Image, metering: Metering) -> Option<&'static Code> {
     match metering {
         Metering::Epoch => image.plain.as_ref(),
         Metering::Fuel => image.fuel.as_ref(),
     }
+}
+
+/// Whether a program needs a deep stack: an interpreter recurses as deeply as what it runs.
+pub(super) fn is_interpreter(image: usize) -> bool {
+    IMAGES[image].name == "python"
 }
 
 /// Whether a program of an image can run, or why it cannot.

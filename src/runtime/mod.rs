@@ -189,8 +189,14 @@ impl Inner {
     /// the child, so a pool full of parents would wait for ever. And children leave a part of the pool alone, or one
     /// sandbox with many of them would keep the commands of all others waiting. A child without a slot gets its memory
     /// from the operating system; how many there can be is bounded by the limits of their sandboxes.
-    async fn place(&self, process: &Process) -> Result<Option<Place>, Arc<RuntimeError>> {
+    ///
+    /// An interpreter runs on demand, with a stack that is its own: what it wins by a slot is nothing to what it costs to
+    /// start, and a pool would keep the stacks.
+    async fn place(&self, image: usize, process: &Process) -> Result<Option<Place>, Arc<RuntimeError>> {
         let metering = metering(process);
+        if image::is_interpreter(image) {
+            return Ok(Some((self.on_demand(metering)?.clone(), None)));
+        }
         // Where the address space does not suffice for this pool, it goes without.
         if let Ok(Some(Pool { processor, free, reserve })) = self.pool(metering) {
             if process.is_first() {
@@ -236,7 +242,7 @@ impl Machine for Runtime {
                 let _ = process.write(2, format!("{}: {why}\n", process.program()).into()).await;
                 return Status::Exited(127);
             }
-            match inner.place(&process).await {
+            match inner.place(image, &process).await {
                 Ok(Some((processor, _slot))) => processor.run(image, process).await,
                 Ok(None) => Status::Signalled(Signal::KILL),
                 Err(error) => {

@@ -33,11 +33,7 @@ pub(crate) fn config(metering: Metering) -> Result<Config> {
         .native_unwind_info(false)
         .generate_address_map(false)
         .memory_init_cow(true)
-        .concurrency_support(false)
-        // What Python needs before it notices that it recurses too deeply. Host calls run on what is left. Only what is
-        // touched is there.
-        .max_wasm_stack(6 << 20)
-        .async_stack_size(8 << 20);
+        .concurrency_support(false);
     // What the guest does not use is not there to be attacked.
     config
         .wasm_relaxed_simd(false)

@@ -15,6 +15,8 @@ mod overlays;
 mod permits;
 mod processes;
 mod programs;
+#[cfg(feature = "python")]
+mod python;
 mod streams;
 mod support;
 mod visibility;

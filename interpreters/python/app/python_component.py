@@ -2,11 +2,11 @@
 
 import wit_world.exports
 
-from _isopod import prepare, programs
+from _isopod import prepare
 
 prepare.interpreter()
 
 
 class Run(wit_world.exports.Run):
     def run(self):
-        programs.run()
+        prepare.programs.run()

@@ -1,17 +1,20 @@
 """`python3`: its options, and the five ways to be given a program."""
 
 import builtins
+import faulthandler
 import linecache
 import os
 import runpy
+import site
 import sys
 import textwrap
 import types
 import warnings
 
-from _isopod import ending, renewal
+from _isopod import renewal, wheels
 
 LIBRARY = "/usr/lib/python3.14"
+SITE = "/usr/local/lib/python3.14/site-packages"
 
 USAGE = "usage: {name} [option] ... [-c cmd | -m mod | file | -] [arg] ..."
 
@@ -35,7 +38,7 @@ Options:
   -V, --version  print the version; -VV, more of it
   -W arg         warning control: action:message:category:module:lineno (PYTHONWARNINGS)
   -x             skip the first line of the program
-  -X opt         utf8, utf8=1 and int_max_str_digits=N; others are refused
+  -X opt         dev, faulthandler, utf8 and int_max_str_digits=N; others are refused
   -h, --help     print this
 
 There is no terminal in the sandbox: -i is refused. There are no threads and no network.
@@ -159,7 +162,8 @@ def _apply(options):
         _optimise(options.optimise)
     sys.flags = _flags(options)
     _search_path(options, environment)
-    sys.warnoptions[:] = [*filter(None, environment.get("PYTHONWARNINGS", "").split(",")), *options.warnings]
+    development = ["default"] if "dev" in sys._xoptions else []
+    sys.warnoptions[:] = [*development, *filter(None, environment.get("PYTHONWARNINGS", "").split(",")), *options.warnings]
     if sys.warnoptions:
         warnings._processoptions(sys.warnoptions)
 
@@ -168,6 +172,9 @@ def _set(setting):
     name, _, value = setting.partition("=")
     if name == "utf8" and value in ("", "1"):
         pass
+    elif name in ("dev", "faulthandler") and not value:
+        # Nothing that these look for can be caught here, but for the warnings that `dev` asks for.
+        faulthandler.enable()
     elif name == "int_max_str_digits":
         try:
             sys.set_int_max_str_digits(int(value))
@@ -210,6 +217,7 @@ def _flags(options):
         optimize=options.optimise,
         int_max_str_digits=sys.get_int_max_str_digits(),
         hash_randomization=0,
+        dev_mode="dev" in sys._xoptions,
         utf8_mode=1,
     )
     return types.SimpleNamespace(**values)
@@ -222,13 +230,11 @@ def user_site():
 
 def _search_path(options, environment):
     before = environment.get("PYTHONPATH", "")
-    sys.path[:] = [*(before.split(":") if before else []), LIBRARY]
+    sys.path[:] = [*map(os.path.abspath, before.split(":") if before else []), LIBRARY]
     if not options.no_site:
-        mine = user_site()
-        if mine and not options.no_user_site and os.path.isdir(mine):
-            import site
-
-            site.addsitedir(mine)
+        for place in (SITE, None if options.no_user_site else user_site()):
+            if place and os.path.isdir(place):
+                site.addsitedir(place)
 
 
 def _run(name, options):
@@ -245,6 +251,9 @@ def _run(name, options):
         sys.argv[:] = ["-m", *options.rest]
         if not options.safe_path:
             sys.path.insert(0, os.getcwd())
+        if options.module == "pip":
+            # It is a program of the sandbox; the library has none.
+            return wheels.main(options.rest)
         runpy._run_module_as_main(options.module)
         return 0
     if not options.rest or options.rest[0] == "-":
@@ -259,7 +268,7 @@ def _script(main_module, name, options):
     path = options.rest[0]
     sys.argv[:] = options.rest
     if os.path.isdir(path) or _is_archive(path):
-        sys.path.insert(0, path)
+        sys.path.insert(0, os.path.abspath(path))
         runpy._run_module_as_main("__main__", False)
         return 0
     try:

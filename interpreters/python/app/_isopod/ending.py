@@ -21,7 +21,6 @@ def code_of(error):
             return 0
         if isinstance(code, int):
             return code & 0xFF
-        _flush(sys.stdout)
         print(code, file=sys.stderr)
         return 1
     traceback = error.__traceback__
@@ -48,9 +47,8 @@ def end(code, known_modules):
     _flush(sys.stderr)
     _finalise(known_modules)
     # Finalisers may have printed.
-    if not _flush(sys.stdout, quiet=not flushed) or not flushed:
-        code = FLUSH_FAILED
-    process.exit(code)
+    flushed = _flush(sys.stdout, quiet=not flushed) and flushed
+    process.exit(code if flushed or code else FLUSH_FAILED)
 
 
 def _finalise(known_modules):
@@ -73,7 +71,6 @@ def _flush(stream, quiet=False):
             stream.flush()
     except BaseException as error:
         if not quiet:
-            sys.unraisablehook(types.SimpleNamespace(
-                exc_type=type(error), exc_value=error, exc_traceback=None, err_msg=None, object=stream))
+            print(f"Exception ignored while flushing sys.stdout:\n{type(error).__name__}: {error}", file=sys.stderr)
         return False
     return True

@@ -24,6 +24,7 @@ selectors shlex shutil signal site socket socketserver sqlite3 stat statistics s
 subprocess symtable sysconfig tarfile tempfile textwrap threading time timeit token tokenize tomllib traceback types typing
 unicodedata unittest unittest.mock urllib.error urllib.parse urllib.request uuid warnings weakref xml.dom.minidom
 xml.etree.ElementTree zipfile zipimport zlib zoneinfo _strptime _pydatetime
+_isopod.programs _isopod.sqlite_shell _isopod.wheels
 """.split()
 
 #: Parts of the library that cannot work here, or that nobody needs.
@@ -31,23 +32,30 @@ LEFT_OUT = {"__pycache__", "config-3.14-wasm32-wasi", "curses", "ensurepip", "id
             "site-packages", "test", "tkinter", "turtle.py", "turtledemo", "venv"}  # fmt: skip
 
 
-def interpreter():
-    from _isopod import absent, accounts, descriptors, loop, processes, programs, system
+programs = None
 
+
+def interpreter():
+    global programs
+    from _isopod import absent, accounts
+
+    _set_constants()
     # What modules look for when they are imported.
     accounts.install()
     absent.install_finder()
     for module in MODULES:
         importlib.import_module(module)
     _write_library()
+    from _isopod import descriptors, digests, loop, processes, programs, system
+
     # There is no kernel to call while this is built: from here on files are not looked at.
-    for part in (absent, system, descriptors, processes, loop):
+    for part in (absent, system, descriptors, processes, loop, digests):
         part.install()
-    _set_constants()
+    _set_build_variables()
     _relocate()
     sys.path[:] = [LIBRARY]
     sys.path_importer_cache.clear()
-    programs.known_modules = frozenset(sys.modules)
+    programs.known_modules = frozenset(sys.modules) - {"__main__"}
     gc.collect()
     # Collecting garbage in a process looks only at what that process made.
     gc.freeze()
@@ -59,6 +67,19 @@ def _set_constants():
     sys.executable = sys._base_executable = "/usr/bin/python3"
     sys.orig_argv[:] = []
     sys._stdlib_dir = LIBRARY
+
+
+def _set_build_variables():
+    """Forgets where and how this was built."""
+    import sysconfig
+
+    sysconfig._PROJECT_BASE = "/usr/bin"
+    variables = sysconfig.get_config_vars()
+    # As the tool was built it is half a command line, which nobody can parse.
+    variables["CONFIG_ARGS"] = "'--host=wasm32-unknown-wasip2'"
+    for name, value in variables.items():
+        if isinstance(value, str) and value.startswith(SOURCE):
+            variables[name] = "/usr" + value.removeprefix(SOURCE)
     del os.environ["PYTHONHOME"], os.environ["PYTHONPATH"], os.environ["PYTHONUNBUFFERED"]
 
 
@@ -83,7 +104,10 @@ def _relocate():
     """Tells modules and code that they come from where a sandbox has the library: tracebacks and `inspect` look there."""
 
     def moved(path):
-        return LIBRARY + path.removeprefix(SOURCE) if isinstance(path, str) and path.startswith(f"{SOURCE}/") else path
+        for old in (f"{SOURCE}/lib/python3.14/", f"{SOURCE}/"):
+            if isinstance(path, str) and path.startswith(old):
+                return f"{LIBRARY}/{path.removeprefix(old)}"
+        return path
 
     def moved_code(code):
         consts = tuple(moved_code(const) if isinstance(const, types.CodeType) else const for const in code.co_consts)
