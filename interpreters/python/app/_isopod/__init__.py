@@ -6,6 +6,7 @@ belongs to the process: its arguments, environment, streams and random numbers (
 
 - `kernel`: the kernel's calls. `system`, `descriptors`, `processes` and `accounts` put them where `os`, `subprocess`
   and `pwd` should have them; `loop` does the same for `asyncio`.
+- `signals` and `digests`: handlers of signals, and what `hashlib` has only with OpenSSL.
 - `absent`: what there is not, with a message that says so.
 - `programs`, `command_line`, `renewal`, `ending`: the life of a process.
 - `wheels` and `sqlite_shell`: the programs `pip` and `sqlite3`.

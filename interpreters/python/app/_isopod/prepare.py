@@ -46,10 +46,10 @@ def interpreter():
     for module in MODULES:
         importlib.import_module(module)
     _write_library()
-    from _isopod import descriptors, digests, loop, processes, programs, system
+    from _isopod import descriptors, digests, loop, processes, programs, signals, system
 
     # There is no kernel to call while this is built: from here on files are not looked at.
-    for part in (absent, system, descriptors, processes, loop, digests):
+    for part in (absent, system, descriptors, processes, signals, loop, digests):
         part.install()
     _set_build_variables()
     _relocate()

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import types
 
-from _isopod import descriptors
+from _isopod import descriptors, signals
 from _isopod.descriptors import Inherited
 from _isopod.kernel import Command, Disposition, Status_Exited, call, path_text, process
 
@@ -22,13 +22,14 @@ def spawn(program, argv, env, streams, restore_signals=True):
     environment = [(path_text(name), path_text(value)) for name, value in env.items()]
     argv = [path_text(argument) for argument in argv]
     command = Command(path_text(program), argv, environment, list(enumerate(streams)), b"")
-    if restore_signals:
-        # Python ignores a broken pipe to raise an exception; a child that has not asked for that must not.
-        process.on_signal(SIGPIPE, Disposition.DEFAULT)
+    if not restore_signals:
+        return call(process.spawn, command, filename=program)
+    # Python ignores a broken pipe to raise an exception; a child that has not asked for that must not.
+    before = process.on_signal(SIGPIPE, Disposition.DEFAULT)
     try:
         return call(process.spawn, command, filename=program)
     finally:
-        process.on_signal(SIGPIPE, Disposition.IGNORE)
+        process.on_signal(SIGPIPE, before)
 
 
 def _encoded(status):
@@ -40,13 +41,17 @@ def waitpid(pid, options):
         raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
     if pid == 0 or pid < -1:
         raise OSError(errno.ECHILD, os.strerror(errno.ECHILD))
-    try:
-        pid, status = call(process.wait, None if pid == -1 else pid, 0 if options & os.WNOHANG else None)
-    except OSError as error:
-        if error.errno == errno.ETIMEDOUT:
-            return 0, 0
-        raise
-    return pid, _encoded(status)
+    while True:
+        try:
+            found, status = call(process.wait, None if pid == -1 else pid, 0 if options & os.WNOHANG else None)
+        except InterruptedError:
+            signals.deliver()
+        except OSError as error:
+            if error.errno == errno.ETIMEDOUT:
+                return 0, 0
+            raise
+        else:
+            return found, _encoded(status)
 
 
 def wait():

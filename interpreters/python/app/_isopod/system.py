@@ -9,7 +9,6 @@ import posix
 import stat as types
 import time
 
-from _isopod import kernel
 from _isopod.kernel import Kind, call, files, path_text, process
 
 USER = GROUP = 1000
@@ -164,10 +163,6 @@ def get_terminal_size(fd=1):
     raise OSError(errno.ENOTTY, os.strerror(errno.ENOTTY))
 
 
-def kill(pid, signal):
-    call(process.kill, pid, int(signal))
-
-
 def _exit(status):
     process.exit(status & 0xFF)
 
@@ -178,7 +173,7 @@ def abort():
 
 NAMES = (
     "stat lstat fstat access chmod fchmod chown lchown umask open close closerange mkdir chdir uname times"
-    " get_terminal_size kill _exit abort"
+    " get_terminal_size _exit abort"
 ).split()
 
 
