@@ -22,7 +22,9 @@ pub(super) struct Place(&'static str);
 impl Place {
     /// Takes the right, if nobody has it.
     pub(super) fn claim(code: &'static Code) -> Option<Place> {
-        claimed().insert(code.digest).then_some(Place(code.digest))
+        let is_first = claimed().insert(code.digest);
+        // Not made unless it is ours: dropping one gives the place back.
+        is_first.then(|| Place(code.digest))
     }
 }
 
