@@ -65,10 +65,19 @@ fn componentize(tool: &Path, place: &Path) -> Result<()> {
         let out = fresh.join("out");
         fs::create_dir_all(&out)?;
         let mut python = Command::new("python3");
-        python.args(["-I", "-S", "-c", "import sys; sys.path.insert(0, sys.argv.pop(1)); import componentize_py as c; c.script()"]);
+        python.args([
+            "-I",
+            "-S",
+            "-c",
+            "import sys; sys.path.insert(0, sys.argv.pop(1)); import componentize_py as c; c.script()",
+        ]);
         python.arg(tool).arg("-q");
         python.args(["-d", "../wit/kernel.wit", "-d"]).arg(Path::new(SOURCE).join("world.wit"));
-        python.args(["-w", "isopod:python/python", "componentize", "python_component", "-p"]).arg(&out).arg("-p").arg(&app);
+        python
+            .args(["-w", "isopod:python/python", "componentize", "python_component", "-p"])
+            .arg(&out)
+            .arg("-p")
+            .arg(&app);
         python.arg("-o").arg(fresh.join("python.wasm"));
         // An environment without packages: the tool would take those of this machine along.
         let nothing = fresh.join("nothing");

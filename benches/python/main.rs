@@ -57,7 +57,8 @@ fn main() {
 
 /// The machine's Python itself, and not a script that looks for one.
 fn interpreter() -> Option<String> {
-    let output = std::process::Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().ok()?;
+    let output =
+        std::process::Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().ok()?;
     let path = String::from_utf8(output.stdout).ok()?;
     output.status.success().then(|| path.trim().to_owned())
 }

@@ -83,9 +83,7 @@ impl Library {
     fn file(&self, path: Subpath<'_>) -> Result<Option<TextFile>> {
         let node = self.find(path)?;
         Ok(match &self.nodes()[node] {
-            Entry::File(content) => {
-                Some(TextFile { text: Bytes::from_static(content), stat: self.stat_of(node) })
-            }
+            Entry::File(content) => Some(TextFile { text: Bytes::from_static(content), stat: self.stat_of(node) }),
             Entry::Directory(_) => None,
         })
     }

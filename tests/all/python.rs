@@ -225,9 +225,15 @@ fn a_wheel_that_cannot_be_installed_says_why() {
         ("needy-1.0-py3-none-any.whl", "needy requires other>=2: give its wheel too, or use --no-deps"),
         ("needy-1.0-py3-none-any.whl other-1.5-py3-none-any.whl", "needy requires other>=2, but other 1.5 is there"),
         ("future-1.0-py3-none-any.whl", "future 1.0 requires Python >=4; this one is 3.14.0"),
-        ("native-1.0-py3-none-any.whl", "native-1.0-py3-none-any.whl holds native code: this sandbox runs pure Python only"),
+        (
+            "native-1.0-py3-none-any.whl",
+            "native-1.0-py3-none-any.whl holds native code: this sandbox runs pure Python only",
+        ),
         ("damaged-1.0-py3-none-any.whl", "damaged-1.0-py3-none-any.whl: damaged/__init__.py is damaged"),
-        ("outside-1.0-py3-none-any.whl", "outside-1.0-py3-none-any.whl holds a path that leads out of it: ../outside.py"),
+        (
+            "outside-1.0-py3-none-any.whl",
+            "outside-1.0-py3-none-any.whl holds a path that leads out of it: ../outside.py",
+        ),
         ("--pre", "install: no such option here: --pre"),
     ];
     for (arguments, expected) in cases {

@@ -16,8 +16,11 @@ shlex shutil sqlite3 statistics string struct subprocess tempfile textwrap tomll
 zlib asyncio.test_tasks asyncio.test_locks asyncio.test_queues asyncio.test_taskgroups
 """.split()
 
-#: Tests that were written for later fixes and never end without them. They count as tests that do not pass.
-ENDLESS = ["ReDoS", "test_sniff_quoted_single_column"]
+#: Tests that were written for later fixes and never end, or crash, without them. They count as tests that do not pass.
+ENDLESS = """
+ReDoS test_sniff_regex_backtracking test_sniff_quoted_single_column test_sniff_single_column test_sniff_space_delimiter
+test_mutate_dict_items_during_encode test_mutate_list_during_encode test_current_indent_level
+""".split()
 
 #: Runs in the sandbox: prints how many tests passed, failed and were skipped, and which did not pass.
 RUNNER = """
@@ -50,7 +53,7 @@ for line in wrong:
 def run(isopod, tests, module):
     name = f"test.test_{module}"
     command = [isopod, "run", "--dir", f"{tests}:/tests:ro", "--env", "PYTHONPATH=/tests", "--memory", "1G"]
-    command += ["--timeout", "240", "--cwd", "/tmp", "--", "python3", "-c", RUNNER, name, *ENDLESS]
+    command += ["--timeout", "1200", "--cwd", "/tmp", "--", "python3", "-c", RUNNER, name, *ENDLESS]
     answer = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     lines = [line.split(" ") for line in answer.stdout.splitlines()]
     counts = [[int(number) for number in line[1:]] for line in lines if line[0] == "counts"]

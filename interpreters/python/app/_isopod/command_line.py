@@ -254,6 +254,9 @@ def _run(name, options):
         if options.module == "pip":
             # It is a program of the sandbox; the library has none.
             return wheels.main(options.rest)
+        if "." in options.module:
+            # It may be here already, of which runpy would warn: it was not the program that imported it.
+            sys.modules.pop(options.module, None)
         runpy._run_module_as_main(options.module)
         return 0
     if not options.rest or options.rest[0] == "-":
