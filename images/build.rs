@@ -12,11 +12,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
+mod python;
+
+use python::Python;
+
 const TARGET: &str = "wasm32-wasip2";
 
 /// Whatever decides what the guest becomes.
-const INPUTS: [&str; 8] = [
+const INPUTS: [&str; 10] = [
     "build.rs",
+    "python.rs",
+    "../interpreters",
     "../guest",
     "../precompile",
     "../wit",
@@ -72,13 +78,23 @@ fn build() -> Result<()> {
     }
 
     let images = shared.join("images");
-    let mut precompile = Command::new(shared.join(&host).join("tool/isopod-precompile"));
-    precompile.arg(env::var("TARGET")?).arg(&images);
-    for name in &crates {
-        precompile.arg(shared.join(TARGET).join("guest").join(format!("{name}.wasm")));
-    }
-    let digests = run(&mut precompile, "precompiling the guest")?;
-    fs::write(out.join("images.rs"), describe(&components, &digests, &images)?)?;
+    let precompile = |metering: &str, components: &[PathBuf]| -> Result<String> {
+        let mut precompile = Command::new(shared.join(&host).join("tool/isopod-precompile"));
+        precompile.arg(env::var("TARGET")?).arg(&images).arg(metering).args(components);
+        run(&mut precompile, "precompiling the guest")
+    };
+    let guests = crates.iter().map(|name| shared.join(TARGET).join("guest").join(format!("{name}.wasm")));
+    let mut lines = precompile("both", &guests.collect::<Vec<_>>())?;
+    let mut images_of = components;
+    images_of.push("python".to_owned());
+    let python = if env::var_os("CARGO_FEATURE_PYTHON").is_some() { Some(python::build(&shared)?) } else { None };
+    lines += &match &python {
+        Some(python) => precompile("plain", std::slice::from_ref(&python.component))?,
+        None => "python\n".to_owned(),
+    };
+    let mut source = describe(&images_of, &lines, &images)?;
+    describe_library(&mut source, python.as_ref())?;
+    fs::write(out.join("images.rs"), source)?;
     Ok(())
 }
 
@@ -95,10 +111,10 @@ fn components(is_benchmark: bool) -> Result<Vec<String>> {
     components.retain(|name| name != "bench" || is_benchmark);
     components.sort();
     let mut owners = BTreeMap::new();
-    for component in &components {
+    for component in components.iter().map(String::as_str).chain(["python"]) {
         for program in programs(component)?.lines() {
             if let Some(other) = owners.insert(program.to_owned(), component) {
-                return Err(format!("{program} is in guest/{other} and in guest/{component}").into());
+                return Err(format!("{program} is in {other} and in {component}").into());
             }
         }
     }
@@ -106,7 +122,8 @@ fn components(is_benchmark: bool) -> Result<Vec<String>> {
 }
 
 fn programs(component: &str) -> Result<String> {
-    Ok(fs::read_to_string(format!("../guest/{component}/programs.txt"))?)
+    let place = if component == "python" { "interpreters" } else { "guest" };
+    Ok(fs::read_to_string(format!("../{place}/{component}/programs.txt"))?)
 }
 
 /// A cargo that builds for itself, not with what this build was told about flags, wrappers and directories.
@@ -149,24 +166,38 @@ fn run(command: &mut Command, what: &str) -> Result<String> {
 }
 
 /// Writes the list of images as Rust: the lines of the precompiler and the programs of each component.
-fn describe(components: &[String], digests: &str, images: &Path) -> Result<String> {
+fn describe(components: &[String], lines: &str, images: &Path) -> Result<String> {
     let mut source = String::from("/// All of them.\npub static IMAGES: &[Image] = &[\n");
-    for (line, name) in digests.lines().zip(components) {
-        let [_, plain, plain_sum, fuel, fuel_sum] = line.split(' ').collect::<Vec<_>>()[..] else {
-            return Err(format!("the precompiler said {line:?}").into());
-        };
+    for (line, name) in lines.lines().zip(components) {
         let programs = programs(name)?;
         let programs: Vec<&str> = programs.lines().collect();
         writeln!(source, "    Image {{ name: {name:?}, programs: &{programs:?},")?;
-        for (field, digest, sum) in [("plain", plain, plain_sum), ("fuel", fuel, fuel_sum)] {
+        // Digest and sum of the code for each kind of metering, as far as there is any.
+        let words: Vec<&str> = line.split(' ').skip(1).collect();
+        for (field, code) in ["plain", "fuel"].into_iter().zip([words.get(..2), words.get(2..4)]) {
+            let Some([digest, sum]) = code else {
+                writeln!(source, "        {field}: None,")?;
+                continue;
+            };
             let file = images.join(format!("{digest}.cwasm"));
             // An image that someone removed is made again.
             println!("cargo::rerun-if-changed={}", file.display());
             let bytes = format!("&Aligned(*include_bytes!({file:?})).0");
-            writeln!(source, "        {field}: Code {{ digest: {digest:?}, sum: {sum:?}, bytes: {bytes} }},")?;
+            writeln!(source, "        {field}: Some(Code {{ digest: {digest:?}, sum: {sum:?}, bytes: {bytes} }}),")?;
         }
         source.push_str("    },\n");
     }
     source.push_str("];\n");
     Ok(source)
+}
+
+/// Writes Python's library as Rust.
+fn describe_library(source: &mut String, python: Option<&Python>) -> Result<()> {
+    let library = match python {
+        Some(Python { index, files, .. }) => {
+            format!("Some(Library {{ index: include_str!({index:?}), bytes: include_bytes!({files:?}) }})")
+        }
+        None => "None".to_owned(),
+    };
+    Ok(writeln!(source, "/// Python's.\npub static PYTHON_LIBRARY: Option<Library> = {library};")?)
 }

@@ -9,10 +9,18 @@ pub struct Image {
     pub name: &'static str,
     /// The programs it answers to.
     pub programs: &'static [&'static str],
-    /// Its code for processes that a clock interrupts.
-    pub plain: Code,
+    /// Its code for processes that a clock interrupts; none if it was left out of this build.
+    pub plain: Option<Code>,
     /// Its code for processes that count instructions.
-    pub fuel: Code,
+    pub fuel: Option<Code>,
+}
+
+/// The files that an interpreter reads at run time.
+pub struct Library {
+    /// A line `offset length path` for each file, by path.
+    pub index: &'static str,
+    /// Their bytes.
+    pub bytes: &'static [u8],
 }
 
 /// Native code of a component.

@@ -1,8 +1,8 @@
 //! Compiles the guest's components to native code, with the settings of the library that will run it.
 //!
-//! `isopod-precompile TRIPLE OUT_DIR COMPONENT.wasm…` writes `OUT_DIR/<digest>.cwasm` twice for each component,
-//! once for each kind of metering, and prints a line `name digest sum digest sum` for each. The digest is of the
-//! component, the settings and the CPU, so code that is there already is not made again; the sum is of the code.
+//! `isopod-precompile TRIPLE OUT_DIR both|plain COMPONENT.wasm…` writes `OUT_DIR/<digest>.cwasm` for each component, once
+//! for each kind of metering or without fuel alone, and prints a line `name digest sum [digest sum]` for each. The digest
+//! is of the component, the settings and the CPU, so code that is there already is not made again; the sum is of the code.
 
 #![allow(clippy::disallowed_methods, reason = "a build tool reaches the host: that is its work")]
 
@@ -35,13 +35,17 @@ fn run() -> Result<(), Box<dyn Error>> {
     let triple = args.next().ok_or("no target triple")?;
     let out = PathBuf::from(args.next().ok_or("no output directory")?);
     fs::create_dir_all(&out)?;
-    let engines = [engine(&triple, Metering::Epoch)?, engine(&triple, Metering::Fuel)?];
+    let engines = match args.next().as_deref() {
+        Some("both") => vec![engine(&triple, Metering::Epoch)?, engine(&triple, Metering::Fuel)?],
+        Some("plain") => vec![engine(&triple, Metering::Epoch)?],
+        _ => return Err("neither both nor plain".into()),
+    };
     for component in args {
         let component = PathBuf::from(component);
         let name = component.file_stem().and_then(|stem| stem.to_str()).ok_or("a component without a name")?;
         let wasm = fs::read(&component).map_err(|e| format!("{}: {e}", component.display()))?;
-        let [plain, fuel] = engines.each_ref().map(|engine| compile(engine, &triple, &wasm, &out));
-        println!("{name} {} {}", plain?, fuel?);
+        let codes = engines.iter().map(|engine| compile(engine, &triple, &wasm, &out));
+        println!("{name} {}", codes.collect::<Result<Vec<_>, _>>()?.join(" "));
     }
     Ok(())
 }
@@ -76,7 +80,8 @@ fn compile(engine: &Engine, triple: &str, wasm: &[u8], out: &Path) -> Result<Str
     if !path.exists() {
         // Written beside and renamed: a build that is interrupted leaves no half file under a good name.
         let fresh = path.with_extension(format!("{}.tmp", std::process::id()));
-        fs::write(&fresh, engine.precompile_component(wasm)?)?;
+        let code = engine.precompile_component(wasm).map_err(|error| format!("{error:#}"))?;
+        fs::write(&fresh, code)?;
         fs::rename(&fresh, &path)?;
     }
     Ok(format!("{digest} {}", hex(Sha256::new_with_prefix(fs::read(&path)?))))

@@ -2,38 +2,44 @@
 
 #![allow(unsafe_code)]
 
+use std::collections::HashSet;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use rustix::mm::{MprotectFlags, mprotect};
 use wasmtime::component::Component;
 use wasmtime::{CustomCodeMemory, Engine, Result};
 
 use super::image::Code;
-use super::tunables::Metering;
 
-/// Whether an engine of this process runs the code where it lies, for each kind of metering.
-static CLAIMED: [AtomicBool; 2] = [AtomicBool::new(false), AtomicBool::new(false)];
+/// The code that an engine of this process runs where it lies, by its digest. Guards who is first.
+static CLAIMED: LazyLock<Mutex<HashSet<&'static str>>> = LazyLock::new(Mutex::default);
 
-/// The right to run the images where they lie. wasmtime registers a piece of memory once, so one engine has it at a
+/// The right to run an image's code where it lies. wasmtime registers a piece of memory once, so one engine has it at a
 /// time; the others run copies.
-pub(super) struct Place(Metering);
+pub(super) struct Place(&'static str);
 
 impl Place {
     /// Takes the right, if nobody has it.
-    pub(super) fn claim(metering: Metering) -> Option<Place> {
-        (!CLAIMED[metering as usize].swap(true, Ordering::AcqRel)).then(|| Place(metering))
+    pub(super) fn claim(code: &'static Code) -> Option<Place> {
+        let is_first = claimed().insert(code.digest);
+        // Not made unless it is ours: dropping one gives the place back.
+        is_first.then(|| Place(code.digest))
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        CLAIMED[self.0 as usize].store(false, Ordering::Release);
+        claimed().remove(self.0);
     }
 }
 
+fn claimed() -> MutexGuard<'static, HashSet<&'static str>> {
+    CLAIMED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Loads a component's code into an engine: where it lies if the engine has the place, or else a copy.
-pub(super) fn load(engine: &Engine, code: &Code, place: Option<&Place>) -> Result<Component> {
+pub(super) fn load(engine: &Engine, code: &'static Code, place: Option<&Place>) -> Result<Component> {
     if place.is_some() {
         // SAFETY: the bytes were made by `Engine::precompile_component` of the same wasmtime when this library
         // was built, are part of its read-only data, live as long as the process and are aligned to a page. No other
@@ -45,7 +51,7 @@ pub(super) fn load(engine: &Engine, code: &Code, place: Option<&Place>) -> Resul
     }
 }
 
-/// Makes code executable where it lies. An engine that runs copies does not need it: wasmtime can do that itself.
+/// Makes code executable where it lies, in this program or in a copy.
 pub(super) struct CodePages;
 
 impl CustomCodeMemory for CodePages {
@@ -55,9 +61,8 @@ impl CustomCodeMemory for CodePages {
 
     fn publish_executable(&self, ptr: *const u8, len: usize) -> Result<()> {
         let page = self.required_alignment();
-        // SAFETY: wasmtime passes the text section of code that `load` gave it: whole pages that hold nothing
-        // else, that are mapped, and that nobody has written to since the program started, so that no cache holds
-        // anything older.
+        // SAFETY: wasmtime passes the text section of code that `load` gave it, where it lies or in a copy that wasmtime
+        // has just mapped: whole pages that hold nothing else, and that nobody writes to once they hold code.
         unsafe {
             let flags = MprotectFlags::READ | MprotectFlags::EXEC;
             mprotect(ptr.cast_mut().cast(), len.next_multiple_of(page), flags)?;
@@ -66,7 +71,7 @@ impl CustomCodeMemory for CodePages {
     }
 
     fn unpublish_executable(&self, _ptr: *const u8, _len: usize) -> Result<()> {
-        // Code is never edited, and in place it can stay executable until the process ends.
+        // Code is never edited: in place it can stay executable until the process ends, and a copy is unmapped.
         Ok(())
     }
 }

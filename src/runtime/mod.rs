@@ -29,7 +29,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use self::processor::{Allocation, Processor};
 use self::tunables::Metering;
 use crate::kernel::{Machine, Process, Session, Signal, Status};
-use crate::vfs::Programs;
+use crate::vfs::{Library, Programs};
 
 /// Processes of a pooling runtime that have a slot at the same time. 1,000 slots are 4 TiB of address space and
 /// 3 MiB of memory.
@@ -44,6 +44,8 @@ struct Inner {
     programs: HashMap<&'static str, usize>,
     /// The same as files, for the /bin of every sandbox.
     program_files: Arc<Programs>,
+    /// Where a sandbox finds an interpreter's library, and its files.
+    libraries: Vec<(&'static str, Arc<Library>)>,
     pool_slots: Option<u32>,
     /// Without and with fuel.
     pools: [OnceLock<std::result::Result<Pool, Arc<RuntimeError>>>; 2],
@@ -121,6 +123,7 @@ impl Runtime {
         Runtime(Arc::new(Inner {
             programs,
             program_files,
+            libraries: image::libraries().collect(),
             pool_slots,
             pools: Default::default(),
             on_demand: Default::default(),
@@ -131,7 +134,7 @@ impl Runtime {
     pub fn verify() -> Result<(), DamagedCode> {
         let codes =
             image::images().iter().flat_map(|i| [Metering::Epoch, Metering::Fuel].map(|m| (i.name, image::code(i, m))));
-        match codes.into_iter().find(|(_, code)| !image::is_whole(code)) {
+        match codes.into_iter().find(|(_, code)| code.is_some_and(|code| !image::is_whole(code))) {
             Some((component, _)) => Err(DamagedCode { component }),
             None => Ok(()),
         }
@@ -142,15 +145,21 @@ impl Runtime {
         &self.0.program_files
     }
 
-    /// The programs, by name.
+    /// The libraries of interpreters, with the places where these look for them.
+    pub(crate) fn libraries(&self) -> &[(&'static str, Arc<Library>)] {
+        &self.0.libraries
+    }
+
+    /// The programs of this build, by name.
     pub fn programs(&self) -> Vec<ProgramInfo> {
         let mut programs: Vec<_> = self
             .0
             .programs
             .iter()
-            .map(|(name, image)| {
+            .filter_map(|(name, image)| {
                 let image = &image::images()[*image];
-                ProgramInfo { name, component: image.name, digest: image::code(image, Metering::Epoch).digest }
+                let digest = image::code(image, Metering::Epoch)?.digest;
+                Some(ProgramInfo { name, component: image.name, digest })
             })
             .collect();
         programs.sort_by_key(|program| program.name);
@@ -180,9 +189,14 @@ impl Inner {
     /// the child, so a pool full of parents would wait for ever. And children leave a part of the pool alone, or one
     /// sandbox with many of them would keep the commands of all others waiting. A child without a slot gets its memory
     /// from the operating system; how many there can be is bounded by the limits of their sandboxes.
-    async fn place(&self, process: &Process) -> Result<Option<Place>, Arc<RuntimeError>> {
-        let fuel = process.kernel().limits().fuel.is_some();
-        let metering = if fuel { Metering::Fuel } else { Metering::Epoch };
+    ///
+    /// An interpreter runs on demand, with a stack that is its own: what it wins by a slot is nothing to what it costs to
+    /// start, and a pool would keep the stacks.
+    async fn place(&self, image: usize, process: &Process) -> Result<Option<Place>, Arc<RuntimeError>> {
+        let metering = metering(process);
+        if image::is_interpreter(image) {
+            return Ok(Some((self.on_demand(metering)?.clone(), None)));
+        }
         // A live shell waits for orders most of its time: it would keep a slot from everyone else.
         let waits = process.is_first() && process.session().is_live();
         // Where the address space does not suffice for this pool, it goes without.
@@ -199,6 +213,10 @@ impl Inner {
         }
         Ok(Some((self.on_demand(metering)?.clone(), None)))
     }
+}
+
+fn metering(process: &Process) -> Metering {
+    if process.kernel().limits().fuel.is_some() { Metering::Fuel } else { Metering::Epoch }
 }
 
 /// Waits for a slot for as long as the command has time.
@@ -221,7 +239,12 @@ impl Machine for Runtime {
         let (inner, image) = (self.0.clone(), self.0.programs.get(process.program()).copied());
         Box::pin(async move {
             let Some(image) = image else { return Status::Exited(127) };
-            match inner.place(&process).await {
+            if let Err(why) = image::available(image, metering(&process)) {
+                // Whether it can be told does not change that it cannot run.
+                let _ = process.write(2, format!("{}: {why}\n", process.program()).into()).await;
+                return Status::Exited(127);
+            }
+            match inner.place(image, &process).await {
                 Ok(Some((processor, _slot))) => processor.run(image, process).await,
                 Ok(None) => Status::Signalled(Signal::KILL),
                 Err(error) => {

@@ -1,6 +1,6 @@
 //! A wasmtime engine that runs processes: its allocator, its clock, and the programs it has loaded.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use wasmtime::component::Linker;
 use wasmtime::{AsContextMut, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Result, Store};
@@ -27,6 +27,13 @@ const KEEP_RESIDENT: usize = 64 << 10;
 const CORES_PER_COMPONENT: u32 = 8;
 const MEMORIES_PER_COMPONENT: u32 = 1;
 const TABLES_PER_COMPONENT: u32 = 4;
+/// What a guest may use of its stack, and the whole of it: host calls run on what is left.
+///
+/// A pool keeps its stacks, so they are small. A process on demand gives its own back when it ends, and may have what
+/// Python needs before it notices that it recurses too deeply: 1 MiB of its own stack, up to 30 of this one. Only what
+/// is touched is there.
+const POOLED_STACK: (usize, usize) = (512 << 10, 2 << 20);
+const DEEP_STACK: (usize, usize) = (40 << 20, 42 << 20);
 /// Bytes of wasmtime's own record of an instance; a component with thousands of functions needs more than the
 /// default.
 const INSTANCE_BYTES: usize = 4 << 20;
@@ -49,26 +56,24 @@ pub(super) struct Processor {
     engine: Engine,
     /// After the engine, so that it ends when that has gone.
     ticker: Ticker,
-    /// Last: whoever claims the place next finds it empty.
-    place: Option<Place>,
+    /// Last: whoever claims them next finds them empty.
+    places: Mutex<Vec<Place>>,
 }
 
 impl Processor {
     pub(super) fn new(metering: Metering, allocation: Allocation) -> Result<Processor> {
         let mut config = tunables::config(metering)?;
-        let place = Place::claim(metering);
-        if place.is_some() {
-            config.with_custom_code_memory(Some(Arc::new(CodePages)));
-        }
-        config.allocation_strategy(match allocation {
-            Allocation::Pool(slots) => InstanceAllocationStrategy::Pooling(pool(slots)),
-            Allocation::OnDemand => InstanceAllocationStrategy::OnDemand,
-        });
+        config.with_custom_code_memory(Some(Arc::new(CodePages)));
+        let (strategy, (stack, whole_stack)) = match allocation {
+            Allocation::Pool(slots) => (InstanceAllocationStrategy::Pooling(pool(slots)), POOLED_STACK),
+            Allocation::OnDemand => (InstanceAllocationStrategy::OnDemand, DEEP_STACK),
+        };
+        config.allocation_strategy(strategy).max_wasm_stack(stack).async_stack_size(whole_stack);
         let engine = Engine::new(&config)?;
         let linker = world::linker(&engine)?;
         let ticker = Ticker::start(&engine)?;
         let programs = images().iter().map(|_| OnceLock::new()).collect();
-        Ok(Processor { metering, linker, programs, engine, ticker, place })
+        Ok(Processor { metering, linker, programs, engine, ticker, places: Mutex::default() })
     }
 
     /// Loads an image, if no program of it has run yet.
@@ -77,9 +82,13 @@ impl Processor {
         self.programs[image].get_or_init(load).as_ref()
     }
 
-    fn load(&self, image: &Image) -> Result<CommandPre<Guest>> {
-        let component = load(&self.engine, code(image, self.metering), self.place.as_ref())?;
-        CommandPre::new(self.linker.instantiate_pre(&component)?)
+    fn load(&self, image: &'static Image) -> Result<CommandPre<Guest>> {
+        let code = code(image, self.metering).ok_or_else(|| wasmtime::Error::msg("not in this build"))?;
+        let place = Place::claim(code);
+        let component = load(&self.engine, code, place.as_ref())?;
+        self.places.lock().unwrap_or_else(PoisonError::into_inner).extend(place);
+        let linker = world::without_sockets(&self.linker, &component)?;
+        CommandPre::new(linker.instantiate_pre(&component)?)
     }
 
     /// Runs a program as a process, to its end.

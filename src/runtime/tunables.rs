@@ -33,17 +33,15 @@ pub(crate) fn config(metering: Metering) -> Result<Config> {
         .native_unwind_info(false)
         .generate_address_map(false)
         .memory_init_cow(true)
-        .concurrency_support(false)
-        // A quarter of the fiber's stack below: host calls run on what is left.
-        .max_wasm_stack(512 << 10)
-        .async_stack_size(2 << 20);
+        .concurrency_support(false);
     // What the guest does not use is not there to be attacked.
     config
         .wasm_relaxed_simd(false)
         .wasm_tail_call(false)
         .wasm_multi_memory(false)
         .wasm_memory64(false)
-        .wasm_extended_const(false)
+        // Constant expressions that add: Python's parts are linked with them.
+        .wasm_extended_const(true)
         .shared_memory(false)
         .gc_support(false)
         .wasm_features(WasmFeatures::THREADS | WasmFeatures::EXCEPTIONS | WasmFeatures::GC, false)

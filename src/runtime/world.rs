@@ -1,8 +1,9 @@
 //! What a guest can import: WASI's io, clocks, random and cli, our file system, the kernel's calls. Nothing else:
 //! sockets and http are not there to be refused, they do not exist.
 
-use wasmtime::component::{HasSelf, Linker};
-use wasmtime::{Engine, Result};
+use wasmtime::component::types::ComponentItem;
+use wasmtime::component::{Component, HasSelf, Linker, ResourceType};
+use wasmtime::{Engine, Error, Result};
 use wasmtime_wasi::WasiView;
 use wasmtime_wasi::cli::{WasiCli, WasiCliView};
 use wasmtime_wasi::p2::bindings::{cli, random};
@@ -32,3 +33,33 @@ pub(super) fn linker(engine: &Engine) -> Result<Linker<Guest>> {
     kernel::process::add_to_linker::<Guest, HasSelf<Guest>>(l, |guest| guest)?;
     Ok(linker)
 }
+
+/// Satisfies a component that was not made for this world: what its libc imports and does not exist here ends the
+/// process that calls it. Python's own code says that there is no network before it comes to that.
+pub(super) fn without_sockets(linker: &Linker<Guest>, component: &Component) -> Result<Linker<Guest>> {
+    let mut linker = linker.clone();
+    let engine = linker.engine().clone();
+    for (name, item) in component.component_type().imports(&engine) {
+        let ComponentItem::ComponentInstance(interface) = item.ty else { continue };
+        if !name.starts_with("wasi:sockets/") {
+            continue;
+        }
+        let mut instance = linker.instance(name)?;
+        for (export, item) in interface.exports(&engine) {
+            match item.ty {
+                ComponentItem::ComponentFunc(_) => {
+                    instance.func_new(export, |_, _, _, _| Err(Error::msg("there are no sockets here")))?;
+                }
+                // Those of wasi:io are theirs wherever they are mentioned.
+                ComponentItem::Resource(_) if !["pollable", "input-stream", "output-stream"].contains(&export) => {
+                    instance.resource(export, ResourceType::host::<NoSocket>(), |_, _| Ok(()))?;
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(linker)
+}
+
+/// What a socket would be.
+struct NoSocket;

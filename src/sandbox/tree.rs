@@ -17,7 +17,7 @@ const HOSTNAME: &str = "isopod";
 
 /// Directories of the sandbox's own, with their modes; parents first. Those that something is always mounted on are
 /// here too, so that mounting changes nothing.
-const DIRECTORIES: [(&str, u32); 10] = [
+const DIRECTORIES: [(&str, u32); 11] = [
     ("/bin", 0o755),
     ("/dev", 0o755),
     ("/etc", 0o755),
@@ -27,6 +27,7 @@ const DIRECTORIES: [(&str, u32); 10] = [
     ("/tmp", 0o1777),
     ("/usr", 0o755),
     ("/usr/bin", 0o755),
+    ("/usr/lib", 0o755),
     (WORKSPACE, 0o755),
 ];
 
@@ -65,14 +66,16 @@ pub(super) fn tree(
 ) -> std::result::Result<Vfs, BuildError> {
     let root: Arc<dyn FileSystem> = Arc::new(root.clone());
     let programs: Arc<dyn FileSystem> = runtime.program_files().clone();
-    let machine: Arc<dyn FileSystem> = Arc::new(Proc::new(facts(mounts, limits)));
+    let machine: Arc<dyn FileSystem> = Arc::new(Proc::new(facts(runtime, mounts, limits)));
     let own = |builder: VfsBuilder| -> Result<VfsBuilder> {
-        Ok(builder
+        let builder = builder
             .mount(GuestPath::root(), root.clone(), false)
             .mount(at("/bin")?, programs.clone(), true)
             .mount(at("/usr/bin")?, programs.clone(), true)
             .mount(at("/proc")?, machine.clone(), true)
-            .mount(at("/dev")?, Arc::new(Dev::new()), false))
+            .mount(at("/dev")?, Arc::new(Dev::new()), false);
+        let mut libraries = runtime.libraries().iter();
+        libraries.try_fold(builder, |builder, (place, files)| Ok(builder.mount(at(place)?, files.clone(), true)))
     };
     let hosts = mounts.iter().map(|mount| open_host(mount, quota, rules));
     let hosts: Vec<Arc<dyn FileSystem>> = hosts.collect::<std::result::Result<_, _>>()?;
@@ -126,9 +129,10 @@ fn open_host(
 }
 
 /// What `/proc` says of the machine.
-fn facts(mounts: &[HostMount], limits: &Limits) -> ProcFacts {
+fn facts(runtime: &Runtime, mounts: &[HostMount], limits: &Limits) -> ProcFacts {
     let own = [("/", "tmpfs", false), ("/bin", "programs", true), ("/usr/bin", "programs", true)];
     let own = own.into_iter().chain([("/proc", "proc", true), ("/dev", "devtmpfs", false)]);
+    let own = own.chain(runtime.libraries().iter().map(|(place, _)| (*place, "library", true)));
     let hosts = mounts.iter().map(|mount| {
         let kind = if mount.access == MountAccess::Overlay { "overlay" } else { "host" };
         (mount.guest.as_str(), kind, mount.access == MountAccess::ReadOnly)

@@ -4,8 +4,8 @@
 //! - [`Vfs`] (`calls`) is what the kernel calls: POSIX calls on guest paths, with POSIX errors.
 //! - `mount` is the mount table, `resolve` the one loop that follows links. `place` decides what may be done to a path
 //!   and `open_file` what to an open file: between them lies every check of a read-only mount.
-//! - [`FileSystem`] is one mounted file system: [`MemFs`], [`HostDir`], [`Dev`], [`Programs`] and `proc`; and on top of
-//!   another, `overlay` (copy-on-write over a directory or a snapshot) and `protect` (what a guest may not change in a
+//! - [`FileSystem`] is one mounted file system: [`MemFs`], [`HostDir`], [`Dev`], [`Programs`], [`Library`] and `proc`; and on
+//!   top of another, `overlay` (copy-on-write over a directory or a snapshot) and `protect` (what a guest may not change in a
 //!   directory of the host).
 //! - `snapshot` and `archive` keep a tree: in memory, shared until written, or in one file with a digest.
 //! - `atomic` replaces a file whole, under names of `reserved`; `listing` reads a directory piece by piece.
@@ -54,6 +54,7 @@ mod dev;
 mod file_system;
 mod fold;
 mod host_dir;
+mod library;
 mod listing;
 mod mem_fs;
 mod mount;
@@ -78,6 +79,7 @@ pub use dev::Dev;
 use dev::descriptor_number;
 pub use file_system::{Attempt, FileSystem, Node, Stop};
 pub use host_dir::{Count, HostDir};
+pub use library::Library;
 pub use listing::{DirStream, OpenDirectory};
 pub use mem_fs::{MemFs, MemSnapshot};
 pub use mount::VfsBuilder;

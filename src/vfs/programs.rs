@@ -3,14 +3,12 @@
 //! Each file says which program it is in its content, not in its name: the kernel recognises the content when it
 //! spawns, so a copy or a link of `/bin/tr` under any name runs `tr`.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 
 use crate::error::{Errno, Result};
 use crate::path::Subpath;
 
-use super::text::TextFile;
+use super::text::{TextFile, given};
 use super::{Attempt, DirEntry, FileSystem, Kind, Node, OpenHow, Stat};
 
 /// What the content of a program's file starts with; the program's name and a line feed follow.
@@ -45,7 +43,7 @@ impl Programs {
             Some(_) => Err(Errno::NotDirectory),
             None => {
                 let text = Bytes::from(format!("{PROGRAM_MAGIC}{name}\n"));
-                let stat = stat(ROOT + 1 + index as u64, text.len() as u64);
+                let stat = given(Kind::File, 0o755, ROOT + 1 + index as u64, text.len() as u64);
                 Ok(Some(TextFile { text, stat }))
             }
         }
@@ -54,24 +52,13 @@ impl Programs {
 
 impl FileSystem for Programs {
     fn open(&self, path: Subpath<'_>, how: &OpenHow) -> Attempt<Node> {
-        let found = match self.find(path) {
-            Ok(_) if how.create && how.exclusive => return Err(Errno::Exist.into()),
-            Err(Errno::NoEntry) if how.create => return Err(Errno::ReadOnly.into()),
-            found => found?,
-        };
-        match found {
-            None if how.writes() || how.create || how.truncate => Err(Errno::IsDirectory.into()),
-            None => Ok(Node::Directory),
-            Some(_) if how.directory => Err(Errno::NotDirectory.into()),
-            Some(_) if how.writes() || how.truncate => Err(Errno::ReadOnly.into()),
-            Some(program) => Ok(Node::File(Arc::new(program))),
-        }
+        TextFile::open(self.find(path), how)
     }
 
     fn stat(&self, path: Subpath<'_>, _follow: bool) -> Attempt<Stat> {
         match self.find(path)? {
             Some(program) => Ok(program.stat),
-            None => Ok(Stat { kind: Kind::Directory, links: 2, ..stat(ROOT, 0) }),
+            None => Ok(given(Kind::Directory, 0o755, ROOT, 0)),
         }
     }
 
@@ -86,22 +73,5 @@ impl FileSystem for Programs {
     fn read_link(&self, path: Subpath<'_>) -> Attempt<String> {
         self.find(path)?;
         Err(Errno::Invalid.into())
-    }
-}
-
-/// Programs belong to root and have no date: nobody in the sandbox made them.
-fn stat(inode: u64, size: u64) -> Stat {
-    Stat {
-        kind: Kind::File,
-        mode: 0o755,
-        uid: 0,
-        gid: 0,
-        size,
-        links: 1,
-        device: 0,
-        inode,
-        accessed: 0,
-        modified: 0,
-        changed: 0,
     }
 }

@@ -53,7 +53,7 @@ fn attack_71_what_searches_a_directory_does_not_leave_it() {
         "grep -r s3cret . ..",
         "grep -R s3cret .",
         "rg -L s3cret .",
-        "find -L . -name 'secret*' -exec cat {} +",
+        "find -L . -name 'secret.t*' -exec cat {} +",
         "cat up/*.txt */secret.txt ../*.txt",
         "shopt -s globstar; cat **/*.txt",
         "tar -chf - . | grep -a s3cret",

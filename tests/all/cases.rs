@@ -92,7 +92,7 @@ fn case_files(topic: &str) -> Vec<PathBuf> {
 }
 
 /// Runs every case of a topic and reports all that differ at once.
-fn run_topic(topic: &str) {
+pub(crate) fn run_topic(topic: &str) {
     let oracle = std::env::var_os("ISOPOD_ORACLE").is_some();
     let (mut count, mut report) = (0, String::new());
     for file in case_files(topic) {

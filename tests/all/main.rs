@@ -20,6 +20,8 @@ mod processes;
 mod programs;
 mod provider;
 mod provider_config;
+#[cfg(feature = "python")]
+mod python;
 mod sessions;
 mod streams;
 mod support;

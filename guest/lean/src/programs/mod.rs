@@ -116,8 +116,6 @@ pub(crate) const PROGRAMS: &[&Program] = &[
     &refused::PACMAN,
     &pathchk::PROGRAM,
     &processes::PGREP,
-    &refused::PIP,
-    &refused::PIP3,
     &processes::PKILL,
     &refused::PNPM,
     &printenv::PROGRAM,

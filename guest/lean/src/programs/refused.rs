@@ -33,8 +33,6 @@ refused! {
     NPM "npm" 1 "there is no package installation in this sandbox"
     NPX "npx" 1 "there is no package installation in this sandbox"
     PACMAN "pacman" 1 "there is no package installation in this sandbox"
-    PIP "pip" 1 "there is no package installation in this sandbox"
-    PIP3 "pip3" 1 "there is no package installation in this sandbox"
     PNPM "pnpm" 1 "there is no package installation in this sandbox"
     UV "uv" 1 "there is no package installation in this sandbox"
     YARN "yarn" 1 "there is no package installation in this sandbox"

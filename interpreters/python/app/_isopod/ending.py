@@ -1,0 +1,80 @@
+"""How a process ends: what CPython does between the last statement and the exit code."""
+
+import atexit
+import gc
+import io
+import sys
+import threading
+import types
+
+from _isopod.kernel import process
+
+#: What CPython answers when its own output could not be written at the end.
+FLUSH_FAILED = 120
+INTERRUPTED = 130
+
+
+def code_of(error):
+    """Says what an exception that nobody caught was, and answers the exit code."""
+    if isinstance(error, SystemExit):
+        code = error.code
+        if code is None:
+            return 0
+        if isinstance(code, int):
+            return code & 0xFF
+        print(code, file=sys.stderr)
+        return 1
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_frame.f_globals.get("__name__", "").startswith("_isopod"):
+        traceback = traceback.tb_next
+    error.__traceback__ = traceback
+    try:
+        sys.excepthook(type(error), error, traceback)
+    except BaseException as second:
+        if isinstance(second, SystemExit):
+            return code_of(second)
+        print("Error in sys.excepthook:", file=sys.stderr)
+        sys.__excepthook__(type(second), second, second.__traceback__)
+        print("\nOriginal exception was:", file=sys.stderr)
+        sys.__excepthook__(type(error), error, traceback)
+    return INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
+
+
+def end(code, known_modules):
+    """Ends the process, as CPython does: exit handlers, finalisers, and what is still in a buffer."""
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    flushed = _flush(sys.stdout)
+    _flush(sys.stderr)
+    _finalise(known_modules)
+    # Finalisers may have printed.
+    flushed = _flush(sys.stdout, quiet=not flushed) and flushed
+    process.exit(code if flushed or code else FLUSH_FAILED)
+
+
+def _finalise(known_modules):
+    """Drops what the program's own modules hold: a file that nobody closed is written to its end by its finaliser."""
+    ours = [module for name, module in sys.modules.items() if name not in known_modules]
+    for module in ours:
+        if isinstance(module, types.ModuleType):
+            names = vars(module)
+            # As CPython does it: private names first, __builtins__ never.
+            for name in [name for name in names if name[:1] == "_" and name[1:2] != "_"]:
+                names[name] = None
+            for name in [name for name in names if name != "__builtins__"]:
+                names[name] = None
+    # What is left is in cycles. Looking for them touches two megabytes of memory that nobody else has touched, so it is
+    # done only if one of them would do something at its end.
+    if any(isinstance(one, io.IOBase) or hasattr(type(one), "__del__") for one in gc.get_objects()):
+        gc.collect()
+
+
+def _flush(stream, quiet=False):
+    try:
+        if stream is not None and not stream.closed:
+            stream.flush()
+    except BaseException as error:
+        if not quiet:
+            print(f"Exception ignored while flushing sys.stdout:\n{type(error).__name__}: {error}", file=sys.stderr)
+        return False
+    return True

@@ -1,0 +1,14 @@
+"""`asyncio` in one thread: a loop without the socket by which other threads and signals would wake it."""
+
+import asyncio
+import asyncio.selector_events
+
+
+
+def _nothing(self, *_):
+    pass
+
+
+def install():
+    loop = asyncio.selector_events.BaseSelectorEventLoop
+    loop._make_self_pipe = loop._close_self_pipe = loop._write_to_self = _nothing

@@ -1,0 +1,132 @@
+"""Build time: everything that every process would otherwise do again."""
+
+import gc
+import importlib
+import os
+import sys
+import types
+
+#: Where the build tool has the library, where it writes files to, and where a sandbox has the library.
+SOURCE, OUTPUT, LIBRARY = "/python", "/0", "/usr/lib/python3.14"
+
+#: Imported already when a process starts. What they hold is mapped and paged in when it is touched, so a module that a
+#: script does not use costs nothing but room in the image.
+MODULES = """
+abc annotationlib argparse array ast asyncio atexit base64 binascii bisect calendar cmath codecs collections
+collections.abc compression.zlib concurrent.futures concurrent.futures.thread configparser contextlib contextvars copy
+copyreg csv dataclasses datetime decimal difflib dis email email.message email.mime.text email.parser email.policy
+encodings.ascii encodings.cp1252 encodings.idna encodings.latin_1 encodings.utf_16 encodings.utf_8_sig enum errno
+fileinput fnmatch fractions functools gc getopt getpass glob graphlib gzip hashlib heapq hmac html html.parser
+http.client http.cookies importlib.metadata importlib.resources importlib.util inspect io ipaddress itertools json
+json.tool keyword linecache locale logging logging.config logging.handlers marshal math mimetypes numbers opcode operator
+optparse os pathlib pickle pkgutil platform posixpath pprint queue quopri random re reprlib runpy sched secrets select
+selectors shlex shutil signal site socket socketserver sqlite3 stat statistics string string.templatelib struct
+subprocess symtable sysconfig tarfile tempfile textwrap threading time timeit token tokenize tomllib traceback types typing
+unicodedata unittest unittest.mock urllib.error urllib.parse urllib.request uuid warnings weakref xml.dom.minidom
+xml.etree.ElementTree zipfile zipimport zlib zoneinfo _strptime _pydatetime
+_isopod.programs _isopod.sqlite_shell _isopod.wheels
+""".split()
+
+#: Parts of the library that cannot work here, or that nobody needs.
+LEFT_OUT = {"__pycache__", "config-3.14-wasm32-wasi", "curses", "ensurepip", "idlelib", "multiprocessing", "pydoc_data",
+            "site-packages", "test", "tkinter", "turtle.py", "turtledemo", "venv"}  # fmt: skip
+
+
+programs = None
+
+
+def interpreter():
+    global programs
+    from _isopod import absent, accounts
+
+    _set_constants()
+    # What modules look for when they are imported.
+    accounts.install()
+    absent.install_finder()
+    for module in MODULES:
+        importlib.import_module(module)
+    _write_library()
+    from _isopod import descriptors, digests, loop, processes, programs, signals, system
+
+    # There is no kernel to call while this is built: from here on files are not looked at.
+    for part in (absent, system, descriptors, processes, signals, loop, digests):
+        part.install()
+    _set_build_variables()
+    _relocate()
+    sys.path[:] = [LIBRARY]
+    sys.path_importer_cache.clear()
+    programs.known_modules = frozenset(sys.modules) - {"__main__"}
+    gc.collect()
+    # Collecting garbage in a process looks only at what that process made.
+    gc.freeze()
+
+
+def _set_constants():
+    sys.prefix = sys.exec_prefix = sys.base_prefix = sys.base_exec_prefix = "/usr"
+    sys._home = None
+    sys.executable = sys._base_executable = "/usr/bin/python3"
+    sys.orig_argv[:] = []
+    sys._stdlib_dir = LIBRARY
+
+
+def _set_build_variables():
+    """Forgets where and how this was built."""
+    import sysconfig
+
+    sysconfig._PROJECT_BASE = "/usr/bin"
+    variables = sysconfig.get_config_vars()
+    # As the tool was built it is half a command line, which nobody can parse.
+    variables["CONFIG_ARGS"] = "'--host=wasm32-unknown-wasip2'"
+    for name, value in variables.items():
+        if isinstance(value, str) and value.startswith(SOURCE):
+            variables[name] = "/usr" + value.removeprefix(SOURCE)
+    del os.environ["PYTHONHOME"], os.environ["PYTHONPATH"], os.environ["PYTHONUNBUFFERED"]
+
+
+def _write_library():
+    """Writes the library's files in one, with a line `offset length path` for each."""
+    lines, offset = [], 0
+    with open(f"{OUTPUT}/library.bin", "wb") as files:
+        for directory, directories, names in os.walk(SOURCE):
+            directories[:] = sorted(set(directories) - LEFT_OUT)
+            for name in sorted(set(names) - LEFT_OUT):
+                with open(f"{directory}/{name}", "rb") as file:
+                    content = file.read()
+                files.write(content)
+                path = f"{directory}/{name}".removeprefix(f"{SOURCE}/")
+                lines.append(f"{offset} {len(content)} {path}\n")
+                offset += len(content)
+    with open(f"{OUTPUT}/library.txt", "w") as index:
+        index.writelines(lines)
+
+
+def _relocate():
+    """Tells modules and code that they come from where a sandbox has the library: tracebacks and `inspect` look there."""
+
+    def moved(path):
+        for old in (f"{SOURCE}/lib/python3.14/", f"{SOURCE}/"):
+            if isinstance(path, str) and path.startswith(old):
+                return f"{LIBRARY}/{path.removeprefix(old)}"
+        return path
+
+    def moved_code(code):
+        consts = tuple(moved_code(const) if isinstance(const, types.CodeType) else const for const in code.co_consts)
+        return code.replace(co_filename=moved(code.co_filename), co_consts=consts)
+
+    for module in list(sys.modules.values()):
+        names = vars(module)
+        for name in ("__file__", "__cached__"):
+            if name in names:
+                names[name] = moved(names[name])
+        if "__path__" in names:
+            names["__path__"] = [moved(path) for path in names["__path__"]]
+        spec = names.get("__spec__")
+        if spec is not None:
+            spec.origin, spec.cached = moved(spec.origin), None
+            if spec.submodule_search_locations is not None:
+                spec.submodule_search_locations = names.get("__path__")
+            if hasattr(spec.loader, "path"):
+                spec.loader.path = moved(spec.loader.path)
+    for function in gc.get_objects():
+        if isinstance(function, types.FunctionType) and function.__code__.co_filename.startswith(f"{SOURCE}/"):
+            function.__code__ = moved_code(function.__code__)

@@ -1,0 +1,12 @@
+"""The component: what the build tool imports, and what it exports."""
+
+import wit_world.exports
+
+from _isopod import prepare
+
+prepare.interpreter()
+
+
+class Run(wit_world.exports.Run):
+    def run(self):
+        prepare.programs.run()

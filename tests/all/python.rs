@@ -1,0 +1,244 @@
+//! python3, pip and sqlite3: real CPython, within the sandbox's limits.
+//!
+//! What a Python of any machine answers alike is data, in `tests/cases/python`. Here is what only a sandbox does.
+
+use std::time::{Duration, Instant};
+
+use isopod::{Command, Sandbox};
+
+use crate::cases::run_topic;
+use crate::support::{limited, run, run_in, sandbox};
+
+/// Runs a program that is given as a string.
+fn python(program: &str) -> crate::support::Answer {
+    run(Command::program(["python3", "-c", program]))
+}
+
+#[test]
+fn cases_are_answered_as_python_does() {
+    run_topic("python");
+}
+
+#[test]
+fn what_is_not_there_is_said_clearly() {
+    let cases = [
+        ("import ctypes", "ModuleNotFoundError: No module named '_ctypes': this sandbox has no native code to call"),
+        ("import ssl", "ModuleNotFoundError: No module named '_ssl': this sandbox has no network and no ssl"),
+        ("import bz2", "ModuleNotFoundError: No module named '_bz2': this sandbox's Python has no bzip2"),
+        ("import lzma", "ModuleNotFoundError: No module named '_lzma': this sandbox's Python has no lzma"),
+        ("import tkinter", "ModuleNotFoundError: No module named 'tkinter': this sandbox has no display"),
+        (
+            "import multiprocessing",
+            "ModuleNotFoundError: No module named 'multiprocessing': this sandbox has no fork and no threads; use subprocess",
+        ),
+        (
+            "import threading; threading.Thread(target=print).start()",
+            "RuntimeError: can't start new thread: this sandbox has no threads",
+        ),
+        (
+            "import socket; socket.create_connection(('127.0.0.1', 80))",
+            "OSError: [Errno 40] Network is unreachable: this sandbox has no network",
+        ),
+        ("import socket; socket.socket()", "OSError: [Errno 40] Network is unreachable: this sandbox has no network"),
+        (
+            "import urllib.request; urllib.request.urlopen('http://example.org/')",
+            "urllib.error.URLError: <urlopen error [Errno 40] Network is unreachable: this sandbox has no network>",
+        ),
+        (
+            "import http.client; http.client.HTTPConnection('example.org').request('GET', '/')",
+            "OSError: [Errno 40] Network is unreachable: this sandbox has no network",
+        ),
+    ];
+    for (program, expected) in cases {
+        let answer = python(program).code(1);
+        let stderr = String::from_utf8_lossy(&answer.0.stderr).into_owned();
+        assert_eq!(stderr.lines().last(), Some(expected), "{program}");
+    }
+}
+
+#[test]
+fn a_terminal_is_refused() {
+    run("python3 -i").code(2).stdout("").stderr_has("-i: there is no terminal in this sandbox\n");
+    run("python3 -X importtime -c 1").code(2).stdout("").stderr_has("-X importtime: not available in this sandbox\n");
+}
+
+#[test]
+fn it_sees_only_the_sandbox() {
+    python("open('/etc/shadow')").code(1).stderr_has("FileNotFoundError");
+    python("import os; print(sorted(os.listdir('/')))")
+        .prints("['bin', 'dev', 'etc', 'home', 'proc', 'tmp', 'usr', 'workspace']\n");
+    python("import os; print(dict(os.environ).keys() - {'PATH', 'HOME', 'USER', 'SHELL', 'LANG', 'PWD', 'SHLVL'})")
+        .prints("set()\n");
+    python("import sys; print(sys.path, sys.prefix, sys.executable)")
+        .prints("['', '/usr/lib/python3.14'] /usr /usr/bin/python3\n");
+}
+
+#[test]
+fn its_library_is_there_to_read_and_not_to_write() {
+    run("head -c 11 /usr/lib/python3.14/json/__init__.py; echo; ls /usr/lib/python3.14/json")
+        .prints("r\"\"\"JSON (J\n__init__.py\n__main__.py\ndecoder.py\nencoder.py\nscanner.py\ntool.py\n");
+    run("echo x > /usr/lib/python3.14/json/tool.py").code(1).stderr_has("Read-only file system");
+    run("rm /usr/lib/python3.14/os.py").code(1).stderr_has("Read-only file system");
+    run("mkdir /usr/lib/python3.14/x").code(1).stderr_has("Read-only file system");
+    // One that is not part of the image, and a traceback with a line of one that is.
+    python("import colorsys; print(colorsys.__file__)").prints("/usr/lib/python3.14/colorsys.py\n");
+    python("import json; json.loads('x')").code(1).stderr_has(
+        "  File \"/usr/lib/python3.14/json/decoder.py\", line 363, in raw_decode\n    raise JSONDecodeError(\"Expecting value\", s, err.value) from None\n",
+    );
+}
+
+#[test]
+fn a_loop_ends_with_the_time() {
+    let sandbox = limited(|limits| limits.wall = Duration::from_millis(300));
+    let start = Instant::now();
+    for program in ["while True: pass", "import re; re.match('(a*)*b', 'a' * 40)", "10**10**8", "sum(range(10**12))"] {
+        run_in(&sandbox, Command::program(["python3", "-c", program])).code(124).stdout("");
+    }
+    assert!(start.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn memory_ends_with_an_exception() {
+    let sandbox = limited(|limits| limits.process_memory = 128 << 20);
+    let programs = ["'a' * 10**9", "[0] * 10**9", "bytearray(200 << 20)", "list(range(10**9))"];
+    for program in programs {
+        let program = format!("try: x = {program}\nexcept MemoryError: print('refused')\nprint('alive')");
+        run_in(&sandbox, Command::program(["python3", "-c", &program])).code(0).stdout("refused\nalive\n");
+    }
+    // More than a pointer can count.
+    python("'a' * 10**10").code(1).stderr_has("OverflowError");
+}
+
+#[test]
+fn deep_recursion_is_an_exception_and_no_crash() {
+    let program = "
+import json, pickle, copy, re, sys
+
+def own(n): return own(n + 1)
+def through_c(n): return max(map(lambda _: through_c(n + 1), [1]))
+class Odd:
+    def __repr__(self): return repr(self)
+    def __eq__(self, other): return self == other
+    def __getattr__(self, name): return getattr(self, name + 'x')
+
+deep = []
+for _ in range(100000): deep = [deep]
+calls = [lambda: own(0), lambda: through_c(0), lambda: repr(Odd()), lambda: Odd() == Odd(), lambda: Odd().x,
+         lambda: json.loads('[' * 100000), lambda: json.dumps(deep), lambda: repr(deep), lambda: pickle.dumps(deep),
+         lambda: copy.deepcopy(deep), lambda: re.compile('(' * 5000 + ')' * 5000), lambda: eval('-' * 100000 + '1')]
+for limit in (1000, 10**6):
+    sys.setrecursionlimit(limit)
+    for call in calls if limit == 1000 else calls[1:3]:
+        try: call()
+        except (RecursionError, MemoryError): print(end='.')
+print()
+";
+    python(program).prints("..............\n");
+}
+
+#[test]
+fn processes_are_charged_to_the_sandbox() {
+    let sandbox = limited(|limits| limits.processes = 4);
+    let program = "
+import subprocess
+try: ps = [subprocess.Popen(['sleep', '9']) for _ in range(9)]
+except BlockingIOError as e: print(e.strerror)
+";
+    run_in(&sandbox, Command::program(["python3", "-c", program])).stdout("Resource temporarily unavailable\n");
+}
+
+#[test]
+fn a_sandbox_that_counts_instructions_has_no_python() {
+    let sandbox = limited(|limits| limits.fuel = Some(1_000_000_000));
+    run_in(&sandbox, "python3 -c 1").code(127).stderr("python3: not in a sandbox that counts instructions\n");
+}
+
+#[test]
+fn nothing_is_left_from_one_process_to_the_next() {
+    let sandbox = sandbox();
+    let set = "import json, sys; json.leak = 1; sys.path.append('/leak')";
+    run_in(&sandbox, Command::program(["python3", "-c", set])).prints("");
+    let look = "import json, sys; print(hasattr(json, 'leak'), '/leak' in sys.path)";
+    run_in(&sandbox, Command::program(["python3", "-c", look])).prints("False False\n");
+}
+
+/// Makes a wheel in the sandbox: a package, a script and what it requires.
+const WHEEL: &str = "
+import base64, hashlib, sys, zipfile
+name, version, requires, body = sys.argv[1:5]
+info = f'{name}-{version}.dist-info'
+files = {
+    f'{name}/__init__.py': body,
+    f'{info}/METADATA': f'Metadata-Version: 2.1\\nName: {name}\\nVersion: {version}\\n' + requires.replace('|', '\\n'),
+    f'{info}/WHEEL': 'Wheel-Version: 1.0\\nRoot-Is-Purelib: ' + ('false' if name == 'native' else 'true') + '\\nTag: py3-none-any\\n',
+    f'{info}/entry_points.txt': f'[console_scripts]\\n{name}-tool = {name}:main\\n',
+}
+record = ''
+for path, text in files.items():
+    digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b'=').decode()
+    record += f'{path},sha256={digest},{len(text)}\\n'
+files[f'{info}/RECORD'] = record + f'{info}/RECORD,,\\n'
+if name == 'damaged': files['damaged/__init__.py'] += '#'
+if name == 'outside': files['../outside.py'] = ''
+with zipfile.ZipFile(f'{name}-{version}-py3-none-any.whl', 'w') as wheel:
+    for path, text in files.items(): wheel.writestr(path, text)
+";
+
+fn with_wheels(wheels: &[[&str; 4]]) -> Sandbox {
+    let sandbox = sandbox();
+    for [name, version, requires, body] in wheels {
+        run_in(&sandbox, Command::program(["python3", "-c", WHEEL, name, version, requires, body])).prints("");
+    }
+    sandbox
+}
+
+#[test]
+fn a_wheel_is_installed_used_and_removed() {
+    let body = "def main():\n    print('tool')\n    return 3\n";
+    let sandbox = with_wheels(&[["one", "1.0", "", body], ["one", "2.0", "", body]]);
+    run_in(&sandbox, "pip install ./one-1.0-py3-none-any.whl").prints("Successfully installed one-1.0\n");
+    run_in(&sandbox, "python3 -c 'import one; print(one.__file__)'")
+        .prints("/usr/local/lib/python3.14/site-packages/one/__init__.py\n");
+    run_in(&sandbox, "one-tool").stdout("tool\n").code(3);
+    run_in(&sandbox, "pip list; pip freeze; pip show one | head -2; python3 -c 'import importlib.metadata as m; print(m.version(\"one\"))'")
+        .prints("Package Version\n------- -------\none     1.0\none==1.0\nName: one\nVersion: 1.0\n1.0\n");
+    run_in(&sandbox, "pip install one-1.0-py3-none-any.whl").prints("one 1.0 is already installed\n");
+    run_in(&sandbox, "python3 -m pip install -U one-2.0-py3-none-any.whl").prints("Successfully installed one-2.0\n");
+    run_in(&sandbox, "pip uninstall -y one; ls /usr/local/lib/python3.14/site-packages /usr/local/bin; pip list")
+        .prints("Successfully uninstalled one-2.0\n/usr/local/bin:\n\n/usr/local/lib/python3.14/site-packages:\n");
+}
+
+#[test]
+fn a_wheel_that_cannot_be_installed_says_why() {
+    let needy = "Requires-Dist: other>=2\nRequires-Dist: extra; extra == 'x'\nRequires-Dist: old; python_version < '3'";
+    let sandbox = with_wheels(&[
+        ["needy", "1.0", &needy.replace('\n', "|"), ""],
+        ["other", "1.5", "", ""],
+        ["future", "1.0", "Requires-Python: >=4", ""],
+        ["native", "1.0", "", ""],
+        ["damaged", "1.0", "", ""],
+        ["outside", "1.0", "", ""],
+    ]);
+    let cases = [
+        ("requests", "requests: this sandbox has no network; give the path of a wheel file (.whl)"),
+        ("nope.whl", "no such file: nope.whl"),
+        ("needy-1.0-py3-none-any.whl", "needy requires other>=2: give its wheel too, or use --no-deps"),
+        ("needy-1.0-py3-none-any.whl other-1.5-py3-none-any.whl", "needy requires other>=2, but other 1.5 is there"),
+        ("future-1.0-py3-none-any.whl", "future 1.0 requires Python >=4; this one is 3.14.0"),
+        (
+            "native-1.0-py3-none-any.whl",
+            "native-1.0-py3-none-any.whl holds native code: this sandbox runs pure Python only",
+        ),
+        ("damaged-1.0-py3-none-any.whl", "damaged-1.0-py3-none-any.whl: damaged/__init__.py is damaged"),
+        (
+            "outside-1.0-py3-none-any.whl",
+            "outside-1.0-py3-none-any.whl holds a path that leads out of it: ../outside.py",
+        ),
+        ("--pre", "install: no such option here: --pre"),
+    ];
+    for (arguments, expected) in cases {
+        run_in(&sandbox, format!("pip install {arguments}")).code(1).stdout("").stderr(&format!("ERROR: {expected}\n"));
+    }
+    run_in(&sandbox, "pip list; ls /usr/local 2>&1").code(2);
+    run_in(&sandbox, "pip install --no-deps needy-1.0-py3-none-any.whl").prints("Successfully installed needy-1.0\n");
+}
