@@ -30,7 +30,7 @@ struct Moment {
 }
 
 /// Formats a time given in seconds since 1970.
-pub(super) fn strftime(format: &str, seconds: i64) -> String {
+pub fn strftime(format: &str, seconds: i64) -> String {
     let moment = Moment::new(seconds);
     let mut out = String::new();
     write(&mut out, format, &moment);
