@@ -13,7 +13,7 @@ use crate::value::Value;
 use crate::{compile, syntax::lexer::unescape_all};
 
 /// All programs, sorted by name. `programs.txt` lists the same names for the host's build.
-pub(crate) const PROGRAMS: &[&Program] = &[&named("awk"), &named("gawk")];
+pub(crate) const PROGRAMS: &[&Program] = &[&named("awk"), &named("gawk"), &named("mawk"), &named("nawk")];
 
 const OPTIONS: &[Opt] = &[
     Opt::flag('f', "file", "read the program from PROGRAM-FILE").takes("PROGRAM-FILE"),

@@ -59,6 +59,7 @@ fn subshell(mut shell: Shell, work: &Work) -> u8 {
     let _ = shell.run(work.code());
     shell.run_exit_trap();
     shell.die_of_signal();
+    shell.let_readers_finish();
     shell.status
 }
 
@@ -67,6 +68,8 @@ struct Invocation {
     source: Source,
     /// `$1` and on.
     positional: Vec<String>,
+    /// What an interactive shell runs first.
+    start_up: Option<String>,
 }
 
 enum Source {
@@ -83,6 +86,7 @@ impl Invocation {
         let mut command = false;
         let mut input = false;
         let mut live = false;
+        let (mut reads_start_up, mut start_up) = (true, None);
         let mut rest = arguments.into_iter().map(|a| text::from_bytes(a.into_bytes())).peekable();
         while let Some(argument) = rest.next_if(|a| a.len() > 1 && a.starts_with(['-', '+'])) {
             let on = argument.starts_with('-');
@@ -101,8 +105,10 @@ impl Invocation {
                 }
                 "--live" => live = true,
                 "--posix" => shell.lean_to_posix(),
-                // There is no terminal and there are no start-up files: nothing to leave out.
-                "--norc" | "--noprofile" | "--noediting" | "--login" | "-l" => {}
+                "--norc" => reads_start_up = false,
+                "--rcfile" | "--init-file" => start_up = rest.next(),
+                // There is no terminal and there are no profiles: nothing to leave out.
+                "--noprofile" | "--noediting" | "--login" | "-l" => {}
                 long if long.starts_with("--") => return Err(shell.reject(long)),
                 letters => {
                     for letter in letters[1..].bytes() {
@@ -110,7 +116,7 @@ impl Invocation {
                             b'c' if on => command = true,
                             b's' if on => input = true,
                             b'l' => {}
-                            // Nobody types here; what can be seen of it is the letter, and aliases.
+                            // Nobody types here; what can be seen of it is the letter, aliases and the history.
                             b'i' => {
                                 shell.interactive = on;
                                 shell.options.switch_shopt(Shopt::EXPAND_ALIASES, on);
@@ -152,7 +158,12 @@ impl Invocation {
         } else {
             rest.next().filter(|f| f != "-").map_or(Source::Input, Source::File)
         };
-        Ok(Invocation { source, positional: rest.collect() })
+        let own = || shell.text_of("HOME").map(|home| format!("{home}/.bashrc"));
+        let start_up = match shell.interactive && reads_start_up {
+            true => start_up.or_else(own),
+            false => None,
+        };
+        Ok(Invocation { source, positional: rest.collect(), start_up })
     }
 }
 
@@ -171,7 +182,14 @@ impl Shell {
 
     fn begin(mut self, invocation: Invocation) -> u8 {
         self.positional = Rc::new(invocation.positional);
-        self.run_start_up_file();
+        let first = match self.interactive {
+            true => invocation.start_up,
+            // Any bash without a terminal has this instead.
+            false => self.text_of("BASH_ENV").filter(|path| !path.is_empty()),
+        };
+        if first.is_some_and(|path| self.run_start_up_file(&path)) {
+            return self.end();
+        }
         match invocation.source {
             Source::Text(text) => {
                 self.origin = Origin::Argument;
@@ -195,11 +213,28 @@ impl Shell {
                 self.origin = Origin::Input;
                 let Some(file) = self.files.get(0).cloned() else { return 0 };
                 let prefix = self.name.to_string();
+                let log = self.text_of("HISTFILE").filter(|path| self.interactive && !path.is_empty());
+                self.options.switch(SetOption::HISTORY, self.interactive);
+                if let Some(path) = &log {
+                    // There is none before the first session.
+                    let _ = self.read_history(path, 0);
+                }
                 self.run_program(&mut Parser::reading(Box::new(Lines::new(file))), &prefix);
+                if let Some(path) = &log
+                    && let Err(errno) = self.append_history(path)
+                {
+                    self.complain(&format!("{path}: cannot write the history: {}", isopod_sys::text(errno)));
+                }
             }
         }
+        self.end()
+    }
+
+    /// What is left to do before the shell's status is known.
+    fn end(mut self) -> u8 {
         self.run_exit_trap();
         self.die_of_signal();
+        self.let_readers_finish();
         self.status
     }
 
@@ -222,14 +257,11 @@ impl Shell {
         }
     }
 
-    /// Runs the file that BASH_ENV names, as any bash without a terminal does first.
-    fn run_start_up_file(&mut self) {
-        let Some(path) = self.variables.get("BASH_ENV").and_then(Variable::text).filter(|p| !p.is_empty()) else {
-            return;
-        };
-        let path = path.to_owned();
-        if let Ok(text) = self.read_script(&path) {
-            self.run_program(&mut Parser::new(text, 1), &path);
+    /// Runs a file before anything else, if it is there. Whether it ended the shell.
+    fn run_start_up_file(&mut self, path: &str) -> bool {
+        match self.read_script(path) {
+            Ok(text) => self.run_program(&mut Parser::new(text, 1), path),
+            Err(_) => false,
         }
     }
 
@@ -275,7 +307,13 @@ impl Shell {
                 _ => {}
             }
         }
-        let mut shlvl = Variable::scalar((level + 1).to_string());
+        // One that cannot be is taken for a mistake, as in bash.
+        let level = match level.saturating_add(1) {
+            level @ 0..1000 => level,
+            ..0 => 0,
+            _ => 1,
+        };
+        let mut shlvl = Variable::scalar(level.to_string());
         shlvl.attributes.insert(Attributes::EXPORT);
         self.variables.insert("SHLVL", shlvl);
         let mut pwd = Variable::scalar(working_directory(directory));

@@ -86,9 +86,12 @@ fn unescape(rest: &mut &str, dialect: Dialect, out: &mut String) -> Outcome {
         'c' if dialect == Dialect::AnsiC => {
             let Some(control) = rest.chars().next() else { return Outcome::Text };
             *rest = &rest[control.len_utf8()..];
-            match (control.to_ascii_uppercase() as u32) ^ 0x40 {
-                0 => return Outcome::Nul,
-                code => char::from_u32(code & 0x7f).unwrap_or(control),
+            match control {
+                '?' => '\x7f',
+                _ => match control as u8 & 0x1f {
+                    0 => return Outcome::Nul,
+                    code => char::from(code),
+                },
             }
         }
         'c' if dialect != Dialect::Format => return Outcome::Stop,

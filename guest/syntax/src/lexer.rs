@@ -40,6 +40,8 @@ pub struct Parser<'a> {
     pub(super) functions: u32,
     /// Whether `@(…)` and its kin are patterns in command words.
     pub extglob: bool,
+    /// Whether the language is POSIX's, in which quotes in quotes hide nothing.
+    pub posix: bool,
     /// Whether words keep how they were written outside functions too: something may show them.
     pub keep_sources: bool,
     /// Aliases to expand, if the shell has that switched on.
@@ -65,6 +67,7 @@ impl<'a> Parser<'a> {
             forgotten: 0,
             functions: 0,
             extglob: false,
+            posix: false,
             keep_sources: false,
             aliases: None,
             unfinished: Vec::new(),

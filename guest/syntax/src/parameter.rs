@@ -223,11 +223,19 @@ impl Parser<'_> {
             return self.pattern_operand(WordPlace::Operand);
         }
         let mut builder = Builder::default();
+        // Single quotes are text here, and yet hide braces up to where they close.
+        let mut hidden = 0;
         loop {
             match self.peek() {
                 0 => return Err(self.unmatched('}')),
-                b'}' => return Ok(builder.word(false)),
+                b'}' if self.at >= hidden => return Ok(builder.word(false)),
                 b'"' => self.double_quotes(&mut builder)?,
+                b'\'' if self.at >= hidden && !self.posix => {
+                    let rest = &self.text[self.at + 1..];
+                    let close = rest.find('\'').filter(|close| !rest[..*close].contains("}\""));
+                    hidden = self.at + close.map_or(1, |close| close + 2);
+                    self.quoted_piece(&mut builder, b'}')?;
+                }
                 b'$' if self.ahead(1) == b'\'' => {
                     self.at += 1;
                     builder.quoted("");

@@ -4,6 +4,7 @@
 //! there, and quoting is put back where it is needed.
 
 use super::print_word::{arith_text, assignment_text, expression_text, parts_text, word_text};
+use super::quote;
 use super::tree::{
     Arith, ArmEnd, Chain, Command, Condition, Connector, Descriptor, For, Function, Kind, List, Part, Pipeline,
     Redirect, RedirectAction, Simple, TimeFormat,
@@ -57,6 +58,8 @@ struct Printer {
     indent: usize,
     /// Here-documents whose text comes after the line.
     documents: Vec<String>,
+    /// One was shown since the last semicolon, which the next goes without.
+    documented: bool,
     inline: bool,
 }
 
@@ -120,7 +123,7 @@ impl Printer {
                 continue;
             }
             if !last {
-                if self.documents.is_empty() {
+                if self.documents.is_empty() && !std::mem::take(&mut self.documented) {
                     self.put(";");
                 }
                 self.finish_documents();
@@ -149,6 +152,7 @@ impl Printer {
                 self.put("\n");
             }
             self.put(document);
+            self.documented = true;
         }
     }
 
@@ -159,7 +163,12 @@ impl Printer {
                 Connector::And => " && ",
                 Connector::Or => " || ",
             });
+            if !self.documents.is_empty() {
+                self.finish_documents();
+                self.put(" ");
+            }
             self.pipeline(pipeline);
+            self.finish_documents();
         }
     }
 
@@ -179,11 +188,14 @@ impl Printer {
                     false => {
                         self.put(" |");
                         self.finish_documents();
-                        self.put("\n  ");
+                        self.put("  ");
                     }
                 }
             }
             self.command(stage);
+            if i > 0 {
+                self.finish_documents();
+            }
         }
     }
 
@@ -218,7 +230,7 @@ impl Printer {
             }
             Kind::ForArith(node) => {
                 let part = |a: &Option<Arith>, default: &str| match a {
-                    Some(a) => arith_text(a).trim().to_owned(),
+                    Some(a) => arith_text(a).trim_start().to_owned(),
                     None => default.to_owned(),
                 };
                 self.put(&format!(
@@ -367,7 +379,10 @@ impl Printer {
                     };
                     self.documents.push(format!("{body}{delimiter}\n"));
                 }
-                format!("{operator}{target}")
+                match delimiter == target {
+                    true => format!("{operator}{target}"),
+                    false => format!("{operator}{}", quote::single(&delimiter)),
+                }
             }
         };
         self.put(&format!("{descriptor}{text}"));

@@ -7,7 +7,14 @@ pub fn single(text: &str) -> String {
     if needs_escapes(text) {
         return escaped(text);
     }
-    format!("'{}'", text.replace('\'', "'\\''"))
+    in_quotes(text)
+}
+
+fn in_quotes(text: &str) -> String {
+    match text {
+        "'" => "\\'".to_owned(),
+        _ => format!("'{}'", text.replace('\'', "'\\''")),
+    }
 }
 
 /// As little as possible, with backslashes: `printf %q`.
@@ -19,17 +26,20 @@ pub fn minimal(text: &str) -> String {
         return escaped(text);
     }
     let mut out = String::with_capacity(text.len());
-    for (i, c) in text.chars().enumerate() {
+    let mut last = None;
+    for c in text.chars() {
         let special = match c {
             ' ' | '!' | '"' | '$' | '&' | '\'' | '(' | ')' | '*' | ',' | ';' | '<' | '>' | '?' | '[' | '\\' | ']'
             | '^' | '`' | '{' | '|' | '}' => true,
-            '#' | '~' => i == 0,
+            '#' => last.is_none(),
+            '~' => matches!(last, None | Some(':' | '=')),
             _ => false,
         };
         if special {
             out.push('\\');
         }
         out.push(c);
+        last = Some(c);
     }
     out
 }
@@ -67,7 +77,7 @@ pub fn if_needed(text: &str) -> String {
                 | '}'
         )
     };
-    if text.contains(special) || text.starts_with(['#', '~']) {
+    if text.contains(special) || text.starts_with(['#', '~']) || text.contains(":~") || text.contains("=~") {
         return single(text);
     }
     text.to_owned()
@@ -76,7 +86,7 @@ pub fn if_needed(text: &str) -> String {
 /// The same for `set -x`, which prefers plain quotes even around newlines and tabs.
 pub fn traced(text: &str) -> String {
     match text.contains(['\n', '\t', ' ']) {
-        true => format!("'{}'", text.replace('\'', "'\\''")),
+        true => in_quotes(text),
         false => if_needed(text),
     }
 }

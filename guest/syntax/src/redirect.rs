@@ -19,7 +19,8 @@ impl Parser<'_> {
             b'0'..=b'9' => {
                 let rest = &self.text.as_bytes()[self.at..];
                 let digits = rest.iter().position(|b| !b.is_ascii_digit()).unwrap_or(rest.len());
-                if !matches!(self.ahead(digits), b'<' | b'>') {
+                // `2<(` is a word as well.
+                if !matches!(self.ahead(digits), b'<' | b'>') || self.ahead(digits + 1) == b'(' {
                     return Ok(None);
                 }
                 let Ok(number) = self.text[self.at..self.at + digits].parse() else { return Ok(None) };

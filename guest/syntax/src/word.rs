@@ -368,7 +368,7 @@ impl Parser<'_> {
             b'`' => self.backquotes(builder, true)?,
             _ => {
                 let rest = &self.text.as_bytes()[self.at..];
-                let special = |b: &u8| matches!(*b, b'\\' | b'$' | b'`' | b'"' | b'}');
+                let special = |b: &u8| matches!(*b, b'\\' | b'$' | b'`' | b'"' | b'}' | b'\'');
                 // The first byte is taken whatever it is: who calls has dealt with the closing one.
                 let length = 1 + rest[1..].iter().position(special).unwrap_or(rest.len() - 1);
                 let text = self.text[self.at..self.at + length].to_owned();

@@ -67,10 +67,12 @@ fn run(call: &Call) -> Result<u8, u8> {
         }
     }
     let number = |text: &str, most: i64| {
-        text.parse::<i64>()
-            .ok()
-            .filter(|number| (0..=most).contains(number))
-            .ok_or_else(|| call.failed(&format!("invalid width: {}", plain(text))))
+        let wrong = |why: &str| call.failed(&format!("invalid width: {}{why}", plain(text)));
+        match text.parse::<i64>() {
+            Ok(number) if (0..=most).contains(&number) => Ok(number),
+            Ok(number) if number > most => Err(wrong(": Numerical result out of range")),
+            _ => Err(wrong("")),
+        }
     };
     let mut width = 75;
     if let Some(text) = &width_text {

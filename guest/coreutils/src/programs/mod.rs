@@ -76,6 +76,7 @@ pub(crate) const PROGRAMS: &[&Program] = &[
     &sums::SHA256,
     &sums::SHA384,
     &sums::SHA512,
+    &sums::SHASUM,
     &shuf::PROGRAM,
     &split::PROGRAM,
     &strings::PROGRAM,

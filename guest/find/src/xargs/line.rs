@@ -50,7 +50,9 @@ impl<'a> Line<'a> {
             return Err(Full::Never);
         }
         if self.chars + length > self.settings.max_chars {
-            return Err(if self.settings.exits_when_full { Full::Refused } else { Full::Line(arg) });
+            // Without a number of arguments to keep together, the next line takes what does not fit.
+            let refuses = self.settings.exits_when_full && !matches!(self.settings.split, Split::Fill);
+            return Err(if refuses { Full::Refused } else { Full::Line(arg) });
         }
         self.chars += length;
         self.args.push(arg);

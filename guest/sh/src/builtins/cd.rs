@@ -96,20 +96,19 @@ fn candidates(shell: &Shell, target: &str) -> Vec<(String, bool)> {
 /// Goes to a directory; PWD gets the path as it was written, unless links are to be resolved.
 pub(super) fn change(shell: &mut Shell, target: &str, physical: bool) -> Result<bool, Stop> {
     let old = working_directory(shell.text_of("PWD"));
-    let logical = normalized(&old, target);
+    let logical = normalized(&old, target).filter(|_| !physical);
     if let Some(place) = shell.places.last_mut()
         && place.0.is_none()
     {
         place.0 = Some(process::cwd());
     }
-    let Some(outward) = text::outward(if physical { target } else { &logical }) else { return Ok(false) };
-    // `x/..` must be there even if only its parent is meant.
+    let Some(outward) = text::outward(logical.as_deref().unwrap_or(target)) else { return Ok(false) };
     let mut went = process::chdir(&outward);
-    if went.is_err() && !physical {
+    if went.is_err() && logical.is_some() {
         went = process::chdir(&text::outward(target).unwrap_or_default());
     }
     let Ok(real) = went else { return Ok(false) };
-    let new = if physical { real } else { logical };
+    let new = logical.unwrap_or(real);
     set_directory(shell, "OLDPWD", old)?;
     set_directory(shell, "PWD", new)?;
     Ok(true)
@@ -124,23 +123,29 @@ fn set_directory(shell: &mut Shell, name: &str, value: String) -> Result<(), Sto
     Ok(())
 }
 
-/// A path from a directory, with `.` and `..` taken away by name.
-fn normalized(from: &str, target: &str) -> String {
-    let whole = match target.starts_with('/') {
-        true => target.to_owned(),
-        false => format!("{from}/{target}"),
+/// A path from a directory, with `.` and `..` taken away by name. What `..` leaves must be a directory, but for the
+/// one to start from, which may be gone.
+fn normalized(from: &str, target: &str) -> Option<String> {
+    // PWD has no dots in it.
+    let mut parts: Vec<&str> = match target.starts_with('/') {
+        true => Vec::new(),
+        false => from.split('/').filter(|part| !part.is_empty()).collect(),
     };
-    let mut parts: Vec<&str> = Vec::new();
-    for part in whole.split('/') {
+    let start = parts.len();
+    for part in target.split('/') {
         match part {
             "" | "." => {}
             ".." => {
+                if parts.len() > start {
+                    let left = format!("/{}", parts.join("/"));
+                    files::stat(&text::outward(&left)?, true).ok().filter(|a| a.kind == files::Kind::Directory)?;
+                }
                 parts.pop();
             }
             part => parts.push(part),
         }
     }
-    format!("/{}", parts.join("/"))
+    Some(format!("/{}", parts.join("/")))
 }
 
 pub(super) fn pwd(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {

@@ -25,6 +25,7 @@ fn leave_loops(shell: &mut Shell, arguments: &[String], stop: fn(u32) -> Stop) -
         }
         return Ok(0);
     }
+    refuse_more(shell, arguments)?;
     shell.status = 0;
     let levels = match arguments.get(1).map(|a| (a, crate::arith::integer(a))) {
         None => 1,

@@ -200,7 +200,8 @@ fn declare_one(shell: &mut Shell, argument: &str, array: Option<&Assignment>, re
     {
         name = target;
     }
-    if request.set.has(Attributes::NAMEREF) && parsed.value == Some(name.as_str()) && !request.local {
+    let refers_to = parsed.value.and_then(|target| target.split('[').next());
+    if request.set.has(Attributes::NAMEREF) && refers_to == Some(name.as_str()) && !request.local {
         shell.complain_as(request.builtin, &format!("{name}: nameref variable self references not allowed"));
         return Ok(1);
     }
@@ -223,12 +224,14 @@ fn declare_one(shell: &mut Shell, argument: &str, array: Option<&Assignment>, re
 fn make_local(shell: &mut Shell, name: &str, request: &Request) {
     let inherits = request.inherit || shell.options.shopt(Shopt::LOCALVAR_INHERIT);
     let outer = shell.variables.get(name).cloned();
+    // What was assigned for this call alone is the function's own from the start.
+    let for_call = shell.variables.is_for_call(name);
     if shell.variables.hide_in_function(name) != Some(true) {
         return;
     }
     let mut fresh = Variable::default();
     if let Some(outer) = outer {
-        match inherits {
+        match inherits || for_call {
             true => fresh = outer,
             // What the environment exports stays exported.
             false if outer.is(Attributes::EXPORT) => fresh.attributes.insert(Attributes::EXPORT),
@@ -277,7 +280,7 @@ fn declare_here(
             return Ok(1);
         }
         let variable = shell.variables.slot(name);
-        variable.attributes.insert(Attributes::NAMEREF);
+        variable.attributes.insert(request.set);
         if let Some(target) = parsed.value {
             variable.value = Value::Scalar(target.to_owned());
         }
@@ -306,9 +309,9 @@ fn declare_here(
 fn prepare(variable: &mut Variable, request: &Request, subscripted: bool) {
     variable.attributes.insert(request.set);
     variable.attributes.remove(request.clear);
-    // The case attributes exclude each other.
+    // The case attributes exclude each other; of both at once neither is left.
     for (attribute, other) in [(Attributes::LOWER, Attributes::UPPER), (Attributes::UPPER, Attributes::LOWER)] {
-        if request.set.has(attribute) && !request.set.has(other) {
+        if request.set.has(attribute) {
             variable.attributes.remove(other);
         }
     }

@@ -65,6 +65,10 @@ pub(super) fn pushd(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop>
             other if other.len() > 1 && other.starts_with('-') && position(other, 1).is_none() => {
                 return Ok(reject(shell, "pushd", other, "number"));
             }
+            _ if target.is_some() => {
+                shell.complain_as("pushd", "too many arguments");
+                return Ok(1);
+            }
             other => target = Some(other),
         }
     }

@@ -70,6 +70,10 @@ fn mark(shell: &mut Shell, arguments: &Arguments, builtin: &'static str, attribu
             status = 1;
             continue;
         }
+        // What gets no value stays what it is.
+        let assigns = arguments.list[at].contains('=') || arguments.arrays.iter().any(|(i, _)| *i == at);
+        let (indexed, associative) = (request.indexed && assigns, request.associative && assigns);
+        let request = Request { indexed, associative, ..request };
         status |= declare_argument(shell, arguments, at, &request)?;
     }
     Ok(status)

@@ -19,6 +19,10 @@ pub(super) fn getopts(shell: &mut Shell, arguments: &[String]) -> Result<u8, Sto
     // Within a word of several letters; a script that sets OPTIND starts afresh.
     let mut offset = if shell.getopts.0 == index { shell.getopts.1 } else { 0 };
     let mut at = index as usize - 1;
+    // The arguments may be others by now.
+    if words.get(at).is_none_or(|word| word.get(offset..).is_none_or(str::is_empty)) {
+        offset = 0;
+    }
     if offset == 0 {
         let ends = match words.get(at) {
             None => true,

@@ -42,19 +42,6 @@ pub(super) fn help(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
     Ok(status)
 }
 
-/// `history`, `fc`: there is no history, so its list is empty; what would change or run it is refused.
-pub(super) fn history(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
-    match arguments.get(1).map(String::as_str) {
-        None | Some("-l" | "-c") => Ok(0),
-        Some(_) => unsupported(shell, arguments),
-    }
-}
-
-/// `complete`: who never asks for completions cannot tell whether they are kept.
-pub(super) fn complete(_: &mut Shell, _: &[String]) -> Result<u8, Stop> {
-    Ok(0)
-}
-
 pub(super) fn suspend(shell: &mut Shell, _: &[String]) -> Result<u8, Stop> {
     shell.complain_as("suspend", "cannot suspend: no job control");
     Ok(1)

@@ -65,7 +65,10 @@ pub(super) fn mapfile(shell: &mut Shell, arguments: &[String]) -> Result<u8, Sto
         if given.has(b't') && line.last() == Some(&delimiter) {
             line.pop();
         }
-        line.retain(|b| *b != 0);
+        // A line ends at its first NUL, where `read` leaves NULs out.
+        if let Some(end) = line.iter().position(|b| *b == 0) {
+            line.truncate(end);
+        }
         let line = text::from_bytes(line);
         let index = (origin + i) as i64;
         if let Some(callback) = &callback {

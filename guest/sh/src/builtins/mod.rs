@@ -9,6 +9,7 @@ mod caller;
 mod cd;
 mod command;
 mod compgen;
+mod complete;
 mod control;
 mod declare;
 mod directories;
@@ -20,6 +21,7 @@ mod export;
 mod getopts;
 mod hash;
 mod help;
+mod history;
 mod jobs;
 mod kill;
 mod letting;
@@ -49,6 +51,7 @@ pub use command::{CommandRequest, command};
 pub use eval::{eval, source};
 pub use exec::{ExecRequest, exec_request};
 pub use listing::array_text;
+pub use printf::strftime;
 pub use read::read_answer;
 
 /// How a builtin is called.
@@ -71,7 +74,7 @@ pub enum Builtin {
 }
 
 /// All builtins, sorted by name.
-const TABLE: [(&str, Builtin); 60] = [
+const TABLE: [(&str, Builtin); 61] = [
     (".", Builtin::Source),
     (":", Builtin::Plain(succeed)),
     ("[", Builtin::Plain(test::bracket)),
@@ -84,7 +87,8 @@ const TABLE: [(&str, Builtin); 60] = [
     ("cd", Builtin::Plain(cd::cd)),
     ("command", Builtin::Command),
     ("compgen", Builtin::Plain(compgen::compgen)),
-    ("complete", Builtin::Plain(help::complete)),
+    ("complete", Builtin::Plain(complete::complete)),
+    ("compopt", Builtin::Plain(complete::compopt)),
     ("continue", Builtin::Plain(control::continue_loop)),
     ("declare", Builtin::Declaration(declare::declare)),
     ("dirs", Builtin::Plain(directories::dirs)),
@@ -96,12 +100,12 @@ const TABLE: [(&str, Builtin); 60] = [
     ("exit", Builtin::Plain(control::exit)),
     ("export", Builtin::Declaration(export::export)),
     ("false", Builtin::Plain(fail)),
-    ("fc", Builtin::Plain(help::history)),
+    ("fc", Builtin::Plain(history::fc)),
     ("fg", Builtin::Plain(jobs::fg)),
     ("getopts", Builtin::Plain(getopts::getopts)),
     ("hash", Builtin::Plain(hash::hash)),
     ("help", Builtin::Plain(help::help)),
-    ("history", Builtin::Plain(help::history)),
+    ("history", Builtin::Plain(history::history)),
     ("jobs", Builtin::Plain(jobs::jobs)),
     ("kill", Builtin::Plain(kill::kill)),
     ("let", Builtin::Plain(letting::let_builtin)),

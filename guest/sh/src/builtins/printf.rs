@@ -14,20 +14,23 @@ pub(super) fn printf(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop
     let mut first = 1;
     let mut variable = None;
     match arguments.get(1).map(String::as_str) {
-        Some("-v") => {
-            variable = arguments.get(2).cloned();
-            if variable.is_none() {
+        Some(option) if option.starts_with("-v") => {
+            let given = match &option[2..] {
+                "" => arguments.get(2).cloned(),
+                attached => Some(attached.to_owned()),
+            };
+            first = if option.len() > 2 { 2 } else { 3 };
+            let Some(name) = given else {
                 shell.complain_as("printf", "-v: option requires an argument");
                 shell.print_usage("printf");
                 return Ok(2);
-            }
-            first = 3;
-            let valid = variable.as_ref().is_some_and(|v| name_length(v.as_bytes()) > 0);
-            if !valid {
-                let shown = variable.unwrap_or_default();
-                shell.complain_as("printf", &format!("`{shown}': not a valid identifier"));
+            };
+            let rest = &name[name_length(name.as_bytes())..];
+            if rest.len() == name.len() || !(rest.is_empty() || (rest.starts_with('[') && rest.ends_with(']'))) {
+                shell.complain_as("printf", &format!("`{name}': not a valid identifier"));
                 return Ok(2);
             }
+            variable = Some(name);
         }
         Some(option) if option.starts_with('-') && option.len() > 1 && option != "--" => {
             return Ok(shell.reject_option("printf", &option.chars().take(2).collect::<String>()));
@@ -308,9 +311,12 @@ impl Printer<'_> {
         // -1 is now, -2 when the shell started, which is as good.
         let seconds = if seconds < 0 { nanoseconds() / 1_000_000_000 } else { seconds };
         let format = if format.is_empty() { "%X" } else { format };
-        // What is no conversion is text.
-        let shown = Date::at(seconds).format_or(format, |letter| Ok(format!("%{letter}"))).unwrap_or_default();
-        self.pad(shown.as_bytes(), spec);
+        self.pad(strftime(format, seconds).as_bytes(), spec);
         Ok(false)
     }
+}
+
+/// A time in seconds since 1970, as `%(…)T` and prompts show it. What is no conversion is text.
+pub fn strftime(format: &str, seconds: i64) -> String {
+    Date::at(seconds).format_or(format, |letter| Ok(format!("%{letter}"))).unwrap_or_default()
 }

@@ -64,12 +64,12 @@ pub(super) fn read(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
         }
     };
     let names = &arguments[given.rest..];
-    for name in names.iter().map(String::as_str).chain(given.value(b'a')) {
-        let base = name.split('[').next().unwrap_or_default();
-        if !is_name(base) {
-            shell.complain_as("read", &format!("`{name}': not a valid identifier"));
-            return Ok(1);
-        }
+    // Of several names the others are looked at when their turn comes.
+    if names.first().is_some_and(|name| !is_assignable(name)) {
+        return Ok(reject_name(shell, &names[0]));
+    }
+    if let Some(array) = given.value(b'a').filter(|array| !is_name(array)) {
+        return Ok(reject_name(shell, array));
     }
     if number > 2 {
         shell.files.look_for_inherited();
@@ -86,7 +86,9 @@ pub(super) fn read(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
         return Ok(poll(&file));
     }
     let (line, outcome) = read_line(shell, &file, &request);
-    assign(shell, line, &request, given.value(b'a'), names)?;
+    if let Some(bad) = assign(shell, line, &request, given.value(b'a'), names)? {
+        return Ok(reject_name(shell, bad));
+    }
     Ok(match outcome {
         Outcome::Complete => 0,
         Outcome::End => 1,
@@ -97,6 +99,18 @@ pub(super) fn read(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
             1
         }
     })
+}
+
+fn is_assignable(name: &str) -> bool {
+    match name.split_once('[') {
+        Some((array, subscript)) => is_name(array) && subscript.ends_with(']'),
+        None => is_name(name),
+    }
+}
+
+fn reject_name(shell: &mut Shell, name: &str) -> u8 {
+    shell.complain_as("read", &format!("`{name}': not a valid identifier"));
+    1
 }
 
 /// A line from standard input, for `select`; `None` at its end.
@@ -204,47 +218,50 @@ fn is_whole(line: &[Marked]) -> bool {
     }
 }
 
-fn assign(
+/// Gives the names their fields, up to one that is no name, which is returned.
+fn assign<'a>(
     shell: &mut Shell,
     line: Vec<Marked>,
     request: &Request,
     array: Option<&str>,
-    names: &[String],
-) -> Result<(), Stop> {
+    names: &'a [String],
+) -> Result<Option<&'a str>, Stop> {
+    let whole = |line: &[Marked]| text::from_bytes(line.iter().map(|(byte, _)| *byte).collect());
     if names.is_empty() && array.is_none() {
-        let whole = line.into_iter().map(|(byte, _)| byte).collect();
-        return shell.assign("REPLY", text::from_bytes(whole));
+        shell.assign("REPLY", whole(&line))?;
+        return Ok(None);
     }
     let ifs = Ifs::of(shell);
     if let Some(name) = array {
-        let fields = Fields { rest: &line, ifs: &ifs }.all();
+        // `-N` does not split.
+        let fields = match request.exact {
+            true => vec![whole(&line)],
+            false => Fields { rest: &line, ifs: &ifs }.all(),
+        };
         let elements: BTreeMap<i64, String> = fields.into_iter().enumerate().map(|(i, f)| (i as i64, f)).collect();
         let target = shell.resolve(name).map_or_else(|| name.to_owned(), |(target, _)| target);
         if shell.variables.get(&target).is_some_and(|v| v.is(Attributes::READONLY)) {
             return Err(shell.refuse(&format!("{target}: readonly variable")));
         }
         shell.variables.slot(&target).value = Value::Indexed(elements);
-        return Ok(());
-    }
-    if request.exact {
-        // `-N` does not split.
-        let whole = line.into_iter().map(|(byte, _)| byte).collect();
-        shell.assign(&names[0], text::from_bytes(whole))?;
-        for name in &names[1..] {
-            shell.assign(name, String::new())?;
-        }
-        return Ok(());
+        return Ok(None);
     }
     let mut fields = Fields { rest: &line, ifs: &ifs };
-    fields.skip_blanks();
+    if !request.exact {
+        fields.skip_blanks();
+    }
     for (i, name) in names.iter().enumerate() {
+        if !is_assignable(name) {
+            return Ok(Some(name));
+        }
         let value = match i + 1 == names.len() {
+            _ if request.exact => whole(std::mem::take(&mut fields.rest)),
             true => fields.remainder(),
             false => fields.next_field().unwrap_or_default(),
         };
         set(shell, name, value)?;
     }
-    Ok(())
+    Ok(None)
 }
 
 fn set(shell: &mut Shell, name: &str, value: String) -> Result<(), Stop> {

@@ -14,6 +14,9 @@ pub(super) fn set(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
         }
         return Ok(0);
     }
+    if let Some((sign, letter)) = unknown_letter(&arguments[1..]) {
+        return Ok(shell.reject_option("set", &format!("{sign}{letter}")));
+    }
     let mut at = 1;
     while let Some(argument) = arguments.get(at) {
         if argument == "--" {
@@ -30,7 +33,7 @@ pub(super) fn set(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
             return Ok(0);
         }
         let on = argument.starts_with('-');
-        if !(on || argument.starts_with('+')) || argument.len() == 1 {
+        if !(on || argument.starts_with('+')) {
             break;
         }
         at += 1;
@@ -47,16 +50,11 @@ pub(super) fn set(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
                 }
                 continue;
             }
-            match SetOption::lettered(letter) {
-                Some(option) => {
-                    if let Err(status) = shell.switch_option("set", option, on) {
-                        return Ok(status);
-                    }
-                }
-                None => {
-                    let sign = if on { '-' } else { '+' };
-                    return Ok(shell.reject_option("set", &format!("{sign}{}", char::from(letter))));
-                }
+            // All are options: they were looked at first.
+            if let Some(option) = SetOption::lettered(letter)
+                && let Err(status) = shell.switch_option("set", option, on)
+            {
+                return Ok(status);
             }
         }
     }
@@ -64,6 +62,23 @@ pub(super) fn set(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
         shell.positional = Rc::new(arguments[at..].to_vec());
     }
     Ok(0)
+}
+
+/// A letter that is no option, and its sign: then nothing is switched.
+fn unknown_letter(arguments: &[String]) -> Option<(char, char)> {
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next().filter(|a| !matches!(a.as_str(), "-" | "--")) {
+        let mut letters = argument.chars();
+        let sign = letters.next().filter(|sign| matches!(sign, '-' | '+'))?;
+        for letter in letters {
+            match letter {
+                'o' => drop(arguments.next()),
+                letter if u8::try_from(letter).is_ok_and(|l| SetOption::lettered(l).is_some()) => {}
+                letter => return Some((sign, letter)),
+            }
+        }
+    }
+    None
 }
 
 fn switch_named(shell: &mut Shell, name: &str, on: bool) -> Result<(), u8> {

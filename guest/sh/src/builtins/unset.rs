@@ -50,7 +50,8 @@ fn unset_function(shell: &mut Shell, name: &str) -> u8 {
 
 fn unset_variable(shell: &mut Shell, argument: &str, reference: bool) -> Result<u8, Stop> {
     let length = name_length(argument.as_bytes());
-    if length == 0 || !(is_name(argument) || argument[length..].starts_with('[')) {
+    let subscripted = argument[length..].starts_with('[') && argument.ends_with(']');
+    if length == 0 || !(is_name(argument) || subscripted) {
         shell.complain_as("unset", &format!("`{argument}': not a valid identifier"));
         return Ok(1);
     }

@@ -3,7 +3,7 @@
 use crate::state::Shell;
 
 /// Builtins and keywords with their synopses, sorted by name.
-const SYNOPSES: [(&str, &str); 72] = [
+const SYNOPSES: [(&str, &str); 73] = [
     ("!", "! PIPELINE"),
     ("((", "(( expression ))"),
     (".", ". filename [arguments]"),
@@ -27,6 +27,7 @@ const SYNOPSES: [(&str, &str); 72] = [
         "complete",
         "complete [-abcdefgjksuv] [-pr] [-DEI] [-o option] [-A action] [-G globpat] [-W wordlist] [-F function] [-C command] [-X filterpat] [-P prefix] [-S suffix] [name ...]",
     ),
+    ("compopt", "compopt [-o|+o option] [-DEI] [name ...]"),
     ("continue", "continue [n]"),
     ("coproc", "coproc [NAME] command [redirections]"),
     ("declare", "declare [-aAfFgiIlnrtux] [name[=value] ...] or declare -p [-aAfFilnrtux] [name ...]"),

@@ -17,6 +17,9 @@ impl Shell {
                 let value = self.expand_value(word)?;
                 self.trace_assignment(assignment, &value)?;
                 let key = match &assignment.index {
+                    Some(index) if index.text.parts.is_empty() => {
+                        return Err(self.refuse(&format!("{}[]: bad array subscript", assignment.name)));
+                    }
                     Some(index) => Some(self.key(&assignment.name, index)?),
                     None => None,
                 };
@@ -41,7 +44,7 @@ impl Shell {
             return Err(self.refuse(&format!("{name}: readonly variable")));
         }
         let associative = matches!(variable.map(|v| &v.value), Some(Value::Associative(_)));
-        let exported = self.options.has(SetOption::ALLEXPORT);
+
         // What is appended is put to what is there: copying the array would make a loop that fills it quadratic.
         match associative {
             true => {
@@ -63,11 +66,8 @@ impl Shell {
                 into_indexed(&mut variable.value).extend(added);
             }
         }
-        let variable = self.variables.slot(&name);
-        variable.attributes.remove(Attributes::UNASSIGNED);
-        if exported {
-            variable.attributes.insert(Attributes::EXPORT);
-        }
+        // An array cannot be in the environment, so `set -a` does not touch it.
+        self.variables.slot(&name).attributes.remove(Attributes::UNASSIGNED);
         Ok(())
     }
 
@@ -223,15 +223,11 @@ impl Shell {
         if assignment.append {
             value = old.and_then(|v| v.text()).unwrap_or_default().to_owned() + &value;
         }
-        if attributes.has(Attributes::INTEGER) {
-            value = self.evaluate(&value)?.to_string();
-        }
         self.trace_assignment(assignment, &value)?;
         self.variables.hide(&assignment.name);
         let variable = self.variables.slot(&assignment.name);
         variable.value = Value::Scalar(value);
-        variable.attributes = attributes;
-        variable.attributes.insert(Attributes::EXPORT);
+        variable.attributes = Attributes::EXPORT;
         Ok(())
     }
 

@@ -23,7 +23,7 @@ impl Shell {
         Ok(match condition {
             Condition::Word(word) => {
                 let text = self.expand_string(word)?;
-                self.trace_term(negated, || format!("-n {text}"))?;
+                self.trace_term(negated, || format!("-n {}", shown_term(&text)))?;
                 !text.is_empty()
             }
             Condition::Not(inner) => !self.holds(inner, !negated)?,
@@ -46,7 +46,7 @@ impl Shell {
             }
             Condition::Unary(operator, word) => {
                 let operand = self.expand_string(word)?;
-                self.trace_term(negated, || format!("-{} {operand}", char::from(*operator)))?;
+                self.trace_term(negated, || format!("-{} {}", char::from(*operator), shown_term(&operand)))?;
                 test::unary(self, *operator, &operand)?
             }
             Condition::Binary(comparison, left, right) => self.compare(*comparison, left, right, negated)?,
@@ -122,6 +122,11 @@ impl Shell {
             Variable { value: Value::Indexed(elements), attributes: Attributes::default() };
         Ok(groups.is_some())
     }
+}
+
+/// An operand in a trace, where one that is empty could not be seen.
+fn shown_term(text: &str) -> &str {
+    if text.is_empty() { "''" } else { text }
 }
 
 /// Why a condition has no answer.

@@ -90,7 +90,7 @@ impl Shell {
             RedirectAction::DuplicateRead => return self.duplicate(redirect, &target, 0, undo),
             RedirectAction::DuplicateWrite => {
                 let numeric = target.trim_end_matches('-').bytes().all(|b| b.is_ascii_digit());
-                let plain = redirect.descriptor.is_none();
+                let plain = matches!(redirect.descriptor, None | Some(Descriptor::Number(1)));
                 if numeric || !plain {
                     return self.duplicate(redirect, &target, 1, undo);
                 }

@@ -116,6 +116,7 @@ impl Shell {
 
     /// Tells a parser what the options say about the language.
     fn prepare(&self, parser: &mut Parser<'_>) {
+        parser.posix = self.options.has(SetOption::POSIX);
         parser.extglob = self.options.shopt(Shopt::EXTGLOB);
         parser.keep_sources = !self.traps.is_empty() || self.options.has(SetOption::XTRACE);
         parser.aliases = self.options.shopt(Shopt::EXPAND_ALIASES).then(|| self.aliases.clone());
@@ -169,9 +170,23 @@ impl Shell {
         }
     }
 
+    /// What an interactive shell does before it asks for a command.
+    fn run_prompt_command(&mut self) {
+        if !self.interactive || self.origin != Origin::Input {
+            return;
+        }
+        if let Some(text) = self.text_of("PROMPT_COMMAND") {
+            let status = self.status;
+            // Whatever stops it, the next command is read.
+            let _ = self.run_text(&text, "PROMPT_COMMAND");
+            self.status = status;
+        }
+    }
+
     /// Runs a program to its end: each command as soon as it is read. Whether the shell is to end, too.
     pub fn run_program(&mut self, parser: &mut Parser<'_>, prefix: &str) -> bool {
         loop {
+            self.run_prompt_command();
             self.prepare(parser);
             let start = parser.position();
             let parsed = parser.next_command();
@@ -183,6 +198,12 @@ impl Shell {
             }
             let warnings = std::mem::take(&mut parser.unfinished);
             self.warn_of_unfinished(&warnings);
+            if self.options.has(SetOption::HISTORY) && self.origin == Origin::Input {
+                let read = parser.consumed(start).trim().to_owned();
+                if !read.is_empty() {
+                    self.remember_command(read);
+                }
+            }
             match parsed {
                 Ok(Some(list)) => {
                     if self.options.has(SetOption::NOEXEC) {

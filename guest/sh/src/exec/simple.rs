@@ -7,6 +7,7 @@ use super::redirect::Undo;
 use super::script::Script;
 use crate::builtins::{self, Builtin};
 use crate::state::options::SetOption;
+use crate::state::variable::{Attributes, Value};
 use crate::state::{Shell, Stop};
 use crate::syntax::tree::{Assigned, Assignment, Part, Simple, Word};
 
@@ -237,9 +238,20 @@ impl Shell {
             }
             builtins::ExecRequest::Failed(status) => Ok(status),
             builtins::ExecRequest::Program { arguments, name, empty } => {
+                self.lower_level();
                 self.exec_program(arguments, name, empty)?;
                 Ok(self.status)
             }
+        }
+    }
+
+    /// What takes the shell's place has its level: a shell counts itself in.
+    fn lower_level(&mut self) {
+        if self.level == 0
+            && let Some(variable) = self.variables.get_mut("SHLVL")
+            && let Some(level) = variable.text().and_then(|text| text.parse::<i64>().ok())
+        {
+            variable.value = Value::Scalar(level.saturating_sub(1).max(0).to_string());
         }
     }
 
@@ -256,7 +268,15 @@ impl Shell {
             }
         }
         for assignment in &node.assignments {
-            self.assign_node(assignment)?;
+            let assigned = self.assign_node(assignment);
+            // Elsewhere such an error gives up the line and no more; `set -e` takes it for a failure, even in a condition.
+            if assigned == Err(Stop::Discard)
+                && self.options.has(SetOption::ERREXIT)
+                && self.variables.get(&assignment.name).is_some_and(|v| v.is(Attributes::READONLY))
+            {
+                return Err(Stop::Exit);
+            }
+            assigned?;
         }
         self.status = self.substituted.unwrap_or(0);
         self.last_argument.clear();

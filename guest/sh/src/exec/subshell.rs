@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Code;
 use super::capture::Plumbing;
 use super::spawn::spawn;
-use crate::state::files::File;
+use crate::state::files::{File, Files};
 use crate::state::jobs::exit_status;
 use crate::state::options::SetOption;
 use crate::state::variable::{Attributes, Value, Variable};
@@ -156,6 +156,9 @@ impl Shell {
             Ok(pid) => {
                 self.background = Some(pid);
                 self.strays.push(pid);
+                if direction == Direction::Write {
+                    self.readers.push(pid);
+                }
             }
             Err(errno) => {
                 self.status = self.report_spawn("fork", errno)?;
@@ -166,6 +169,22 @@ impl Shell {
         self.files.set(number, Some(own));
         self.process_files.push(number);
         Ok(format!("/dev/fd/{number}"))
+    }
+
+    /// Before the shell ends: what `>( … )` still has to print belongs to its output, and a reader of that output
+    /// would not know to wait for more.
+    pub fn let_readers_finish(&mut self) {
+        if self.readers.is_empty() {
+            return;
+        }
+        // They end when nobody can write to them any more.
+        self.files = Files::default();
+        for pid in std::mem::take(&mut self.readers) {
+            // One that was waited for already is none of the children.
+            if self.wait_for(pid, None).is_err() {
+                return;
+            }
+        }
     }
 
     /// After the command that they belong to, the ends of process substitutions are closed.

@@ -12,8 +12,12 @@ impl Shell {
     pub(super) fn glob(&mut self, text: String, pattern: &str, out: &mut Vec<String>) -> Result<(), Stop> {
         let mut paths = glob_paths(pattern, &self.options, !self.ignored().is_empty());
         for ignore in self.ignored() {
-            let ignore = Pattern::new(&ignore, true, false);
-            paths.retain(|path| !ignore.matches(path));
+            // A star reaches no further than a slash, as in the pattern itself.
+            let ignore: Vec<Pattern> = ignore.split('/').map(|piece| Pattern::new(piece, true, false)).collect();
+            paths.retain(|path| {
+                let pieces = path.split('/');
+                pieces.clone().count() != ignore.len() || !pieces.zip(&ignore).all(|(name, piece)| piece.matches(name))
+            });
         }
         match () {
             () if !paths.is_empty() => out.append(&mut paths),
@@ -28,7 +32,22 @@ impl Shell {
 
     fn ignored(&self) -> Vec<String> {
         let ignore = self.variables.get("GLOBIGNORE").and_then(|v| v.text()).unwrap_or_default();
-        ignore.split(':').filter(|p| !p.is_empty()).map(str::to_owned).collect()
+        let mut patterns = vec![String::new()];
+        // The colons of `[[:digit:]]` divide nothing.
+        let mut class = false;
+        let mut last = '\0';
+        for c in ignore.chars() {
+            match c {
+                ':' if !class && last != '[' => patterns.push(String::new()),
+                c => {
+                    class = (class || (last == '[' && c == ':')) && !(last == ':' && c == ']');
+                    patterns.iter_mut().last().into_iter().for_each(|pattern| pattern.push(c));
+                }
+            }
+            last = c;
+        }
+        patterns.retain(|pattern| !pattern.is_empty());
+        patterns
     }
 }
 

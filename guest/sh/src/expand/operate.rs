@@ -6,6 +6,7 @@ use crate::state::options::Shopt;
 use crate::state::variable::Value;
 use crate::state::{Shell, Stop};
 use crate::syntax::tree::{Arith, LetterCase, Name, Operation, Part, Place, Word};
+use crate::text::{from_bytes, to_bytes};
 
 impl Shell {
     /// Applies an operator to each value.
@@ -110,7 +111,7 @@ impl Shell {
     /// `${x:offset:length}`
     pub(super) fn slice(&mut self, text: &str, offset: &Arith, length: Option<&Arith>) -> Result<String, Stop> {
         let (offset, length) = self.bounds(offset, length)?;
-        let count = super::parameter::count_chars(text) as i64;
+        let count = self.count_chars(text) as i64;
         let start = if offset < 0 { count + offset } else { offset };
         if start < 0 || start > count {
             return Ok(String::new());
@@ -124,7 +125,12 @@ impl Shell {
             let shown = length.unwrap_or(0);
             return Err(self.refuse(&format!("{shown}: substring expression < 0")));
         }
-        Ok(substring(text, start as usize, end as usize))
+        let (start, end) = (start as usize, end as usize);
+        Ok(match text.is_ascii() {
+            true => text[start..end].to_owned(),
+            false if self.has_byte_locale() => from_bytes(to_bytes(text)[start..end].to_vec()),
+            false => text.chars().skip(start).take(end - start).collect(),
+        })
     }
 
     /// `${a[@]:offset:length}`: only what is asked for is copied, so that a walk by slices is no worse than one by
@@ -184,13 +190,6 @@ impl Shell {
         let offset = self.arith(offset)?;
         Ok((offset, length.map(|length| self.arith(length)).transpose()?))
     }
-}
-
-fn substring(text: &str, start: usize, end: usize) -> String {
-    if text.is_ascii() {
-        return text[start..end].to_owned();
-    }
-    text.chars().skip(start).take(end - start).collect()
 }
 
 fn remove(text: &str, pattern: &Pattern, suffix: bool, longest: bool) -> String {

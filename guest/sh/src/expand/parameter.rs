@@ -141,7 +141,7 @@ impl Shell {
             && !variable.is(Attributes::NAMEREF)
             && let Some(text) = variable.text()
         {
-            return Ok(count_chars(text));
+            return Ok(self.count_chars(text));
         }
         if let (Name::Variable(name), Some(Index::All | Index::Joined)) = (name, index) {
             return Ok(match self.variable(name).as_deref().map(|v| &v.value) {
@@ -162,9 +162,18 @@ impl Shell {
         let values = self.values(name, index)?;
         self.check_bound(name, index, &values)?;
         Ok(match values {
-            Values::One(text) => text.map_or(0, |t| count_chars(&t)),
+            Values::One(text) => text.map_or(0, |t| self.count_chars(&t)),
             Values::Many { items, .. } => items.len(),
         })
+    }
+
+    /// Characters of a text, as `${#x}` counts: bytes in a locale that knows no others.
+    pub(super) fn count_chars(&self, text: &str) -> usize {
+        match text.is_ascii() {
+            true => text.len(),
+            false if self.has_byte_locale() => crate::text::to_bytes(text).len(),
+            false => text.chars().count(),
+        }
     }
 
     /// `-`, `=`, `?` and `+`.
@@ -260,7 +269,11 @@ impl Shell {
             && self.is_reference(name)
             && matches!(parameter.operation, Operation::Value)
         {
-            let target = self.variables.get(name).and_then(|v| v.text()).unwrap_or_default().to_owned();
+            let target = match self.resolve(name) {
+                Some((target, Some(index))) => format!("{target}[{index}]"),
+                Some((target, None)) => target,
+                None => String::new(),
+            };
             sink.value(&target, parameter.quoted);
             return Ok(());
         }
@@ -331,14 +344,6 @@ pub(super) fn parse_reference(text: &str) -> Option<(Name, Option<Index>)> {
         _ => Index::Element(Arith { text: syntax::subscript_word(subscript), ..Arith::default() }),
     };
     Some((Name::Variable(name.to_owned()), Some(index)))
-}
-
-/// Characters of a text, as `${#x}` counts.
-pub(super) fn count_chars(text: &str) -> usize {
-    match text.is_ascii() {
-        true => text.len(),
-        false => text.chars().count(),
-    }
 }
 
 /// Whether a parameter stands for several values, and if so, whether they are joined.

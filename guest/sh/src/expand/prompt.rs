@@ -1,18 +1,50 @@
 //! Prompt escapes, for `${x@P}` and PS4.
 
-use crate::state::{Shell, Stop};
+use crate::builtins::strftime;
+use crate::state::options::Shopt;
+use crate::state::{Shell, Stop, nanoseconds};
+
+/// A text that the expansion of a prompt leaves as it is.
+fn escaped(text: &str, expands: bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if expands && matches!(c, '$' | '`' | '\\' | '"') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
 
 impl Shell {
     /// Decodes the backslash escapes of a prompt and expands the result.
     pub fn prompt(&mut self, text: &str) -> Result<String, Stop> {
         let mut out = String::new();
+        let expands = self.options.shopt(Shopt::PROMPTVARS);
         let mut chars = text.chars().peekable();
         while let Some(c) = chars.next() {
             if c != '\\' {
                 out.push(c);
                 continue;
             }
-            match chars.next() {
+            let escape = chars.next();
+            let time = match escape {
+                Some('t') => Some("%H:%M:%S".to_owned()),
+                Some('T') => Some("%I:%M:%S".to_owned()),
+                Some('@') => Some("%I:%M %p".to_owned()),
+                Some('A') => Some("%H:%M".to_owned()),
+                Some('d') => Some("%a %b %d".to_owned()),
+                Some('D') if chars.next_if_eq(&'{').is_some() => {
+                    let format: String = chars.by_ref().take_while(|c| *c != '}').collect();
+                    Some(if format.is_empty() { "%X".to_owned() } else { format })
+                }
+                _ => None,
+            };
+            if let Some(format) = time {
+                out.push_str(&strftime(&format, nanoseconds() / 1_000_000_000));
+                continue;
+            }
+            match escape {
                 Some('n') => out.push('\n'),
                 Some('r') => out.push('\r'),
                 Some('a') => out.push('\x07'),
@@ -22,12 +54,14 @@ impl Shell {
                 Some('s') => out.push_str(self.name.rsplit('/').next().unwrap_or_default()),
                 Some('v') => out.push_str("5.2"),
                 Some('V') => out.push_str("5.2.15"),
-                Some('w') => out.push_str(&self.short_directory()),
+                // What a directory is called is not expanded again.
+                Some('w') => out.push_str(&escaped(&self.short_directory(), expands)),
                 Some('W') => {
                     let directory = self.short_directory();
                     let last = directory.rsplit('/').next().filter(|l| !l.is_empty());
-                    out.push_str(last.unwrap_or(&directory));
+                    out.push_str(&escaped(last.unwrap_or(&directory), expands));
                 }
+                Some('l') => out.push_str("tty"),
                 Some('$') => out.push('$'),
                 Some('#') | Some('!') => out.push('1'),
                 Some('j') => out.push_str(&self.jobs.list.len().to_string()),
@@ -50,7 +84,7 @@ impl Shell {
                 None => out.push('\\'),
             }
         }
-        self.expand_quoted_text(&out)
+        if expands { self.expand_quoted_text(&out) } else { Ok(out) }
     }
 
     fn short_directory(&self) -> String {

@@ -84,7 +84,7 @@ impl Sink {
             Mode::Fields => {
                 self.open = true;
                 self.blank_ended = false;
-                if pattern::has_special(text) {
+                if self.globs || pattern::has_special(text) {
                     self.marks.push((self.text.len(), self.text.len() + text.len()));
                 }
                 self.text.push_str(text);

@@ -20,10 +20,13 @@ impl Shell {
         } else {
             0
         };
-        if name > 0 && text[name..].starts_with("=~") {
+        if name > 0
+            && let Some(equals) = text[name..].strip_prefix('+').unwrap_or(&text[name..]).strip_prefix('=')
+            && (equals.starts_with('~') || equals.contains(":~"))
+        {
             sink.assignment = true;
-            sink.bare(&text[..=name]);
-            rest = &text[name + 1..];
+            sink.glob(&text[..text.len() - equals.len()]);
+            rest = equals;
         }
         loop {
             if at_start && rest.starts_with('~') {

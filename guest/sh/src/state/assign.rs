@@ -139,7 +139,14 @@ impl Shell {
             return Err(self.refuse(&format!("warning: {name}: circular name reference")));
         };
         let key = match index {
-            Some(index) => Some(self.key_in_text(&target, &index)?),
+            Some(index) => {
+                // An element's name ends the chain: what holds it cannot be a reference.
+                if self.is_reference(&target) {
+                    self.complain(&format!("warning: {target}: removing nameref attribute"));
+                    self.variables.slot(&target).attributes.remove(Attributes::NAMEREF);
+                }
+                Some(self.key_in_text(&target, &index)?)
+            }
             None => key,
         };
         self.assign_element(&target, key, value, append)

@@ -72,6 +72,13 @@ impl Shell {
         }
     }
 
+    /// Whether characters are bytes, as LC_ALL, LC_CTYPE or LANG may say. Unsaid, text is UTF-8.
+    pub fn has_byte_locale(&self) -> bool {
+        let mut settings = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter();
+        let said = settings.find_map(|name| self.variables.get(name)?.text().filter(|text| !text.is_empty()));
+        matches!(said, Some("C" | "POSIX"))
+    }
+
     /// `$$`
     pub fn shell_pid(&self) -> u32 {
         if self.pid.get() == 0 {

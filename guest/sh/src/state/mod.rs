@@ -2,11 +2,12 @@
 //!
 //! - `variable`, `variables`, `associative`: the variables;
 //! - `lookup`, `assign`, `special`: reading and setting them by the language's rules;
-//! - `files`: open files; `jobs`: background jobs; `traps`, `options`: what the builtins of those names set;
+//! - `files`: open files; `jobs`: background jobs; `traps`, `options`, `completions`: what builtins set;
 //! - `snapshot`: the state as bytes, for a subshell.
 
 mod assign;
 pub mod associative;
+pub mod completions;
 pub mod files;
 pub mod jobs;
 mod lookup;
@@ -20,12 +21,15 @@ pub mod variables;
 use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::exec::{Code, Control};
 use crate::hash::NameMap;
 use crate::syntax::tree::{Function, Simple};
 use crate::text;
 
 pub use assign::{Key, in_case, into_indexed};
+use completions::Specification;
 use files::Files;
 use jobs::Jobs;
 use options::Options;
@@ -116,6 +120,8 @@ pub struct Shell {
     pub caught: Vec<u8>,
     /// Processes of process substitutions that have not been waited for.
     pub strays: Vec<u32>,
+    /// Those of them that read what this shell and its commands write: `>( … )`.
+    pub readers: Vec<u32>,
     /// How many command substitutions run in place: then some files are buffers.
     pub captures: u32,
     /// For each subshell in place, the working directory and the umask to go back to, once changed.
@@ -130,8 +136,25 @@ pub struct Shell {
     pub disabled: Vec<String>,
     /// Programs that `hash` was told to remember, with their paths.
     pub hashed: Vec<(String, String)>,
+    /// What `complete` was told, by command.
+    pub completions: Vec<(String, Specification)>,
+    /// The commands that `history` lists.
+    pub history: History,
     /// Coprocesses: their array and process.
     pub coprocesses: Vec<(String, u32)>,
+}
+
+/// The list of commands, and what became of it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct History {
+    /// The commands, oldest first.
+    pub lines: Vec<String>,
+    /// How many HISTSIZE made the list forget: numbers go on counting.
+    pub dropped: usize,
+    /// How many at the end are not in the file yet.
+    pub unsaved: usize,
+    /// How many lines of the file are in the list, or came from it.
+    pub known: usize,
 }
 
 /// The command that BASH_COMMAND names: its text is made only if someone asks.

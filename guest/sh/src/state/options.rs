@@ -62,6 +62,8 @@ impl SetOption {
     /// `-T`
     pub const FUNCTRACE: SetOption = SetOption(5);
     const HASHALL: SetOption = SetOption(6);
+    /// `-o history`
+    pub const HISTORY: SetOption = SetOption(8);
     const INTERACTIVE_COMMENTS: SetOption = SetOption(10);
     /// `-C`
     pub const NOCLOBBER: SetOption = SetOption(13);
@@ -200,6 +202,8 @@ impl Shopt {
     pub const NULLGLOB: Shopt = Shopt(47);
     /// `&` in a replacement is what matched.
     pub const PATSUB_REPLACEMENT: Shopt = Shopt(48);
+    /// Prompts are expanded.
+    pub const PROMPTVARS: Shopt = Shopt(51);
     /// `shift` past the end is reported.
     pub const SHIFT_VERBOSE: Shopt = Shopt(53);
     /// `source` looks in PATH.

@@ -4,13 +4,14 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
+use super::completions::Specification;
 use super::files::Files;
 use super::jobs::Job;
 use super::options::{Options, SetOption};
 use super::traps::Traps;
 use super::variable::Variable;
 use super::variables::ScopeKind;
-use super::{Call, Definition, Shell};
+use super::{Call, Definition, History, Shell};
 use crate::exec::Work;
 use crate::syntax::tree::Function;
 
@@ -48,6 +49,8 @@ struct Snapshot<V, F, S> {
     fatal_status: u8,
     disabled: Vec<String>,
     hashed: Vec<(String, String)>,
+    completions: Vec<(String, Specification)>,
+    history: History,
     /// Jobs of the parent, which a subshell can show but not wait for.
     jobs: Vec<(u32, Processes, S)>,
 }
@@ -92,6 +95,8 @@ impl Shell {
             getopts: self.getopts,
             disabled: self.disabled.clone(),
             hashed: self.hashed.clone(),
+            completions: self.completions.clone(),
+            history: self.history.clone(),
             jobs: self.jobs.list.iter().map(|j| (j.number, j.processes.clone(), j.text.as_str())).collect(),
             fatal_status: if work.is_subshell() { 1 } else { self.fatal_status },
         };
@@ -130,6 +135,8 @@ impl Shell {
             getopts: snapshot.getopts,
             disabled: snapshot.disabled,
             hashed: snapshot.hashed,
+            completions: snapshot.completions,
+            history: snapshot.history,
             fatal_status: snapshot.fatal_status,
             ..Shell::default()
         };

@@ -183,6 +183,13 @@ impl Variables {
         at.is_some_and(|at| self.scopes[at].hides(name))
     }
 
+    /// Whether the name was assigned right before the call of the innermost function.
+    pub fn is_for_call(&self, name: &str) -> bool {
+        let at = self.scopes.iter().rposition(|s| s.kind == ScopeKind::Function);
+        let before = at.and_then(|at| at.checked_sub(1)).map(|before| &self.scopes[before]);
+        before.is_some_and(|scope| scope.kind == ScopeKind::Temporary && scope.hides(name))
+    }
+
     /// Whether any scope hides a variable of this name.
     pub fn is_hidden(&self, name: &str) -> bool {
         self.scopes.iter().any(|s| s.hides(name))

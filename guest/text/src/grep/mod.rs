@@ -49,6 +49,10 @@ fn run(call: &Call, matcher: Option<&'static str>) -> u8 {
         Ok(options) => options,
         Err(code) => return code,
     };
+    // Nothing can be selected, so nothing is looked at: neither the patterns nor the files.
+    if options.most == 0 && !call.has("files-without-match") {
+        return 1;
+    }
     match matcher::Matcher::new(&options) {
         Ok(matcher) => walk::Walk::new(call, &options, &matcher).run(),
         Err(message) => {

@@ -51,6 +51,9 @@ const CKSUM_OPTIONS: &[Opt] = checking![
     Opt::long("untagged", "create a reversed style checksum, without digest type"),
 ];
 
+const SHASUM_OPTIONS: &[Opt] =
+    digesting![Opt::flag('a', "algorithm", "1 (default), 224, 256, 384, 512").takes("BITS"),];
+
 const SUM_OPTIONS: &[Opt] = &[
     Opt::letter('r', "bsd", "use BSD sum algorithm (the default), use 1K blocks"),
     Opt::flag('s', "sysv", "use System V sum algorithm, use 512 bytes blocks"),
@@ -89,6 +92,20 @@ pub(crate) const CKSUM: Program = program(
      With no FILE, or when FILE is -, read standard input.",
     CKSUM_OPTIONS,
     |call| cksum(call).unwrap_or_else(|code| code),
+);
+
+/// `shasum`, which comes with Perl and is what other systems have for the others.
+pub(crate) const SHASUM: Program = program(
+    "shasum",
+    "Print or check SHA checksums.\nWith no FILE, or when FILE is -, read standard input.",
+    SHASUM_OPTIONS,
+    |call| {
+        let algorithm = call.value("algorithm").unwrap_or("1");
+        match Algorithm::named(&format!("sha{algorithm}")) {
+            Some(algorithm) => digests(call, algorithm, false).unwrap_or_else(|code| code),
+            None => call.failed(&format!("invalid argument {} for '--algorithm'", plain(algorithm))),
+        }
+    },
 );
 
 /// `sum`.
