@@ -50,6 +50,7 @@ struct Inner {
     /// Without and with fuel.
     pools: [OnceLock<std::result::Result<Pool, Arc<RuntimeError>>>; 2],
     on_demand: [OnceLock<std::result::Result<Arc<Processor>, Arc<RuntimeError>>>; 2],
+    interpreters: OnceLock<std::result::Result<Arc<Processor>, Arc<RuntimeError>>>,
 }
 
 /// A pooling processor and its free slots.
@@ -127,6 +128,7 @@ impl Runtime {
             pool_slots,
             pools: Default::default(),
             on_demand: Default::default(),
+            interpreters: OnceLock::new(),
         }))
     }
 
@@ -183,6 +185,12 @@ impl Inner {
         self.on_demand[metering as usize].get_or_init(make).as_ref().map_err(Arc::clone)
     }
 
+    /// What runs interpreters, without a budget of instructions: there is no such code of them.
+    fn interpreters(&self) -> Result<&Arc<Processor>, Arc<RuntimeError>> {
+        let make = || Ok(Arc::new(Processor::new(Metering::Epoch, Allocation::Deep).map_err(RuntimeError)?));
+        self.interpreters.get_or_init(make).as_ref().map_err(Arc::clone)
+    }
+
     /// A processor for a process, and its slot; nothing if its time is over before there is one.
     ///
     /// The first process of a command waits for a slot. A child never does: its parent holds a slot while it waits for
@@ -190,12 +198,12 @@ impl Inner {
     /// sandbox with many of them would keep the commands of all others waiting. A child without a slot gets its memory
     /// from the operating system; how many there can be is bounded by the limits of their sandboxes.
     ///
-    /// An interpreter runs on demand, with a stack that is its own: what it wins by a slot is nothing to what it costs to
-    /// start, and a pool would keep the stacks.
+    /// An interpreter runs on demand, with a deep stack that nothing else gets: what it wins by a slot is nothing to what
+    /// it costs to start, and a pool would keep the stacks.
     async fn place(&self, image: usize, process: &Process) -> Result<Option<Place>, Arc<RuntimeError>> {
         let metering = metering(process);
         if image::is_interpreter(image) {
-            return Ok(Some((self.on_demand(metering)?.clone(), None)));
+            return Ok(Some((self.interpreters()?.clone(), None)));
         }
         // A live shell waits for orders most of its time: it would keep a slot from everyone else.
         let waits = process.is_first() && process.session().is_live();

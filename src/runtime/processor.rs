@@ -29,10 +29,10 @@ const MEMORIES_PER_COMPONENT: u32 = 1;
 const TABLES_PER_COMPONENT: u32 = 4;
 /// What a guest may use of its stack, and the whole of it: host calls run on what is left.
 ///
-/// A pool keeps its stacks, so they are small. A process on demand gives its own back when it ends, and may have what
-/// Python needs before it notices that it recurses too deeply: 1 MiB of its own stack, up to 30 of this one. Only what
-/// is touched is there.
-const POOLED_STACK: (usize, usize) = (512 << 10, 2 << 20);
+/// Stacks are not charged to a sandbox, so they are small. An interpreter may have what Python needs before it notices that
+/// it recurses too deeply: 1 MiB of its own stack, up to 30 of this one. Only what is touched is there, and it is given
+/// back when the process ends.
+const STACK: (usize, usize) = (512 << 10, 2 << 20);
 const DEEP_STACK: (usize, usize) = (40 << 20, 42 << 20);
 /// Bytes of wasmtime's own record of an instance; a component with thousands of functions needs more than the
 /// default.
@@ -45,6 +45,8 @@ pub(super) enum Allocation {
     Pool(u32),
     /// From the operating system, each time: no start-up cost, no limit, slower.
     OnDemand,
+    /// The same, with a deep stack: for interpreters.
+    Deep,
 }
 
 /// An engine with everything a process needs to start.
@@ -65,8 +67,9 @@ impl Processor {
         let mut config = tunables::config(metering)?;
         config.with_custom_code_memory(Some(Arc::new(CodePages)));
         let (strategy, (stack, whole_stack)) = match allocation {
-            Allocation::Pool(slots) => (InstanceAllocationStrategy::Pooling(pool(slots)), POOLED_STACK),
-            Allocation::OnDemand => (InstanceAllocationStrategy::OnDemand, DEEP_STACK),
+            Allocation::Pool(slots) => (InstanceAllocationStrategy::Pooling(pool(slots)), STACK),
+            Allocation::OnDemand => (InstanceAllocationStrategy::OnDemand, STACK),
+            Allocation::Deep => (InstanceAllocationStrategy::OnDemand, DEEP_STACK),
         };
         config.allocation_strategy(strategy).max_wasm_stack(stack).async_stack_size(whole_stack);
         let engine = Engine::new(&config)?;
