@@ -35,6 +35,11 @@ impl Vfs {
         self.table.mounts().filter_map(move |mount| Some((&mount.at, overlay(mount)?)))
     }
 
+    /// Whether something is mounted here that comes with every sandbox, and that a search for someone's files leaves out.
+    pub fn is_furniture(&self, path: &GuestPath) -> bool {
+        self.table.mounts().any(|mount| mount.at == *path && mount.fs.is_furniture())
+    }
+
     /// Opens a file, a directory or a descriptor.
     pub fn open(&self, path: &GuestPath, how: &OpenHow) -> Result<Opened> {
         if how.create && how.directory {

@@ -156,6 +156,11 @@ pub trait FileSystem: Send + Sync {
         false
     }
 
+    /// Whether it comes with every sandbox, and holds files of nobody who uses one.
+    fn is_furniture(&self) -> bool {
+        false
+    }
+
     /// The overlay that this file system is, if it is one.
     fn overlay(&self) -> Option<Overlay> {
         None

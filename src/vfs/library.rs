@@ -90,6 +90,10 @@ impl Library {
 }
 
 impl FileSystem for Library {
+    fn is_furniture(&self) -> bool {
+        true
+    }
+
     fn open(&self, path: Subpath<'_>, how: &OpenHow) -> Attempt<Node> {
         TextFile::open(self.file(path), how)
     }

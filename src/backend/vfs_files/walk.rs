@@ -91,7 +91,11 @@ pub(super) fn walk<S>(
             Visit::Enter(_) if entry.kind != Kind::Directory => {}
             Visit::Enter(state) => {
                 let relative = here.relative() + "/";
-                let listed = here.path().and_then(|path| Ok((list(vfs, &path, &mut budget, stop)?, path)));
+                let path = here.path();
+                if path.as_ref().is_ok_and(|path| vfs.is_furniture(path)) {
+                    continue;
+                }
+                let listed = path.and_then(|path| Ok((list(vfs, &path, &mut budget, stop)?, path)));
                 match listed {
                     Ok((entries, path)) => frames.push(Frame { path, relative, entries, state }),
                     Err(Errno::NoEntry) => {}
