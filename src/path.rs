@@ -60,14 +60,17 @@ impl GuestPath {
         if text.len() >= PATH_BYTES {
             return Err(Errno::NameTooLong);
         }
-        let mut path = if text.starts_with('/') { GuestPath::root() } else { base.clone() };
+        let start = if text.starts_with('/') { "/" } else { base.as_str() };
+        // All that it can become long, at once: paths are parsed in every call of a guest.
+        let mut path = GuestPath { text: String::with_capacity(start.len() + 1 + text.len()), tail: Tail::Nothing };
+        path.text.push_str(start);
         path.extend(text)?;
         Ok(path)
     }
 
     /// The components, `..` among them.
     pub fn components(&self) -> impl DoubleEndedIterator<Item = &str> {
-        self.text.split('/').filter(|component| !component.is_empty())
+        Names(&self.text)
     }
 
     /// The path as text: `/a/b`, without a trailing slash.
@@ -172,21 +175,20 @@ impl GuestPath {
     /// Appends the components of `text`. The depth is checked here, so a chain of links cannot outgrow it either.
     fn extend(&mut self, text: &str) -> Result<()> {
         let mut depth = self.depth();
-        self.tail = Tail::Nothing;
-        for component in text.split('/') {
-            self.tail = match component {
-                "" if self.tail == Tail::Nothing => Tail::Slash,
-                "" => self.tail,
-                "." => Tail::Dot,
-                name => {
-                    depth += 1;
-                    if name.len() > NAME_BYTES || depth > PATH_DEPTH {
-                        return Err(Errno::NameTooLong);
-                    }
-                    self.push(name);
-                    Tail::Nothing
+        self.tail = if text.ends_with('/') { Tail::Slash } else { Tail::Nothing };
+        let mut ends_in_dot = false;
+        for name in Names(text) {
+            ends_in_dot = name == ".";
+            if !ends_in_dot {
+                depth += 1;
+                if name.len() > NAME_BYTES || depth > PATH_DEPTH {
+                    return Err(Errno::NameTooLong);
                 }
-            };
+                self.push(name);
+            }
+        }
+        if ends_in_dot {
+            self.tail = Tail::Dot;
         }
         Ok(())
     }
@@ -224,7 +226,7 @@ pub struct Subpath<'a> {
 impl<'a> Subpath<'a> {
     /// The names, outermost first.
     pub fn names(self) -> impl DoubleEndedIterator<Item = &'a str> {
-        self.text.split('/').filter(|name| !name.is_empty())
+        Names(self.text)
     }
 
     /// Whether this is the root of the file system.
@@ -267,6 +269,34 @@ impl<'a> Subpath<'a> {
     pub(crate) fn trusted(text: &'a str) -> Subpath<'a> {
         debug_assert!(text.split('/').all(|name| name != ".." && name != "."));
         Subpath { text }
+    }
+}
+
+/// The names in a text, which slashes keep apart. Names are short, and a look at each byte finds the next slash before
+/// `str::split`, which is made for long texts, has begun to search.
+struct Names<'a>(&'a str);
+
+impl<'a> Iterator for Names<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        let start = self.0.bytes().position(|byte| byte != b'/')?;
+        let text = &self.0[start..];
+        let end = text.bytes().position(|byte| byte == b'/').unwrap_or(text.len());
+        let name;
+        (name, self.0) = text.split_at(end);
+        Some(name)
+    }
+}
+
+impl<'a> DoubleEndedIterator for Names<'a> {
+    fn next_back(&mut self) -> Option<&'a str> {
+        let last = self.0.bytes().rposition(|byte| byte != b'/')?;
+        let text = &self.0[..=last];
+        let start = text.bytes().rposition(|byte| byte == b'/').map_or(0, |slash| slash + 1);
+        let name;
+        (self.0, name) = text.split_at(start);
+        Some(name)
     }
 }
 

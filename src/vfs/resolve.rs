@@ -17,7 +17,7 @@ impl Vfs {
         let mut links = 0;
         loop {
             // Most paths hold nothing of the kind, and one look tells.
-            let is_plain = !path.as_str().contains("/.") && path.as_str().is_ascii();
+            let is_plain = !path.as_str().as_bytes().windows(2).any(|pair| pair == b"/.") && path.as_str().is_ascii();
             let mut dot_dot = None;
             if !is_plain {
                 reserved::check(&path)?;

@@ -138,23 +138,32 @@ impl HostDir {
     }
 
     /// Opens or makes a file by its whole path, in one call of the host or two; none if it takes a closer look.
-    fn at_once(&self, path: Subpath<'_>, how: &OpenHow) -> Option<Result<(HostFile, Facts)>> {
+    fn at_once(&self, path: Subpath<'_>, how: &OpenHow) -> Option<Result<Candidate>> {
+        // Where there is no room, what is wrong with the path comes first.
+        let can_make = how.create && self.ledger.as_ref().is_none_or(|ledger| ledger.has_room());
+        // Whoever wants an empty file is likely to want a new one.
+        let makes_first = can_make && (how.exclusive || how.truncate);
+        if makes_first {
+            let made = self.make_at_once(path, how)?;
+            if how.exclusive || !matches!(made, Err(Errno::Exist)) {
+                return Some(made);
+            }
+        }
         if !(how.create && how.exclusive) {
             match self.open_at_once(path, how)? {
                 Err(Errno::NoEntry) if how.create => {}
                 opened => return Some(opened),
             }
         }
-        // Where there is no room, what is wrong with the path comes first.
-        if self.ledger.as_ref().is_some_and(|ledger| !ledger.has_room()) {
+        if makes_first || !can_make {
             return None;
         }
         // Someone else may just have made it, and then it can be opened after all.
-        self.make_at_once(path, how).filter(|made| how.exclusive || !matches!(made, Err(Errno::Exist)))
+        self.make_at_once(path, how).filter(|made| !matches!(made, Err(Errno::Exist)))
     }
 
     /// Opens a file that is there with one call of the host, if that can be done.
-    fn open_at_once(&self, path: Subpath<'_>, how: &OpenHow) -> Option<Result<(HostFile, Facts)>> {
+    fn open_at_once(&self, path: Subpath<'_>, how: &OpenHow) -> Option<Result<Candidate>> {
         let mut flags = match (how.read, how.writes() || how.truncate) {
             (true, true) => OFlags::RDWR,
             (false, true) => OFlags::WRONLY,
@@ -168,7 +177,7 @@ impl HostDir {
     }
 
     /// Makes a file with one call of the host, if that can be done.
-    fn make_at_once(&self, path: Subpath<'_>, how: &OpenHow) -> Option<Result<(HostFile, Facts)>> {
+    fn make_at_once(&self, path: Subpath<'_>, how: &OpenHow) -> Option<Result<Candidate>> {
         let flags = if how.read { OFlags::RDWR } else { OFlags::WRONLY };
         let flags = flags | OFlags::CREATE | OFlags::EXCL | OFlags::NOCTTY;
         let mut is_at_once = true;
@@ -199,7 +208,7 @@ impl HostDir {
     }
 
     /// Makes a file that is not there; it is charged already.
-    fn open_new(&self, dir: &Dir, name: &str, how: &OpenHow) -> Result<(HostFile, Facts)> {
+    fn open_new(&self, dir: &Dir, name: &str, how: &OpenHow) -> Result<Candidate> {
         let mut options = OpenOptions::new();
         // cap-std makes a file only for writing; what the guest may do with it is decided above.
         options.read(how.read).write(true).create_new(true).mode(how.mode);
@@ -210,16 +219,17 @@ impl HostDir {
     }
 
     /// A file that was just made. The umask of the host's process is not the guest's, who has one of its own.
-    fn made(&self, file: HostFile, how: &OpenHow) -> Result<(HostFile, Facts)> {
-        let (file, facts) = self.counted(file)?;
-        if facts.mode() != how.mode {
-            file.set_mode(how.mode)?;
+    fn made(&self, file: HostFile, how: &OpenHow) -> Result<Candidate> {
+        let made = self.counted(file)?;
+        if made.facts.mode() != how.mode {
+            made.file.set_mode(how.mode)?;
         }
-        Ok((file, facts))
+        Ok(Candidate { is_new: true, ..made })
     }
 
     /// The last checks, on the handle and not on the name, before anything is changed.
-    fn opened(&self, (mut file, facts): (HostFile, Facts), how: &OpenHow) -> Attempt<Node> {
+    fn opened(&self, candidate: Candidate, how: &OpenHow) -> Attempt<Node> {
+        let Candidate { mut file, facts, is_new } = candidate;
         self.walk().check_device(&file, facts.device())?;
         match facts.kind() {
             Kind::Directory if how.create => Err(Errno::IsDirectory.into()),
@@ -230,7 +240,7 @@ impl HostDir {
                     changeable?;
                 }
                 file.changeable = self.check_writable().and(changeable);
-                if how.truncate {
+                if how.truncate && !is_new {
                     file.set_len(0)?;
                 }
                 Ok(Node::File(Arc::new(file)))
@@ -240,14 +250,14 @@ impl HostDir {
     }
 
     /// Notes who has the file open, before anyone can take its name away, and learns what it is.
-    fn counted(&self, mut file: HostFile) -> Result<(HostFile, Facts)> {
+    fn counted(&self, mut file: HostFile) -> Result<Candidate> {
         let facts = Facts::of(&file)?;
         if let Some(ledger) = &self.ledger
             && facts.kind() == Kind::File
         {
             file.charge = Some(ledger.opened(&facts));
         }
-        Ok((file, facts))
+        Ok(Candidate { file, facts, is_new: false })
     }
 
     /// Refuses a name that is there, where the host would be asked too late: after the quota, if that has no room.
@@ -329,6 +339,13 @@ impl HostDir {
 /// The directory at a path of the host.
 fn at(host: &Path) -> io::Result<Dir> {
     Dir::open_ambient_dir(host, cap_std::ambient_authority())
+}
+
+/// A file that was opened or made, before the last checks.
+struct Candidate {
+    file: HostFile,
+    facts: Facts,
+    is_new: bool,
 }
 
 /// What is locked while a name is taken away, so that what was learnt about it stays true until it is gone.

@@ -13,6 +13,7 @@ use bytes::{Bytes, BytesMut};
 use crate::error::Result;
 use crate::vfs::File;
 
+use super::chunk::Chunk;
 use super::shared_map::SharedMap;
 
 /// Bytes of a chunk: as large as the largest write, so that a copy through the kernel touches one or two chunks, and
@@ -27,7 +28,7 @@ const BLOCK: u64 = 512;
 pub(super) struct Content {
     len: u64,
     /// Chunks by their index. One may be shorter than `CHUNK`; what is missing reads as zeros.
-    chunks: SharedMap<u64, Arc<Vec<u8>>>,
+    chunks: SharedMap<u64, Arc<Chunk>>,
     charged: u64,
     /// What shows where there is no chunk.
     below: Option<Below>,
@@ -74,6 +75,11 @@ impl Content {
         let end = offset.saturating_add(max as u64).min(self.len);
         if offset >= end {
             return Ok(Bytes::new());
+        }
+        // Most reads are of one chunk, and need nothing put together.
+        let (index, from) = (offset / CHUNK, (offset % CHUNK) as usize);
+        if let Some(bytes) = self.chunks.get(&index).and_then(|chunk| chunk.get(from..from + (end - offset) as usize)) {
+            return Ok(Bytes::copy_from_slice(bytes));
         }
         let mut bytes = BytesMut::zeroed((end - offset) as usize);
         let mut put = |at: u64, from: &[u8]| {
@@ -159,15 +165,18 @@ impl Content {
             match self.chunks.get_mut(&index) {
                 // No need to copy what others share if nothing of it stays.
                 Some(chunk) if from == 0 && to >= chunk.len() as u64 && Arc::strong_count(chunk) > 1 => {
-                    *chunk = Arc::new(piece.to_vec());
+                    *chunk = Arc::new(piece.into());
                 }
-                Some(chunk) => put(Arc::make_mut(chunk), from, to, piece),
+                Some(chunk) => Arc::make_mut(chunk).put(from, to, piece),
                 None => {
-                    let mut chunk = Vec::with_capacity(self.expected(index));
-                    if from > 0 || to < self.len_below(index) {
-                        chunk = self.copy_below(index, below)?;
-                    }
-                    put(&mut chunk, from, to, piece);
+                    let mut chunk = if from > 0 || to < self.len_below(index) {
+                        self.copy_below(index, below)?
+                    } else if self.is_filled_in_order(index) {
+                        Chunk::whole()
+                    } else {
+                        Chunk::default()
+                    };
+                    chunk.put(from, to, piece);
                     self.chunks.insert(index, Arc::new(chunk));
                 }
             }
@@ -198,7 +207,7 @@ impl Content {
         {
             self.charged -= blocks(chunk.len() as u64) - blocks(keep);
             // A new vector and not `truncate`: that would keep the memory which is no longer charged.
-            let kept = Arc::new(chunk[..keep as usize].to_vec());
+            let kept = Arc::new(chunk[..keep as usize].into());
             self.chunks.insert(len / CHUNK, kept);
         }
         if let Some(below) = &mut self.below {
@@ -208,14 +217,12 @@ impl Content {
         before - self.charged
     }
 
-    /// How large a new chunk is likely to become. A file that is written from its start gets whole chunks: one that
-    /// grows piece by piece is copied five times on its way. What is behind a whole chunk costs the host at most as
+    /// Whether a new chunk is likely to become a whole one. A file that is written from its start gets whole chunks: one
+    /// that grows piece by piece is copied five times on its way. What is behind a whole chunk costs the host at most as
     /// much again as is charged; elsewhere a byte in each of many files must not cost a chunk each.
-    fn expected(&self, index: u64) -> usize {
-        match index.checked_sub(1).and_then(|before| self.chunks.get(&before)) {
-            Some(chunk) if chunk.len() as u64 == CHUNK => CHUNK as usize,
-            _ => 0,
-        }
+    fn is_filled_in_order(&self, index: u64) -> bool {
+        let before = index.checked_sub(1).and_then(|before| self.chunks.get(&before));
+        before.is_some_and(|chunk| chunk.len() as u64 == CHUNK)
     }
 
     /// How many bytes of a chunk that was never written show from below.
@@ -225,14 +232,14 @@ impl Content {
     }
 
     /// The bytes of a chunk that was never written.
-    fn copy_below(&self, index: u64, below: Option<&dyn File>) -> Result<Vec<u8>> {
+    fn copy_below(&self, index: u64, below: Option<&dyn File>) -> Result<Chunk> {
         let (start, len) = (index * CHUNK, self.len_below(index));
-        let mut chunk = vec![0; len as usize];
-        self.read_below(start, start + len, below, &mut |at, bytes| {
+        let mut bytes = vec![0; len as usize];
+        self.read_below(start, start + len, below, &mut |at, piece| {
             let at = (at - start) as usize;
-            chunk[at..at + bytes.len()].copy_from_slice(bytes);
+            bytes[at..at + piece.len()].copy_from_slice(piece);
         })?;
-        Ok(chunk)
+        Ok(bytes.as_slice().into())
     }
 }
 
@@ -254,20 +261,6 @@ fn pieces(offset: u64, len: u64) -> impl Iterator<Item = (u64, u64, u64)> {
         let start = index * CHUNK;
         (index, offset.max(start) - start, end.min(start + CHUNK) - start)
     })
-}
-
-/// Puts a piece into a chunk, which grows if it has to. Its room grows to twice as much as before, so that a file
-/// written line by line is not copied at each line; never to more than a chunk.
-fn put(chunk: &mut Vec<u8>, from: u64, to: u64, piece: &[u8]) {
-    let (from, to) = (from as usize, to as usize);
-    if chunk.len() < to {
-        if chunk.capacity() < to {
-            let capacity = to.max(chunk.capacity() * 2).min(CHUNK as usize);
-            chunk.reserve_exact(capacity - chunk.len());
-        }
-        chunk.resize(to, 0);
-    }
-    chunk[from..to].copy_from_slice(piece);
 }
 
 #[cfg(test)]

@@ -32,6 +32,7 @@ pub use snapshot::MemSnapshot;
 
 mod calls;
 pub(in crate::vfs) mod compare;
+mod chunk;
 pub(in crate::vfs) mod content;
 mod file;
 mod inode;

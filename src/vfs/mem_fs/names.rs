@@ -125,12 +125,10 @@ impl Key<Wanted<'_>> for Name {
 fn hash(name: &str) -> u64 {
     // 2^64 divided by the golden ratio: odd, and its bits have no pattern.
     const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mix = |hash: u64, bytes: &[u8]| {
-        let mut word = [0; 8];
-        word[..bytes.len()].copy_from_slice(bytes);
-        (hash ^ u64::from_le_bytes(word)).wrapping_mul(MIX).rotate_left(32)
-    };
-    name.as_bytes().chunks(8).fold(name.len() as u64, mix)
+    let mix = |hash: u64, word: u64| (hash ^ word).wrapping_mul(MIX).rotate_left(32);
+    let (words, rest) = name.as_bytes().as_chunks();
+    let hash = words.iter().fold(name.len() as u64, |hash, word| mix(hash, u64::from_le_bytes(*word)));
+    mix(hash, rest.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)))
 }
 
 #[cfg(test)]
