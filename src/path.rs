@@ -205,7 +205,7 @@ impl GuestPath {
         if depth == 0 {
             return 0;
         }
-        let mut slashes = self.text.match_indices('/').map(|(at, _)| at);
+        let mut slashes = self.text.bytes().enumerate().filter(|(_, byte)| *byte == b'/').map(|(at, _)| at);
         slashes.nth(depth).unwrap_or(if self.is_root() { 0 } else { self.text.len() })
     }
 }

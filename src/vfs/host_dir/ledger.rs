@@ -20,7 +20,7 @@
 //! and by the count, so that what is learnt about a name stays true until the name is gone. Then the length of one
 //! file, under which it is written to; then the list of open files. The gate is never taken twice.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -60,8 +60,8 @@ pub(super) struct Ledger {
     gate: RwLock<bool>,
     /// Set if there was more than could be counted.
     is_full: AtomicBool,
-    /// The files that the sandbox has open.
-    open: Mutex<HashMap<Identity, Open>>,
+    /// The files that the sandbox has open. They are few, and a sorted map finds one of few before a hash is made.
+    open: Mutex<BTreeMap<Identity, Open>>,
 }
 
 /// A file that the sandbox has open.
@@ -236,7 +236,7 @@ impl Ledger {
         Ok(())
     }
 
-    fn open(&self) -> MutexGuard<'_, HashMap<Identity, Open>> {
+    fn open(&self) -> MutexGuard<'_, BTreeMap<Identity, Open>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

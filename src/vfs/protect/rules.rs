@@ -146,14 +146,18 @@ impl Rules {
             return State { is_protected: true, ..State::default() };
         }
         let name = fold(name);
+        let (is_short, starts) = (name.contains('~'), self.starts.get(&*name));
+        if !is_short && starts.is_none() && state.partial.is_empty() {
+            return State::default();
+        }
         let mut next =
             State { is_git: self.starts.contains_key(".git") && is_alike(&name, ".git"), ..State::default() };
         for (pattern, seen) in &state.partial {
             self.advance(&mut next, *pattern, *seen, &name);
         }
-        if name.contains('~') {
+        if is_short {
             (0..self.patterns.len()).for_each(|pattern| self.advance(&mut next, pattern, 0, &name));
-        } else if let Some(patterns) = self.starts.get(&*name) {
+        } else if let Some(patterns) = starts {
             patterns.iter().for_each(|pattern| self.advance(&mut next, *pattern, 0, &name));
         }
         if next.is_protected {
