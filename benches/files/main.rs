@@ -86,7 +86,8 @@ fn directory() -> tempfile::TempDir {
 
 fn calls(plan: &Plan, report: &mut Report, runtime: &tokio::runtime::Runtime, name: &str, call: &str, count: u32) {
     let count = if plan.quick { (count / 5).max(2) } else { count };
-    let (host, native) = (directory(), directory());
+    let (host, natively) = (directory(), directory());
+    let native = natively.path();
     let memory = sandbox().build().unwrap();
     let mounted = sandbox().mount(host.path(), "/workspace").build().unwrap();
     let inside = |sandbox: &Sandbox, call: &str, count: u32| {
@@ -97,18 +98,48 @@ fn calls(plan: &Plan, report: &mut Report, runtime: &tokio::runtime::Runtime, na
     };
     let outside = |call: &str, count: u32| {
         let arguments = [call.to_owned(), count.to_string()];
-        nanos(&run_native("bench", "filebench", &arguments, native.path())) / count
+        nanos(&run_native("bench", "filebench", &arguments, native)) / count
     };
     inside(&memory, "prepare", 1);
     inside(&mounted, "prepare", 1);
     outside("prepare", 1);
     for (who, sandbox, times) in [("memory", &memory, 1.0), ("a directory of the host", &mounted, 2.0)] {
-        let contenders = [
+        let mut contenders = vec![
             Contender::timed(&format!("isopod, {who}"), || inside(sandbox, call, count)),
             Contender::timed("native", || outside(call, count)),
         ];
+        if let (2.0, Some(confined)) = (times, confined(call)) {
+            contenders.push(Contender::timed("the host's calls alone, confined", move || confined(native, count)));
+        }
         let times = Goal::Within { times, of: 1 };
         report.add(&format!("{name}, {who}"), &compare(plan, 40, contenders), Some(times));
+    }
+}
+
+/// What the host asks for a call that cannot be led out of the directory, whoever makes it: the least that a sandbox
+/// with a directory of the host could need.
+fn confined(call: &str) -> Option<fn(&Path, u32) -> Duration> {
+    use rustix::fs::{Mode, OFlags, ResolveFlags, fstat, openat2};
+    fn time(directory: &Path, count: u32, flags: OFlags, mut then: impl FnMut(&rustix::fd::OwnedFd)) -> Duration {
+        let root = rustix::fs::open(directory, OFlags::PATH | OFlags::DIRECTORY, Mode::empty()).unwrap();
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
+        let begin = std::time::Instant::now();
+        for _ in 0..count {
+            let handle = openat2(&root, "a/b/file", flags | OFlags::CLOEXEC, Mode::empty(), resolve).unwrap();
+            fstat(&handle).unwrap();
+            then(&handle);
+        }
+        begin.elapsed() / count
+    }
+    match call {
+        "stat" => Some(|at, count| time(at, count, OFlags::PATH | OFlags::NOFOLLOW, |_| ())),
+        "read" => Some(|at, count| {
+            let mut piece = [0; 4096];
+            time(at, count, OFlags::RDONLY | OFlags::NONBLOCK, |handle| {
+                assert_eq!(rustix::io::pread(handle, &mut piece, 0).unwrap(), piece.len());
+            })
+        }),
+        _ => None,
     }
 }
 
