@@ -6,6 +6,8 @@
 mod answer;
 mod escape;
 mod fs;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod outlet;
 mod overlay;
 mod place;
@@ -49,6 +51,8 @@ enum Verb {
     Shell(Box<shell::Shell>),
     Sandbox(sandbox::Sandbox),
     Fs(fs::Fs),
+    #[cfg(feature = "mcp")]
+    Mcp(Box<mcp::Mcp>),
     Programs(programs::Programs),
 }
 
@@ -67,6 +71,8 @@ pub(crate) fn main() -> ExitCode {
         Verb::Shell(shell) => shell.run(),
         Verb::Sandbox(sandbox) => sandbox.run(),
         Verb::Fs(fs) => fs.run(),
+        #[cfg(feature = "mcp")]
+        Verb::Mcp(mcp) => mcp.run(),
         Verb::Programs(programs) => programs.run(),
     }
 }
