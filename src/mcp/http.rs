@@ -160,7 +160,13 @@ impl Front {
         if is_post && let Err(error) = serde_json::from_slice::<IgnoredAny>(&body) {
             return not_json(&error);
         }
-        self.protocol.handle(Request::from_parts(head, Full::new(body))).await
+        let is_delete = head.method == Method::DELETE;
+        let mut answer = self.protocol.handle(Request::from_parts(head, Full::new(body))).await;
+        if is_delete && answer.status() == StatusCode::ACCEPTED {
+            // It is done, not only accepted: clients take the latter for a failure.
+            *answer.status_mut() = StatusCode::NO_CONTENT;
+        }
+        answer
     }
 
     fn is_known(&self, head: &HeaderMap) -> bool {

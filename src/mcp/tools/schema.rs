@@ -25,6 +25,8 @@ fn plain(schema: Arc<JsonObject>, is_input: bool) -> Arc<JsonObject> {
     let mut schema = Arc::unwrap_or_clone(schema);
     // The schemas are those of our own types: this goes no deeper than they do.
     schema.values_mut().for_each(|value| simplify(value, is_input));
+    // Some want to see that there are none.
+    schema.entry("properties").or_insert_with(|| Value::Object(JsonObject::new()));
     Arc::new(schema)
 }
 
