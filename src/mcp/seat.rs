@@ -18,6 +18,8 @@ pub(super) const START: &str = "start";
 /// What all seats begin as.
 pub struct Origin {
     snapshot: Arc<Snapshot>,
+    /// Where commands start and relative paths begin.
+    cwd: String,
     /// Where directories of the host are, in a line each, for whoever works in the sandbox.
     mounts: Vec<String>,
     has_commit: bool,
@@ -29,7 +31,13 @@ impl Origin {
     pub fn new(sandbox: &Sandbox, commit: bool) -> Origin {
         let table = sandbox.fs().read("/proc/mounts").unwrap_or_default();
         let mounts = String::from_utf8_lossy(&table).lines().filter_map(mount).collect();
-        Origin { snapshot: Arc::new(sandbox.snapshot()), mounts, has_commit: commit }
+        // It is there: the sandbox could not have been made without it.
+        let cwd = sandbox.fs().canonical(".").unwrap_or_default();
+        Origin { snapshot: Arc::new(sandbox.snapshot()), cwd, mounts, has_commit: commit }
+    }
+
+    pub(super) fn cwd(&self) -> &str {
+        &self.cwd
     }
 
     pub(super) fn mounts(&self) -> &[String] {

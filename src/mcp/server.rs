@@ -18,8 +18,7 @@ use super::sessions::{SESSION_ID, Sessions};
 use super::tools::{self, Call, Refusal};
 
 /// What every client is told first.
-const INSTRUCTIONS: &str = "A sandbox with a bash shell and GNU programs, in memory and without a network. \
-Start in /workspace. `execute` runs commands in one shell that keeps its directory, variables and background jobs \
+const INSTRUCTIONS: &str = "A sandbox with a bash shell and GNU programs, in memory and without a network. `execute` runs commands in one shell that keeps its directory, variables and background jobs \
 between calls; the other tools work on the same files without a command. `snapshot` keeps the files under a name, \
 `fork` goes back to such a state; \"start\" is how the sandbox began.";
 
@@ -63,6 +62,7 @@ impl ServerHandler for Server {
         if cfg!(feature = "python") {
             instructions.push_str(" There is python3, with its standard library.");
         }
+        instructions.push_str(&format!("\nCommands start in {}, and relative paths begin there.", self.origin.cwd()));
         for line in self.origin.mounts() {
             instructions.push('\n');
             instructions.push_str(line);

@@ -129,7 +129,7 @@ fn attack_26_a_frame_of_100_mb_is_refused_and_never_in_memory() {
         (0..100).for_each(|_| server.input.write_all(&piece).unwrap());
         server.send(end.as_bytes());
         let answer = server.receive();
-        assert_eq!(answer["error"]["message"], "a message of more than 8388608 bytes", "{answer}");
+        assert_eq!(answer["error"]["message"], "a message of more than 9437184 bytes", "{answer}");
         server.is_well();
     }
     let grown = server.peak().saturating_sub(before);
@@ -140,7 +140,7 @@ fn attack_26_a_frame_of_100_mb_is_refused_and_never_in_memory() {
 fn attack_26_a_frame_that_is_all_structure_takes_a_bounded_amount_of_memory() {
     let mut server = Server::ready(&[]);
     let before = server.peak();
-    let items = "0,".repeat((8 << 20) / 2 - 100);
+    let items = "0,".repeat((9 << 20) / 2 - 100);
     server.send(format!(r#"{{"jsonrpc":"2.0","id":1,"method":"no/such","params":{{"x":[{items}0]}}}}"#).as_bytes());
     assert_eq!(server.receive()["error"]["code"], -32601);
     let grown = server.peak().saturating_sub(before);
@@ -151,7 +151,11 @@ fn attack_26_a_frame_that_is_all_structure_takes_a_bounded_amount_of_memory() {
 #[test]
 fn the_largest_frames_that_are_allowed_are_answered() {
     let mut server = Server::ready(&[]);
-    let text = "x".repeat((8 << 20) - 1000);
+    let bytes = "A".repeat(8 << 20);
+    let uploaded = server.call("upload", &json!({ "path": "bytes", "base64": bytes }));
+    assert_eq!(uploaded["structuredContent"]["bytes"], 6 << 20);
+    assert_eq!(server.call("download", &json!({ "path": "bytes" }))["structuredContent"]["base64"], bytes);
+    let text = "x".repeat((9 << 20) - 1000);
     assert_eq!(
         server.call("write", &json!({ "path": "large", "content": text }))["structuredContent"]["bytes"],
         text.len()

@@ -189,7 +189,7 @@ def test_requests_that_make_no_sense_are_refused():
             (json.dumps(execute("true")), {"Mcp-Session-Id": "00000000"}, 404),
             (json.dumps(INITIALIZE), {"Accept": "text/html"}, 406),
             (json.dumps(INITIALIZE), {"Content-Type": "text/plain"}, 415),
-            (b" " * (9 << 20), {"Mcp-Session-Id": session}, 413),
+            (b" " * (10 << 20), {"Mcp-Session-Id": session}, 413),
         ]:
             assert Raw(url).post(body, **head).status == status, (body[:80], head)
         client = Raw(url)

@@ -22,7 +22,7 @@ pub(super) struct WriteArguments {
 }
 
 #[derive(Deserialize, JsonSchema, Default, Clone, Copy)]
-#[schemars(crate = "rmcp::schemars")]
+#[schemars(crate = "rmcp::schemars", inline)]
 #[serde(rename_all = "lowercase")]
 enum Mode {
     #[default]
