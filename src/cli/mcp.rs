@@ -13,7 +13,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::answer::Failure;
 use super::settings::Settings;
-use super::{INTERRUPTED, NO_SANDBOX, block_on_host, refuse, say, values};
+use super::{INTERRUPTED, NO_SANDBOX, block_on_server, refuse, say, values};
 
 /// Serve a sandbox to an agent, by the Model Context Protocol
 ///
@@ -64,7 +64,7 @@ struct Opened {
 impl Mcp {
     pub(super) fn run(self) -> ExitCode {
         match self.open() {
-            Ok(opened) => block_on_host(serve(opened)),
+            Ok(opened) => block_on_server(serve(opened)),
             Err(Failure { code, why }) => refuse(code, why),
         }
     }
