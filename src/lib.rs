@@ -15,13 +15,15 @@
 //! ```
 //!
 //! # Layout
-//! `error`, `limits`, `path`, `units` ← `vfs` ← `kernel` ← `runtime` ← `sandbox` ← `backend` ← `provider` ← the command
-//! line: each knows only what stands to its left. ARCHITECTURE.md says more.
+//! `error`, `limits`, `path`, `units` ← `vfs` ← `kernel` ← `runtime` ← `sandbox` ← `backend` ← `provider`, `mcp` ←
+//! the command line: each knows only what stands to its left. ARCHITECTURE.md says more.
 
 pub mod backend;
 pub mod error;
 pub mod kernel;
 pub mod limits;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 pub mod path;
 pub mod provider;
 pub mod runtime;

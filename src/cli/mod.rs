@@ -6,6 +6,8 @@
 mod answer;
 mod escape;
 mod fs;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod outlet;
 mod overlay;
 mod place;
@@ -49,6 +51,8 @@ enum Verb {
     Shell(Box<shell::Shell>),
     Sandbox(sandbox::Sandbox),
     Fs(fs::Fs),
+    #[cfg(feature = "mcp")]
+    Mcp(Box<mcp::Mcp>),
     Programs(programs::Programs),
 }
 
@@ -67,6 +71,8 @@ pub(crate) fn main() -> ExitCode {
         Verb::Shell(shell) => shell.run(),
         Verb::Sandbox(sandbox) => sandbox.run(),
         Verb::Fs(fs) => fs.run(),
+        #[cfg(feature = "mcp")]
+        Verb::Mcp(mcp) => mcp.run(),
         Verb::Programs(programs) => programs.run(),
     }
 }
@@ -83,18 +89,28 @@ const GRACE: Duration = Duration::from_millis(150);
 
 /// Does what awaits something.
 fn block_on(work: impl Future<Output = ExitCode>) -> ExitCode {
-    block_on_until(Duration::ZERO, work)
+    block_on_until(Duration::ZERO, beside(), work)
 }
 
 /// As `block_on`, with directories of the host: what is on its way out may have something to clean up behind itself, and
 /// gets the time for it.
 fn block_on_host(work: impl Future<Output = ExitCode>) -> ExitCode {
-    block_on_until(GRACE, work)
+    block_on_until(GRACE, beside(), work)
 }
 
-fn block_on_until(grace: Duration, work: impl Future<Output = ExitCode>) -> ExitCode {
-    // This thread runs the shell; the others run what it starts.
-    let others = std::thread::available_parallelism().map_or(1, |cores| cores.get() - 1).max(1);
+/// As `block_on_host`, for a server, whose work is all done by the others. With one of them alone, a guest that computes
+/// would keep it from looking at clocks and connections for a tenth of a second at a time.
+#[cfg(feature = "mcp")]
+fn block_on_server(work: impl Future<Output = ExitCode>) -> ExitCode {
+    block_on_until(GRACE, (beside() + 1).max(2), work)
+}
+
+/// How many threads there are beside this one, which runs the shell; they run what it starts.
+fn beside() -> usize {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get() - 1).max(1)
+}
+
+fn block_on_until(grace: Duration, others: usize, work: impl Future<Output = ExitCode>) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(others).enable_all().build();
     let runtime = match runtime {
         Ok(runtime) => runtime,

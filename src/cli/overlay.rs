@@ -1,8 +1,32 @@
 //! What becomes of the changes that a command made in overlays.
 
+use clap::Args;
 use isopod::Sandbox;
 use isopod::vfs::{Change, Kind, What};
 use serde_json::{Value, json};
+
+/// What the caller says.
+#[derive(Args)]
+pub(super) struct AtEnd {
+    /// At the end, print the changes in --overlay directories: a list, and a patch
+    #[arg(long, requires = "overlay")]
+    diff: bool,
+
+    /// At the end, write the changes to --overlay directories, if the command succeeded
+    #[arg(long, requires = "overlay", conflicts_with = "diff")]
+    commit: bool,
+}
+
+impl AtEnd {
+    /// What to do with the changes.
+    pub(super) fn ending(&self) -> Ending {
+        match (self.diff, self.commit) {
+            (true, _) => Ending::Diff,
+            (_, true) => Ending::Commit,
+            _ => Ending::Discard,
+        }
+    }
+}
 
 /// What the caller wants of them.
 #[derive(Clone, Copy, PartialEq, Eq)]

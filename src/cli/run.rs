@@ -10,7 +10,7 @@ use isopod::{BuildError, Command, Exceeded, ExecuteError, Execution, Output, San
 use serde_json::{Value, json};
 
 use super::outlet::Outlets;
-use super::overlay;
+use super::overlay::{self, AtEnd, Ending};
 use super::settings::Settings;
 use super::values;
 use super::{BROKEN_PIPE, NO_SANDBOX, USAGE, block_on, block_on_host, escape, print, refuse, say, watch};
@@ -29,6 +29,9 @@ use super::{BROKEN_PIPE, NO_SANDBOX, USAGE, block_on, block_on_host, escape, pri
 pub(super) struct Run {
     #[command(flatten)]
     settings: Settings,
+
+    #[command(flatten)]
+    at_end: AtEnd,
 
     /// Hand this program's standard input to the command; otherwise it reads nothing
     #[arg(long)]
@@ -75,7 +78,7 @@ impl Run {
             } else {
                 match sandbox.stream(command) {
                     Ok(execution) => Ok(match pass_on(execution, self.raw).await {
-                        Ok(exit_code) => settle(&sandbox, &self.settings, self.raw, exit_code),
+                        Ok(exit_code) => settle(&sandbox, self.at_end.ending(), self.raw, exit_code),
                         Err(_) => ExitCode::from(BROKEN_PIPE),
                     }),
                     Err(error) => Err(error),
@@ -101,7 +104,7 @@ impl Run {
     fn report(&self, sandbox: &Sandbox, output: &Output) -> ExitCode {
         let mut report = as_json(output);
         if self.settings.has_overlays() {
-            match overlay::settle(sandbox, self.settings.ending(), output.exit_code) {
+            match overlay::settle(sandbox, self.at_end.ending(), output.exit_code) {
                 Ok(settled) => report["overlays"] = settled.json,
                 Err(why) => return refuse(NO_SANDBOX, why),
             }
@@ -111,8 +114,8 @@ impl Run {
 }
 
 /// Shows, writes or discards the changes of overlays at the end.
-pub(super) fn settle(sandbox: &Sandbox, settings: &Settings, raw: bool, exit_code: u8) -> ExitCode {
-    match overlay::settle(sandbox, settings.ending(), exit_code) {
+pub(super) fn settle(sandbox: &Sandbox, ending: Ending, raw: bool, exit_code: u8) -> ExitCode {
+    match overlay::settle(sandbox, ending, exit_code) {
         Ok(settled) => {
             settled.notes.iter().for_each(say);
             let is_plain = raw || !io::stdout().is_terminal();

@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use clap::Args;
 use isopod::vfs::Rules;
-use isopod::{BuildError, Limits, Runtime, Sandbox};
+use isopod::{BuildError, Limits, Runtime, Sandbox, SandboxBuilder};
 
-use super::overlay::Ending;
 use super::values::{self, Mount};
 
 /// A sandbox to be.
@@ -19,14 +18,6 @@ pub(super) struct Settings {
     /// Mount a directory whose changes stay in memory, unless --commit is given. Repeatable
     #[arg(long, value_name = "HOST[:GUEST]", value_parser = values::overlay)]
     overlay: Vec<Mount>,
-
-    /// At the end, print the changes in --overlay directories: a list, and a patch
-    #[arg(long, requires = "overlay")]
-    diff: bool,
-
-    /// At the end, write the changes to --overlay directories, if the command succeeded
-    #[arg(long, requires = "overlay", conflicts_with = "diff")]
-    commit: bool,
 
     /// Allow changes of a protected path, such as .git/hooks, or of `all`. Repeatable
     #[arg(long, value_name = "PATH", value_parser = values::unprotected)]
@@ -70,8 +61,14 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// Makes it, with a bound for the output that is kept.
+    /// Makes it for one command or one shell, with a bound for the output that is kept.
     pub(super) fn sandbox(&self, output: Option<u64>) -> Result<Sandbox, BuildError> {
+        // A pool would cost more than it gives.
+        self.builder(output).runtime(Runtime::on_demand()?).build()
+    }
+
+    /// The sandbox to be, with a bound for the output that is kept.
+    pub(super) fn builder(&self, output: Option<u64>) -> SandboxBuilder {
         let mut limits = if self.hardened { Limits::hardened() } else { Limits::default() };
         limits.wall = self.timeout.unwrap_or(limits.wall);
         limits.fuel = self.fuel;
@@ -81,8 +78,7 @@ impl Settings {
             limits.process_memory = memory;
             limits.sandbox_memory = memory.saturating_mul(2);
         }
-        // One command: a pool would cost more than it gives.
-        let mut builder = Sandbox::builder().runtime(Runtime::on_demand()?).limits(limits);
+        let mut builder = Sandbox::builder().limits(limits);
         for Mount { host, guest, read_only } in &self.dir {
             builder = match read_only {
                 true => builder.mount_read_only(host, guest),
@@ -105,16 +101,13 @@ impl Settings {
         if let Some(cwd) = &self.cwd {
             builder = builder.cwd(cwd);
         }
-        builder.build()
+        builder
     }
 
-    /// What to do with the changes of overlays.
-    pub(super) fn ending(&self) -> Ending {
-        match (self.diff, self.commit) {
-            (true, _) => Ending::Diff,
-            (_, true) => Ending::Commit,
-            _ => Ending::Discard,
-        }
+    /// Whether a directory of the host goes to this place.
+    #[cfg(feature = "mcp")]
+    pub(super) fn mounts_at(&self, guest: &str) -> bool {
+        self.dir.iter().chain(&self.overlay).any(|mount| mount.guest.trim_end_matches('/') == guest)
     }
 
     /// Whether anything of the host is in it.

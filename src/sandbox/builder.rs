@@ -56,6 +56,8 @@ pub(crate) enum MountAccess {
     ReadWrite(Count),
     /// To read, with changes kept in memory.
     Overlay,
+    /// None of the host's: a directory in memory, empty at first.
+    Tracked,
 }
 
 impl SandboxBuilder {
@@ -92,6 +94,13 @@ impl SandboxBuilder {
     /// [`Overlay::commit`](crate::vfs::Overlay::commit) writes them. [`Sandbox::overlays`] has what changed.
     pub fn mount_overlay(self, host: impl AsRef<Path>, guest: impl Into<String>) -> SandboxBuilder {
         self.host_mount(host.as_ref(), guest.into(), MountAccess::Overlay)
+    }
+
+    /// Mounts a directory in memory that is empty at first, as an overlay over nothing: [`Sandbox::overlays`] has what was
+    /// made in it.
+    pub fn mount_tracked(self, guest: impl Into<String>) -> SandboxBuilder {
+        let guest = guest.into();
+        self.host_mount(Path::new(&guest), guest.clone(), MountAccess::Tracked)
     }
 
     fn host_mount(mut self, host: &Path, guest: String, access: MountAccess) -> SandboxBuilder {

@@ -88,7 +88,7 @@ impl Outcome {
 }
 
 /// A line for standard error that is ours.
-fn notice(what: &dyn std::fmt::Display) -> Bytes {
+pub(super) fn notice(what: &dyn std::fmt::Display) -> Bytes {
     Bytes::from(format!("isopod: {what}\n"))
 }
 
@@ -100,6 +100,8 @@ pub struct Execution {
     reader: PipeReader,
     /// Whether the end of the command is the end of its output: a live session writes on.
     live: bool,
+    /// What was written before the command began, by what a live session had left running.
+    earlier: std::vec::IntoIter<Chunk>,
     run: Pin<Box<dyn Future<Output = Outcome> + Send>>,
     outcome: Option<Outcome>,
     notices: std::vec::IntoIter<Bytes>,
@@ -109,15 +111,30 @@ impl Execution {
     pub(super) fn start(sandbox: &Sandbox, command: Command) -> Result<Execution, ExecuteError> {
         let (reader, outputs) = outlet();
         let run = Box::pin(begin(sandbox, command, outputs)?.finish());
-        Ok(Execution { reader, live: false, run, outcome: None, notices: Vec::new().into_iter() })
+        Ok(Execution {
+            reader,
+            live: false,
+            earlier: Vec::new().into_iter(),
+            run,
+            outcome: None,
+            notices: Vec::new().into_iter(),
+        })
     }
 
-    pub(super) fn of_call(reader: PipeReader, run: impl Future<Output = Outcome> + Send + 'static) -> Execution {
-        Execution { reader, live: true, run: Box::pin(run), outcome: None, notices: Vec::new().into_iter() }
+    pub(super) fn of_call(
+        reader: PipeReader,
+        earlier: Vec<Chunk>,
+        run: impl Future<Output = Outcome> + Send + 'static,
+    ) -> Execution {
+        let (earlier, notices) = (earlier.into_iter(), Vec::new().into_iter());
+        Execution { reader, live: true, earlier, run: Box::pin(run), outcome: None, notices }
     }
 
     /// The next piece of output, `None` at the end.
     pub async fn next(&mut self) -> Option<Chunk> {
+        if let Some(chunk) = self.earlier.next() {
+            return Some(chunk);
+        }
         loop {
             // The command first: a child that floods the pipe must not starve its parent.
             if self.outcome.is_none()

@@ -10,14 +10,15 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use super::command::{Argv, Command, ExecuteError, Stdin};
-use super::execution::{self, Execution, Outcome, SHELL, outlet};
+use super::execution::{self, Chunk, Execution, Outcome, SHELL, notice, outlet};
 use super::stdin::{self, Feed, feeding};
 use super::{Output, Sandbox};
-use crate::kernel::{self, Capture, Channel, OpenFile, Relay, Request, Status, Usage};
-use crate::limits::Limits;
+use crate::kernel::{self, Capture, Channel, Kept, OpenFile, Relay, Request, Status, Usage};
+use crate::limits::{Exceeded, Limit, Limits};
 
 /// How long a shell has to come back from a call that its caller gave up.
 const RECOVERY: Duration = Duration::from_secs(1);
@@ -84,14 +85,14 @@ impl Session {
         Ok(Output::new(outcome, self.0.capture.take(), self.0.limits.output))
     }
 
-    /// Starts a command whose output comes piece by piece, as it is written.
+    /// Starts a command whose output comes piece by piece, as it is written, after what background jobs wrote meanwhile.
     ///
     /// # Panics
     /// Outside a tokio runtime, or in one without timers.
     pub async fn stream(&self, command: impl Into<Command>) -> Result<Execution, ExecuteError> {
         let (reader, outputs) = outlet();
         let call = self.begin(command.into(), outputs).await?;
-        Ok(Execution::of_call(reader, call.finish()))
+        Ok(Execution::of_call(reader, self.0.earlier(), call.finish()))
     }
 
     /// Interrupts the command that runs, as the keyboard of a terminal would. Without one, nothing happens.
@@ -138,6 +139,20 @@ impl Session {
 impl Inner {
     fn connect(&self, files: [Arc<OpenFile>; 3]) {
         self.terminal.iter().zip(files).for_each(|(relay, file)| relay.connect(file));
+    }
+
+    /// What background jobs wrote since the last call.
+    fn earlier(&self) -> Vec<Chunk> {
+        let Kept { merged, runs, dropped } = self.capture.take();
+        let (mut rest, mut chunks) = (Bytes::from(merged), Vec::new());
+        for (channel, len) in runs {
+            chunks.push(Chunk { channel, bytes: rest.split_to(len) });
+        }
+        if dropped > 0 {
+            let bytes = notice(&Exceeded { kind: Limit::Output, value: self.limits.output });
+            chunks.push(Chunk { channel: Channel::Stderr, bytes });
+        }
+        chunks
     }
 
     /// Lets a shell begin, or come back from a call that its caller gave up; whether it did.

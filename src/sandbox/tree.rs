@@ -104,6 +104,10 @@ fn open_host(
 ) -> std::result::Result<Arc<dyn FileSystem>, BuildError> {
     // Not earlier: most sandboxes have no directory of the host, and the list is long.
     let rules = || rules.cloned().unwrap_or_else(Rules::standard);
+    if mount.access == MountAccess::Tracked {
+        let nothing = MemFs::new(Arc::clone(quota)).snapshot();
+        return Ok(Overlay::over_snapshot(&nothing, Arc::clone(quota))?.files());
+    }
     let refused = |error| BuildError::Host { host: mount.host.clone(), error };
     let is_read_only = mount.access == MountAccess::ReadOnly;
     let dir = match &mount.dir {
@@ -118,7 +122,7 @@ fn open_host(
             let dir = dir.charged_to(quota.clone(), count).map_err(refused)?;
             Arc::new(Protect::host(dir, rules()))
         }
-        MountAccess::Overlay => {
+        MountAccess::Overlay | MountAccess::Tracked => {
             let names = dir.names_on_host();
             let overlay = Overlay::over_host(dir, quota.clone());
             let overlay = overlay.map_err(|errno| refused(std::io::Error::other(errno)))?;
@@ -134,7 +138,11 @@ fn facts(runtime: &Runtime, mounts: &[HostMount], limits: &Limits) -> ProcFacts 
     let own = own.into_iter().chain([("/proc", "proc", true), ("/dev", "devtmpfs", false)]);
     let own = own.chain(runtime.libraries().iter().map(|(place, _)| (*place, "library", true)));
     let hosts = mounts.iter().map(|mount| {
-        let kind = if mount.access == MountAccess::Overlay { "overlay" } else { "host" };
+        let kind = match mount.access {
+            MountAccess::Overlay => "overlay",
+            MountAccess::Tracked => "tmpfs",
+            MountAccess::ReadOnly | MountAccess::ReadWrite(_) => "host",
+        };
         (mount.guest.as_str(), kind, mount.access == MountAccess::ReadOnly)
     });
     let mounts = own.chain(hosts).filter_map(|(path, kind, read_only)| Some((at(path).ok()?, kind, read_only)));

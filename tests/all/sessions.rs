@@ -271,3 +271,30 @@ fn a_shell_without_an_owner_has_no_orders() {
     crate::support::run("sh --live; echo $?").prints("0\n");
     crate::support::run("bash --live -c 'echo no'; echo $?").prints("0\n");
 }
+
+#[test]
+fn a_stream_begins_with_what_was_written_between_the_calls() {
+    let (session, files) = {
+        let sandbox = limited(|limits| limits.output = 20);
+        (sandbox.session().unwrap(), sandbox.fs())
+    };
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let stream = |command: &'static str| {
+        runtime.block_on(async {
+            let (mut execution, mut text) = (session.stream(command).await.unwrap(), Vec::new());
+            while let Some(chunk) = execution.next().await {
+                text.extend_from_slice(&chunk.bytes);
+            }
+            String::from_utf8(text).unwrap()
+        })
+    };
+    stream("(until [ -e go ]; do sleep .01; done; echo late; touch done) &");
+    files.write("go", "").unwrap();
+    until("the job writes", || files.exists("done"));
+    assert_eq!(stream("echo now"), "late\nnow\n");
+    assert_eq!(stream("echo again"), "again\n");
+    stream("rm go done; (until [ -e go ]; do sleep .01; done; seq 100; touch done) &");
+    files.write("go", "").unwrap();
+    until("the job writes", || files.exists("done"));
+    assert_eq!(stream("echo now"), "1\n2\n3\n4\n5\n6\n7\n8\n9\n10isopod: limit exceeded: output (20 bytes)\nnow\n");
+}

@@ -12,6 +12,7 @@ use isopod::{BuildError, Command, ExecuteError, Sandbox, Session};
 use tokio::io::AsyncWriteExt;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use super::overlay::AtEnd;
 use super::run::{as_json, code_of, pass_on, settle};
 use super::settings::Settings;
 use super::{BROKEN_PIPE, NO_SANDBOX, USAGE, block_on, block_on_host, refuse};
@@ -35,6 +36,9 @@ use source::Source;
 pub(super) struct Shell {
     #[command(flatten)]
     settings: Settings,
+
+    #[command(flatten)]
+    at_end: AtEnd,
 
     /// Read commands from standard input and answer each with one line of JSON, as `run --json` has it
     #[arg(long)]
@@ -80,7 +84,7 @@ impl Shell {
         };
         let status = dialogue.status;
         match ended {
-            Ok(()) => settle(&sandbox, &self.settings, self.raw, status),
+            Ok(()) => settle(&sandbox, self.at_end.ending(), self.raw, status),
             Err(End::Unread) => ExitCode::from(BROKEN_PIPE),
             Err(End::Because(why)) => refuse(NO_SANDBOX, why),
         }

@@ -85,6 +85,11 @@ impl MemFs {
         self.shared.read().table.lower.is_some()
     }
 
+    /// Whether it stands on a directory of the host.
+    pub(in crate::vfs) fn is_over_host(&self) -> bool {
+        self.shared.read().table.lower.as_ref().is_some_and(|lower| lower.host_dir().is_some())
+    }
+
     /// Forgets every change to what is below, after `apply` has used them: it gets what is here and the directory of the
     /// host below. Nobody can change anything meanwhile, and no file may be open.
     pub(in crate::vfs) fn settle<E: From<Errno>>(

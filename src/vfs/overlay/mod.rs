@@ -68,6 +68,11 @@ impl Overlay {
         Arc::new(self.files.clone())
     }
 
+    /// Whether it stands on a directory of the host, and can be committed.
+    pub fn is_over_host(&self) -> bool {
+        self.files.is_over_host()
+    }
+
     /// What is different from what is below, at this moment.
     pub fn diff(&self) -> Result<Diff> {
         Diff::of(self.files.snapshot())

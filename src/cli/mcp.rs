@@ -1,0 +1,136 @@
+//! `isopod mcp`: the sandbox as a server of the Model Context Protocol.
+
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use isopod::BuildError;
+use isopod::mcp::{HttpSettings, Origin, serve_http, serve_stdio};
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::answer::Failure;
+use super::settings::Settings;
+use super::{INTERRUPTED, NO_SANDBOX, block_on_server, refuse, say, values};
+
+/// Serve a sandbox to an agent, by the Model Context Protocol
+///
+/// Over standard input and output for the program that started it, or with --http for several. Each session has a sandbox
+/// of its own, with a shell that lives as long as the session.
+///
+/// Examples:
+///   isopod mcp --dir .
+///   isopod mcp --overlay . --commit
+///   isopod mcp --http 127.0.0.1:8000 --dir ./data:/data:ro
+#[derive(Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Mcp {
+    #[command(flatten)]
+    settings: Settings,
+
+    /// Offer a tool that writes the changes to --overlay directories
+    #[arg(long, requires = "overlay")]
+    commit: bool,
+
+    /// Serve http://ADDRESS/mcp instead. Only this machine's own addresses, without --api-key-file
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    http: Option<SocketAddr>,
+
+    /// Only for clients that send the key in this file, as `Authorization: Bearer KEY`
+    #[arg(long, value_name = "FILE", requires = "http")]
+    api_key_file: Option<PathBuf>,
+
+    /// Let pages of this origin connect from a browser, such as http://localhost:6274. Repeatable
+    #[arg(long, value_name = "ORIGIN", requires = "http")]
+    allow_origin: Vec<String>,
+
+    /// Sessions at a time [default: 16]
+    #[arg(long, value_name = "N", requires = "http", value_parser = clap::value_parser!(u16).range(1..))]
+    sessions: Option<u16>,
+
+    /// End a session that no message came for in this time [default: 10m]
+    #[arg(long, value_name = "TIME", requires = "http", value_parser = values::time)]
+    idle: Option<Duration>,
+}
+
+/// All that is open before anyone is served.
+struct Opened {
+    origin: Arc<Origin>,
+    http: Option<(TcpListener, HttpSettings)>,
+}
+
+impl Mcp {
+    pub(super) fn run(self) -> ExitCode {
+        match self.open() {
+            Ok(opened) => block_on_server(serve(opened)),
+            Err(Failure { code, why }) => refuse(code, why),
+        }
+    }
+
+    /// Opens directories, the key and the socket. Nothing of the host is opened by its name after this.
+    fn open(&self) -> Result<Opened, Failure> {
+        let http = self.http.map(|address| self.listen(address)).transpose()?;
+        let mut builder = self.settings.builder(None);
+        if !self.settings.mounts_at("/workspace") {
+            builder = builder.mount_tracked("/workspace");
+        }
+        let sandbox = builder.build().map_err(|error| match error {
+            BuildError::Runtime(_) => Failure { code: NO_SANDBOX, why: error.to_string() },
+            _ => Failure::usage(error.to_string()),
+        })?;
+        Ok(Opened { origin: Arc::new(Origin::new(&sandbox, self.commit)), http })
+    }
+
+    fn listen(&self, address: SocketAddr) -> Result<(TcpListener, HttpSettings), Failure> {
+        if self.api_key_file.is_none() && !address.ip().is_loopback() {
+            return Err(Failure::usage(format!("{address}: others can reach this address; --api-key-file is needed")));
+        }
+        let mut settings = HttpSettings::default();
+        settings.api_key = self.api_key_file.as_deref().map(read_key).transpose()?;
+        settings.allow_origins = self.allow_origin.clone();
+        settings.sessions = self.sessions.map_or(settings.sessions, usize::from);
+        settings.idle = self.idle.unwrap_or(settings.idle);
+        let listener = TcpListener::bind(address).map_err(|error| Failure::usage(format!("{address}: {error}")))?;
+        Ok((listener, settings))
+    }
+}
+
+async fn serve(Opened { origin, http }: Opened) -> ExitCode {
+    let signals = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
+    let (Ok(mut interrupt), Ok(mut terminate)) = signals else {
+        return refuse(NO_SANDBOX, "cannot listen for signals");
+    };
+    let stop = async {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    };
+    let served = match http {
+        Some((listener, settings)) => {
+            if let Ok(address) = listener.local_addr() {
+                say(format_args!("serving http://{address}/mcp"));
+            }
+            serve_http(origin, listener, settings, stop).await
+        }
+        None => tokio::select! {
+            served = serve_stdio(origin, tokio::io::stdin(), tokio::io::stdout()) => served,
+            () = stop => return ExitCode::from(INTERRUPTED),
+        },
+    };
+    match served {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => refuse(NO_SANDBOX, error),
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "the caller names a file of their own")]
+fn read_key(file: &Path) -> Result<String, Failure> {
+    let text = std::fs::read_to_string(file).map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
+    match text.trim() {
+        "" => Err(Failure::usage(format!("{}: holds no key", file.display()))),
+        key => Ok(key.to_owned()),
+    }
+}

@@ -1,0 +1,31 @@
+//! The sandbox as a server of the Model Context Protocol: what `isopod mcp` runs.
+//!
+//! A client has a [`Seat`](seat::Seat): a sandbox of its own, a live shell in it, and snapshots. Over stdio there is one,
+//! for the one client; over HTTP there is one for each session. All seats are forks of one sandbox, so directories of the
+//! host are opened once, before anyone is served, and a new session costs microseconds.
+//!
+//! # Layout
+//! - `tools` has the tools, a file for those that belong together; docs/mcp.md has the table of them.
+//! - `server` answers the protocol's requests with them; `progress` tells a client how far a command is.
+//! - `stdio` reads and writes frames, `http` takes connections, `sessions` says who has which seat.
+//! - `bounds` has every bound.
+//!
+//! # What holds
+//! - **Cancel is drop.** A call is a future: a client that cancels it, closes its input, deletes its session or drops the
+//!   connection that waits for the answer drops that future, and with it what runs.
+//! - A tool that cannot do what it was asked to answers with `isError` and one line, so that a model can do better. A
+//!   command that fails is an answer like any other. A protocol error is for a client that got the protocol wrong.
+//! - Nothing but frames goes to standard output.
+
+mod bounds;
+mod http;
+mod progress;
+mod seat;
+mod server;
+mod sessions;
+mod stdio;
+mod tools;
+
+pub use http::{HttpSettings, serve_http};
+pub use seat::Origin;
+pub use stdio::serve_stdio;

@@ -1,0 +1,154 @@
+//! `execute`.
+
+use std::time::Duration;
+
+use rmcp::schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
+
+use super::{Call, Effect, Refusal, Reply, Tool};
+use crate::backend::Transcript;
+use crate::kernel::Channel;
+use crate::mcp::bounds;
+use crate::mcp::progress::LastLine;
+use crate::mcp::seat::Started;
+use crate::sandbox::Command;
+
+pub(super) struct Execute;
+
+#[derive(Deserialize, JsonSchema)]
+#[schemars(crate = "rmcp::schemars")]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arguments {
+    /// A command line for bash: pipes, redirections, loops, here-documents, several lines.
+    command: String,
+    /// Seconds after which the command is ended with exit code 124. Without it, what the server was started with (30 by
+    /// default); at most 300.
+    #[serde(default)]
+    #[schemars(range(min = 0.001, max = 300.0))]
+    timeout_seconds: Option<f64>,
+    /// What the command reads from its standard input. Without it, nothing.
+    #[serde(default)]
+    stdin: Option<String>,
+    /// Start a new shell first: directory, variables and functions are as in the beginning, and what runs in the background
+    /// ends. Files stay.
+    #[serde(default)]
+    restart: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(crate = "rmcp::schemars")]
+pub(super) struct Answer {
+    /// 0 if the command succeeded; 124 if its time was over; 128 and a signal's number if it was killed.
+    exit_code: u8,
+    /// Standard output, with what background jobs wrote since the last call. Bytes that are not UTF-8 are U+FFFD.
+    stdout: String,
+    /// Standard error; at its end a line for each limit that was hit.
+    stderr: String,
+    /// Whether output was left out, in the middle, because there was too much.
+    truncated: bool,
+    /// Whether its time was over.
+    timed_out: bool,
+    /// The limits that were hit.
+    limits: Vec<String>,
+    /// The shell's directory now; null if the shell has ended.
+    cwd: Option<String>,
+    /// `new` if a new shell ran the command, `ended` if the command ended the shell: the next one gets a new one.
+    shell: Shell,
+    /// Milliseconds that it took.
+    wall_ms: u64,
+}
+
+#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq)]
+#[schemars(crate = "rmcp::schemars")]
+#[serde(rename_all = "lowercase")]
+enum Shell {
+    Same,
+    New,
+    Ended,
+}
+
+impl Tool for Execute {
+    const NAME: &'static str = "execute";
+    const TITLE: &'static str = "Run a command";
+    const DESCRIPTION: &'static str = "Run a command in the sandbox's bash shell. The shell lives on between calls: its \
+directory, variables, functions and background jobs stay. There are the GNU programs (grep, sed, awk, find, tar, jq, diff, \
+…), but no network and nothing to install. Calls that come at the same time run one after the other. A command \
+that fails is a normal answer: look at exit_code.";
+    const EFFECT: Effect = Effect::Changes;
+    type Arguments = Arguments;
+    type Answer = Answer;
+
+    async fn call(arguments: Arguments, call: Call) -> Result<Reply<Answer>, Refusal> {
+        let Arguments { command, timeout_seconds, stdin, restart } = arguments;
+        let timeout = match timeout_seconds.map(Duration::try_from_secs_f64) {
+            Some(Err(_)) => return Err(Refusal("timeout_seconds: not a time".to_owned())),
+            Some(Ok(time)) => Some(time),
+            None => None,
+        };
+        let room = call.seat.room();
+        if restart {
+            room.close().await;
+        }
+        let started = room.start(|| {
+            let command = Command::shell(&command);
+            let command = stdin.iter().fold(command, |command, text| command.stdin(text.as_bytes()));
+            timeout.iter().fold(command, |command, time| command.timeout(*time))
+        });
+        let Started { shell, mut execution, is_new } = started.await?;
+
+        let mut transcript = Transcript::new(room.sandbox.limits().output);
+        let mut last_line = LastLine::default();
+        let mut ticks = interval_at(Instant::now() + bounds::PROGRESS_TIME, bounds::PROGRESS_TIME);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+        loop {
+            tokio::select! {
+                chunk = execution.next() => match chunk {
+                    Some(chunk) => {
+                        transcript.push(chunk.channel, &chunk.bytes);
+                        last_line.push(&chunk.bytes);
+                    }
+                    None => break,
+                },
+                _ = ticks.tick(), if call.progress.is_wanted() => call.progress.tell(&last_line.get()).await,
+            }
+        }
+        let outcome = execution.finish().await;
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        let output = text(transcript.output());
+        let answer = Answer {
+            exit_code: outcome.exit_code,
+            stdout: text(transcript.of(Channel::Stdout)),
+            stderr: text(transcript.of(Channel::Stderr)),
+            truncated: transcript.dropped() > 0,
+            timed_out: outcome.timed_out,
+            limits: outcome.limits.iter().map(ToString::to_string).collect(),
+            cwd: shell.cwd(),
+            shell: match (shell.is_open(), is_new) {
+                (false, _) => Shell::Ended,
+                (true, true) => Shell::New,
+                (true, false) => Shell::Same,
+            },
+            wall_ms: u64::try_from(outcome.wall.as_millis()).unwrap_or(u64::MAX),
+        };
+        let shown = shown(&answer, output);
+        Ok(Reply::text(answer, shown))
+    }
+}
+
+/// What a model sees: the output, and how it ended where that is not what one expects.
+fn shown(answer: &Answer, mut output: String) -> String {
+    let mut note = |text: &str| {
+        if !output.is_empty() && !output.ends_with('\n') {
+            output.push('\n');
+        }
+        output.push_str(text);
+    };
+    if answer.exit_code != 0 {
+        note(&format!("[exit code {}]", answer.exit_code));
+    }
+    if answer.shell == Shell::Ended {
+        note("[the shell has ended; the next command gets a new one]");
+    }
+    if output.is_empty() { "(no output)".to_owned() } else { output }
+}

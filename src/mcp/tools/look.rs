@@ -1,0 +1,180 @@
+//! `read` and `ls`.
+
+use std::fmt::Write as _;
+
+use rmcp::model::ContentBlock;
+use rmcp::schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Call, Effect, Refusal, Reply, Sort, Tool, listing, reason};
+use crate::backend::profile::base64;
+use crate::backend::{Backend, Content, Page, ReadAs, ReadRequest};
+use crate::mcp::bounds;
+
+pub(super) struct Read;
+
+#[derive(Deserialize, JsonSchema)]
+#[schemars(crate = "rmcp::schemars")]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReadArguments {
+    /// The file: an absolute path, or one below /workspace.
+    path: String,
+    /// How many lines to leave out from the start.
+    #[serde(default)]
+    offset: u64,
+    /// How many lines to read, 2000 unless given.
+    #[serde(default)]
+    limit: Option<u64>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(crate = "rmcp::schemars")]
+pub(super) struct ReadAnswer {
+    /// The lines, without a line end after the last. Empty for an image, which is shown beside this.
+    content: String,
+    /// How many lines this is.
+    lines: u64,
+    /// How many lines the file has, if that is known.
+    total_lines: Option<u64>,
+    /// The offset that goes on where this ends; null at the end of the file.
+    next_offset: Option<u64>,
+    /// Whether the last line is only a part, because the page is full.
+    is_cut: bool,
+    /// The type of an image.
+    image: Option<&'static str>,
+}
+
+impl Tool for Read {
+    const NAME: &'static str = "read";
+    const TITLE: &'static str = "Read a file";
+    const DESCRIPTION: &'static str = "Read lines of a text file, as they are. A long file comes in pages: offset and limit \
+choose the lines, and the answer says how to go on. A PNG, JPEG, GIF or WebP file is shown as an image. `download` has the \
+bytes of any other file.";
+    const EFFECT: Effect = Effect::Reads;
+    type Arguments = ReadArguments;
+    type Answer = ReadAnswer;
+
+    async fn call(arguments: ReadArguments, call: Call) -> Result<Reply<ReadAnswer>, Refusal> {
+        let ReadArguments { path, offset, limit } = arguments;
+        let r#as = ReadAs::Text {
+            offset,
+            limit: limit.unwrap_or(bounds::PAGE_LINES),
+            most: bounds::TEXT_BYTES,
+            universal_newlines: false,
+        };
+        let files = &call.seat.room().files;
+        match files.read(ReadRequest { path: path.clone(), r#as }).await? {
+            Content::Text(page) => Ok(page_reply(page)),
+            Content::Empty => Ok(Reply::text(ReadAnswer::of_nothing(Some(0)), "(the file is empty)")),
+            Content::NoLines => Ok(Reply::text(ReadAnswer::of_nothing(None), "(no lines were asked for)")),
+            Content::Bytes(bytes) => {
+                let image = image(&bytes).filter(|_| bytes.len() as u64 <= bounds::DOWNLOAD_BYTES);
+                let refused = || Refusal(format!("{path}: {} bytes that are not text; download has them", bytes.len()));
+                let image = image.ok_or_else(refused)?;
+                let answer = ReadAnswer { image: Some(image), ..ReadAnswer::of_nothing(None) };
+                Ok(Reply { answer, shown: ContentBlock::image(base64(&bytes), image) })
+            }
+        }
+    }
+}
+
+impl ReadAnswer {
+    fn of_nothing(total_lines: Option<u64>) -> ReadAnswer {
+        ReadAnswer { content: String::new(), lines: 0, total_lines, next_offset: None, is_cut: false, image: None }
+    }
+}
+
+fn page_reply(page: Page) -> Reply<ReadAnswer> {
+    let Page { text, offset, lines, total_lines, next_offset, is_cut } = page;
+    let mut shown = text.clone();
+    if let Some(next) = next_offset {
+        let total = total_lines.map_or_else(|| "more".to_owned(), |total| total.to_string());
+        // Writing to a String cannot fail.
+        let _ = write!(shown, "\n[lines {} to {} of {total}; offset {next} goes on]", offset + 1, offset + lines);
+    }
+    if is_cut {
+        shown.push_str("\n[the last line is cut]");
+    }
+    Reply::text(ReadAnswer { content: text, lines, total_lines, next_offset, is_cut, image: None }, shown)
+}
+
+/// The type of an image, by its first bytes: a name is only a name.
+fn image(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
+        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
+        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
+        _ => None,
+    }
+}
+
+pub(super) struct Ls;
+
+#[derive(Deserialize, JsonSchema)]
+#[schemars(crate = "rmcp::schemars")]
+#[serde(deny_unknown_fields)]
+pub(super) struct LsArguments {
+    /// The directory: an absolute path, or one below /workspace; /workspace itself unless given.
+    #[serde(default = "here")]
+    path: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(crate = "rmcp::schemars")]
+pub(super) struct LsAnswer {
+    /// What is in it, by name, hidden names too.
+    entries: Vec<LsEntry>,
+    /// Why there may be more; null if this is all.
+    truncated: Option<&'static str>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(crate = "rmcp::schemars")]
+struct LsEntry {
+    name: String,
+    kind: Sort,
+    /// Bytes.
+    size: u64,
+    /// Milliseconds since 1970.
+    modified_ms: u64,
+}
+
+impl Tool for Ls {
+    const NAME: &'static str = "ls";
+    const TITLE: &'static str = "List a directory";
+    const DESCRIPTION: &'static str = "List what is in a directory, one level deep, hidden names too. `glob` finds files at \
+any depth.";
+    const EFFECT: Effect = Effect::Reads;
+    type Arguments = LsArguments;
+    type Answer = LsAnswer;
+
+    async fn call(arguments: LsArguments, call: Call) -> Result<Reply<LsAnswer>, Refusal> {
+        let mut listed = call.seat.room().files.ls(&arguments.path).await?;
+        let mut truncated = listed.cut.map(reason);
+        if listed.entries.len() > bounds::NAMES {
+            listed.entries.truncate(bounds::NAMES);
+            truncated = Some("there are more names; glob or execute can choose among them");
+        }
+        let (mut lines, mut entries) = (String::new(), Vec::new());
+        for entry in listed.entries {
+            let kind = Sort::from(entry.kind);
+            // A name with a line end in it must not look like two.
+            let name =
+                if entry.name.chars().any(char::is_control) { format!("{:?}", entry.name) } else { entry.name.clone() };
+            let _ = match kind {
+                Sort::Directory => writeln!(lines, "{name}/"),
+                Sort::Symlink => writeln!(lines, "{name}@"),
+                _ => writeln!(lines, "{name}  {}", entry.size),
+            };
+            entries.push(LsEntry { name: entry.name, kind, size: entry.size, modified_ms: entry.modified / 1_000_000 });
+        }
+        let shown = listing(lines, "the directory is empty", truncated);
+        Ok(Reply::text(LsAnswer { entries, truncated }, shown))
+    }
+}
+
+/// Where searches and listings are, unless told otherwise.
+pub(super) fn here() -> String {
+    ".".to_owned()
+}

@@ -1,0 +1,226 @@
+//! The tools, and what a tool is.
+
+mod change;
+mod execute;
+mod look;
+mod schema;
+mod search;
+mod state;
+mod transfer;
+
+use std::future::Future;
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use rmcp::model::{CallToolResult, ContentBlock, Tool as Description, ToolAnnotations};
+use rmcp::schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::progress::Progress;
+use super::seat::Seat;
+use crate::backend::{BackendError, Cut};
+use crate::sandbox::{BuildError, ExecuteError};
+use crate::vfs::Kind;
+
+pub(super) use state::COMMIT;
+
+/// All of them.
+pub(super) static TOOLS: [Entry; 14] = [
+    entry::<execute::Execute>(),
+    entry::<look::Read>(),
+    entry::<change::Write>(),
+    entry::<change::Edit>(),
+    entry::<change::Delete>(),
+    entry::<look::Ls>(),
+    entry::<search::Glob>(),
+    entry::<search::Grep>(),
+    entry::<transfer::Upload>(),
+    entry::<transfer::Download>(),
+    entry::<state::Snapshot>(),
+    entry::<state::Fork>(),
+    entry::<state::Diff>(),
+    entry::<state::Commit>(),
+];
+
+/// A tool: what a model is told of it, and what it does.
+trait Tool {
+    const NAME: &'static str;
+    const TITLE: &'static str;
+    const DESCRIPTION: &'static str;
+    const EFFECT: Effect;
+    /// Its schema is made of the fields and what their comments say.
+    type Arguments: DeserializeOwned + JsonSchema + Send + 'static;
+    type Answer: Serialize + JsonSchema + 'static;
+
+    fn call(
+        arguments: Self::Arguments,
+        call: Call,
+    ) -> impl Future<Output = Result<Reply<Self::Answer>, Refusal>> + Send;
+}
+
+/// What a tool does to the sandbox. No tool reaches anything else, so none has an open world.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    /// Nothing.
+    Reads,
+    /// It takes nothing away.
+    Adds,
+    /// It may take something away.
+    Changes,
+    /// So may this one, but no more by the second of two calls.
+    ChangesOnce,
+}
+
+/// A call of a tool.
+pub(super) struct Call {
+    pub(super) seat: Arc<Seat>,
+    pub(super) progress: Progress,
+}
+
+/// What a tool answers: facts for a program, and something to look at for a model.
+struct Reply<A> {
+    answer: A,
+    shown: ContentBlock,
+}
+
+/// Why a tool did nothing, in one line.
+#[derive(Debug)]
+pub(super) struct Refusal(pub(super) String);
+
+/// A tool in the table.
+pub(super) struct Entry {
+    pub(super) name: &'static str,
+    pub(super) describe: fn() -> Description,
+    pub(super) call: fn(Value, Call) -> BoxFuture<'static, CallToolResult>,
+}
+
+const fn entry<T: Tool + 'static>() -> Entry {
+    Entry { name: T::NAME, describe: describe::<T>, call: |arguments, call| answer::<T>(arguments, call).boxed() }
+}
+
+fn describe<T: Tool>() -> Description {
+    Description::new(T::NAME, T::DESCRIPTION, schema::of_arguments::<T::Arguments>())
+        .with_title(T::TITLE)
+        .with_raw_output_schema(schema::of_answer::<T::Answer>())
+        .with_annotations(
+            ToolAnnotations::with_title(T::TITLE)
+                .read_only(T::EFFECT == Effect::Reads)
+                .destructive(matches!(T::EFFECT, Effect::Changes | Effect::ChangesOnce))
+                .idempotent(matches!(T::EFFECT, Effect::Reads | Effect::ChangesOnce))
+                .open_world(false),
+        )
+}
+
+async fn answer<T: Tool>(arguments: Value, call: Call) -> CallToolResult {
+    // Not a protocol error: a model that sees this line can do better.
+    let arguments = serde_json::from_value(arguments).map_err(|error| Refusal(format!("arguments: {error}")));
+    let reply = match arguments {
+        Ok(arguments) => T::call(arguments, call).await,
+        Err(refusal) => Err(refusal),
+    };
+    let reply = reply.and_then(|Reply { answer, shown }| {
+        let answer = serde_json::to_value(answer).map_err(|error| Refusal(error.to_string()))?;
+        let mut result = CallToolResult::success(vec![shown]);
+        result.structured_content = Some(answer);
+        Ok(result)
+    });
+    reply.unwrap_or_else(Refusal::into_result)
+}
+
+impl<A> Reply<A> {
+    fn text(answer: A, text: impl Into<String>) -> Reply<A> {
+        Reply { answer, shown: ContentBlock::text(text) }
+    }
+}
+
+impl Refusal {
+    pub(super) fn into_result(self) -> CallToolResult {
+        CallToolResult::error(vec![ContentBlock::text(self.0)])
+    }
+}
+
+impl From<BackendError> for Refusal {
+    fn from(error: BackendError) -> Refusal {
+        Refusal(error.to_string())
+    }
+}
+
+impl From<ExecuteError> for Refusal {
+    fn from(error: ExecuteError) -> Refusal {
+        Refusal(error.to_string())
+    }
+}
+
+impl From<BuildError> for Refusal {
+    fn from(error: BuildError) -> Refusal {
+        Refusal(error.to_string())
+    }
+}
+
+/// What a name stands for.
+#[derive(Serialize, JsonSchema)]
+#[schemars(crate = "rmcp::schemars")]
+#[serde(rename_all = "lowercase")]
+enum Sort {
+    File,
+    Directory,
+    Symlink,
+    Special,
+}
+
+impl From<Kind> for Sort {
+    fn from(kind: Kind) -> Sort {
+        match kind {
+            Kind::File => Sort::File,
+            Kind::Directory => Sort::Directory,
+            Kind::Symlink => Sort::Symlink,
+            Kind::Device | Kind::Pipe => Sort::Special,
+        }
+    }
+}
+
+/// Why an answer may not be all there is, for a model.
+fn reason(cut: Cut) -> &'static str {
+    match cut {
+        Cut::Count => "there are more",
+        Cut::Unreadable => "something could not be read",
+        _ => "the search took too long",
+    }
+}
+
+/// Lines for a model, and what it has to know about them.
+fn listing(mut lines: String, nothing: &str, truncated: Option<&str>) -> String {
+    if lines.is_empty() {
+        lines = format!("({nothing})\n");
+    }
+    if let Some(why) = truncated {
+        lines.push_str(&format!("[not complete: {why}]\n"));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_tool_has_a_schema_that_says_what_each_argument_is() {
+        for entry in &TOOLS {
+            let tool = (entry.describe)();
+            assert_eq!(tool.input_schema["type"], "object", "{}", entry.name);
+            assert_eq!(tool.input_schema["additionalProperties"], false, "{}", entry.name);
+            for (name, argument) in tool.input_schema["properties"].as_object().unwrap() {
+                assert!(argument["description"].is_string(), "{name} of {}", entry.name);
+                assert!(
+                    argument["type"].is_string() || argument["enum"].is_array(),
+                    "{name} of {}: {argument}",
+                    entry.name
+                );
+            }
+            assert_eq!(tool.output_schema.unwrap()["type"], "object", "{}", entry.name);
+        }
+    }
+}
