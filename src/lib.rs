@@ -15,8 +15,8 @@
 //! ```
 //!
 //! # Layout
-//! `error`, `limits`, `path`, `units` ← `vfs` ← `kernel` ← `runtime` ← `sandbox` ← `backend` ← `provider` ← the command
-//! line: each knows only what stands to its left. ARCHITECTURE.md says more.
+//! `error`, `limits`, `path`, `units` ← `vfs` ← `kernel` ← `runtime` ← `sandbox` ← `backend` ← `provider` ← `wall` ← the
+//! command line: each knows only what stands to its left. ARCHITECTURE.md says more.
 
 pub mod backend;
 pub mod error;
@@ -28,6 +28,7 @@ pub mod runtime;
 pub mod sandbox;
 pub mod units;
 pub mod vfs;
+pub mod wall;
 
 pub use limits::{Exceeded, Limit, Limits};
 pub use runtime::{DamagedCode, ProgramInfo, Runtime, RuntimeError};

@@ -4,6 +4,7 @@
 //! 125 if the sandbox could not start; 126 and 127 as shells have them; 130 after Ctrl-C.
 
 mod answer;
+mod doctor;
 mod escape;
 mod fs;
 mod outlet;
@@ -15,6 +16,7 @@ mod sandbox;
 mod settings;
 mod shell;
 mod values;
+mod wall;
 
 use std::fmt::Display;
 use std::io::{Read, Write};
@@ -50,6 +52,7 @@ enum Verb {
     Sandbox(sandbox::Sandbox),
     Fs(fs::Fs),
     Programs(programs::Programs),
+    Doctor(doctor::Doctor),
 }
 
 /// Does what the command line says.
@@ -68,6 +71,7 @@ pub(crate) fn main() -> ExitCode {
         Verb::Sandbox(sandbox) => sandbox.run(),
         Verb::Fs(fs) => fs.run(),
         Verb::Programs(programs) => programs.run(),
+        Verb::Doctor(doctor) => doctor.run(),
     }
 }
 

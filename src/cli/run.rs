@@ -9,10 +9,12 @@ use isopod::sandbox::Outcome;
 use isopod::{BuildError, Command, Exceeded, ExecuteError, Execution, Output, Sandbox};
 use serde_json::{Value, json};
 
+use super::answer::Failure;
 use super::outlet::Outlets;
 use super::overlay;
 use super::settings::Settings;
 use super::values;
+use super::wall::Walled;
 use super::{BROKEN_PIPE, NO_SANDBOX, USAGE, block_on, block_on_host, escape, print, refuse, say, watch};
 
 /// Run a command in a sandbox of its own
@@ -29,6 +31,9 @@ use super::{BROKEN_PIPE, NO_SANDBOX, USAGE, block_on, block_on_host, escape, pri
 pub(super) struct Run {
     #[command(flatten)]
     settings: Settings,
+
+    #[command(flatten)]
+    walled: Walled,
 
     /// Hand this program's standard input to the command; otherwise it reads nothing
     #[arg(long)]
@@ -53,6 +58,10 @@ pub(super) struct Run {
 
 impl Run {
     pub(super) fn run(self) -> ExitCode {
+        // Before there are threads.
+        if let Err(Failure { code, why }) = self.walled.raise(|| Ok(self.settings.wall())) {
+            return refuse(code, why);
+        }
         match self.settings.has_mounts() {
             true => block_on_host(self.execute()),
             false => block_on(self.execute()),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use isopod::vfs::Rules;
+use isopod::wall::Wall;
 use isopod::{BuildError, Limits, Runtime, Sandbox};
 
 use super::overlay::Ending;
@@ -106,6 +107,17 @@ impl Settings {
             builder = builder.cwd(cwd);
         }
         builder.build()
+    }
+
+    /// A wall that leaves the directories that are mounted.
+    pub(super) fn wall(&self) -> Wall {
+        let writes_back = self.commit;
+        let dirs = self.dir.iter().map(|mount| (mount, !mount.read_only));
+        let overlays = self.overlay.iter().map(|mount| (mount, writes_back));
+        dirs.chain(overlays).fold(Wall::new(), |wall, (mount, writes)| match writes {
+            true => wall.read_write(&mount.host),
+            false => wall.read_only(&mount.host),
+        })
     }
 
     /// What to do with the changes of overlays.

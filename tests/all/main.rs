@@ -9,6 +9,7 @@ mod cases;
 mod cli_fs;
 mod cli_sandbox;
 mod command_line;
+mod doctor;
 mod execute;
 mod files;
 mod interactive;

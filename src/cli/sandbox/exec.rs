@@ -6,14 +6,16 @@ use std::time::Duration;
 
 use clap::Args;
 use isopod::backend::{BackendError, ExecuteRequest, Executed, SandboxBackend};
-use isopod::provider::{Lease, SandboxId};
+use isopod::provider::{Config, Lease, SandboxId};
+use isopod::wall::Wall;
 use serde_json::{Value, json};
 
 use crate::cli::answer::{Answer, Failure, show};
 use crate::cli::outlet::Outlets;
 use crate::cli::place::{Place, open};
 use crate::cli::run::limits_json;
-use crate::cli::{BROKEN_PIPE, NO_SANDBOX, REFUSED, read_input, refuse, values, watch};
+use crate::cli::wall::Walled;
+use crate::cli::{BROKEN_PIPE, NO_SANDBOX, REFUSED, block_on_host, read_input, refuse, values, watch};
 
 /// Execute a command in a sandbox
 ///
@@ -53,23 +55,31 @@ pub(super) struct Exec {
     #[arg(long, conflicts_with = "json")]
     raw: bool,
 
+    #[command(flatten)]
+    walled: Walled,
+
     /// The command
     #[arg(required = true, value_name = "COMMAND", last = true)]
     command: Vec<OsString>,
 }
 
 impl Exec {
-    pub(super) async fn run(&self, place: &Place, as_json: bool) -> ExitCode {
-        // What the command answers with 1 is the command's.
-        let not_started = |failure: Failure| match failure.code {
-            REFUSED => refuse(NO_SANDBOX, failure.why),
-            code => refuse(code, failure.why),
-        };
-        let opened = place.config().and_then(|config| {
-            let limits = config.limits.clone();
-            Ok((self.request(limits.file)?, open(config)?, limits))
+    pub(super) fn run(&self, place: &Place, as_json: bool) -> ExitCode {
+        // The wall comes when the configuration is read, and before there are threads.
+        let config = place.config().and_then(|config| {
+            self.walled.raise(|| Wall::around(&config))?;
+            Ok(config)
         });
-        let (request, provider, limits) = match opened {
+        match config {
+            Ok(config) => block_on_host(self.execute(config, as_json)),
+            Err(failure) => not_started(failure),
+        }
+    }
+
+    async fn execute(&self, config: Config, as_json: bool) -> ExitCode {
+        let limits = config.limits.clone();
+        let opened = self.request(limits.file).and_then(|request| Ok((request, open(config)?)));
+        let (request, provider) = match opened {
             Ok(opened) => opened,
             Err(failure) => return not_started(failure),
         };
@@ -123,6 +133,14 @@ impl Exec {
             Ok(()) => Ok(ExitCode::from(stream.finish().await.exit_code)),
             Err(_) => Ok(ExitCode::from(BROKEN_PIPE)),
         }
+    }
+}
+
+/// What the command answers with 1 is the command's.
+fn not_started(failure: Failure) -> ExitCode {
+    match failure.code {
+        REFUSED => refuse(NO_SANDBOX, failure.why),
+        code => refuse(code, failure.why),
     }
 }
 
