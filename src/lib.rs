@@ -15,8 +15,8 @@
 //! ```
 //!
 //! # Layout
-//! `error`, `limits`, `path`, `units` ← `vfs` ← `kernel` ← `runtime` ← `sandbox` ← `backend` ← `provider` ← `wall` ← the
-//! command line: each knows only what stands to its left. ARCHITECTURE.md says more.
+//! `error`, `limits`, `path`, `units` ← `vfs` ← `kernel` ← `runtime` ← `sandbox` ← `backend` ← `provider` ← `wall` ← `worker` ←
+//! the command line: each knows only what stands to its left. ARCHITECTURE.md says more.
 
 pub mod backend;
 pub mod error;
@@ -29,6 +29,7 @@ pub mod sandbox;
 pub mod units;
 pub mod vfs;
 pub mod wall;
+pub mod worker;
 
 pub use limits::{Exceeded, Limit, Limits};
 pub use runtime::{DamagedCode, ProgramInfo, Runtime, RuntimeError};

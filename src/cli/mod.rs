@@ -7,10 +7,12 @@ mod answer;
 mod doctor;
 mod escape;
 mod fs;
+mod isolate;
 mod outlet;
 mod overlay;
 mod place;
 mod programs;
+mod remote;
 mod run;
 mod sandbox;
 mod settings;
@@ -53,6 +55,8 @@ enum Verb {
     Fs(fs::Fs),
     Programs(programs::Programs),
     Doctor(doctor::Doctor),
+    #[command(hide = true)]
+    Worker(isolate::Work),
 }
 
 /// Does what the command line says.
@@ -72,6 +76,7 @@ pub(crate) fn main() -> ExitCode {
         Verb::Fs(fs) => fs.run(),
         Verb::Programs(programs) => programs.run(),
         Verb::Doctor(doctor) => doctor.run(),
+        Verb::Worker(work) => work.run(),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
+use isopod::provider::{Config, HostAccess, HostMount};
 use isopod::vfs::Rules;
 use isopod::wall::Wall;
 use isopod::{BuildError, Limits, Runtime, Sandbox};
@@ -71,8 +72,8 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// Makes it, with a bound for the output that is kept.
-    pub(super) fn sandbox(&self, output: Option<u64>) -> Result<Sandbox, BuildError> {
+    /// What it may use, with a bound for the output that is kept.
+    fn limits(&self, output: Option<u64>) -> Limits {
         let mut limits = if self.hardened { Limits::hardened() } else { Limits::default() };
         limits.wall = self.timeout.unwrap_or(limits.wall);
         limits.fuel = self.fuel;
@@ -82,8 +83,34 @@ impl Settings {
             limits.process_memory = memory;
             limits.sandbox_memory = memory.saturating_mul(2);
         }
+        limits
+    }
+
+    /// The same as a configuration, without overlays and the directory to start in.
+    pub(super) fn config(&self, output: Option<u64>) -> Config {
+        let mut config = Config::new("");
+        config.limits = self.limits(output);
+        config.mounts.extend(self.dir.iter().map(|Mount { host, guest, read_only }| HostMount {
+            // The worker starts elsewhere.
+            host: std::path::absolute(host).unwrap_or_else(|_| host.clone()),
+            guest: guest.clone(),
+            access: if *read_only { HostAccess::ReadOnly } else { HostAccess::ReadWrite },
+        }));
+        config.env.extend(self.env.iter().cloned());
+        (config.allow, config.allow_programs, config.deny_programs) =
+            (self.allow.clone(), self.allow_programs.clone(), self.deny_programs.clone());
+        config
+    }
+
+    /// The directory to start in.
+    pub(super) fn cwd(&self) -> Option<&str> {
+        self.cwd.as_deref()
+    }
+
+    /// Makes it, with a bound for the output that is kept.
+    pub(super) fn sandbox(&self, output: Option<u64>) -> Result<Sandbox, BuildError> {
         // One command: a pool would cost more than it gives.
-        let mut builder = Sandbox::builder().runtime(Runtime::on_demand()?).limits(limits);
+        let mut builder = Sandbox::builder().runtime(Runtime::on_demand()?).limits(self.limits(output));
         for Mount { host, guest, read_only } in &self.dir {
             builder = match read_only {
                 true => builder.mount_read_only(host, guest),

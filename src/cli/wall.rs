@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use isopod::wall::{Wall, WallError};
+use isopod::worker::Walls;
 
 use super::answer::Failure;
 use super::{NO_SANDBOX, USAGE, say};
@@ -23,6 +24,11 @@ enum Effort {
 }
 
 impl Walled {
+    /// That of a worker, which has one unless the machine cannot.
+    pub(super) fn of_worker(&self) -> Walls {
+        if self.wall == Some(Effort::Strict) { Walls::Strict } else { Walls::BestEffort }
+    }
+
     /// Raises it, if it is asked for, around what the command needs. What does not hold is said.
     pub(super) fn raise(&self, around: impl FnOnce() -> Result<Wall, WallError>) -> Result<(), Failure> {
         let Some(effort) = self.wall else { return Ok(()) };

@@ -49,7 +49,7 @@ pub(super) fn raise(wall: &Wall) -> Result<(Hold, u32), WallError> {
     Ok(match status.landlock {
         LandlockStatus::Available { effective_abi, kernel_abi } => {
             let abi = kernel_abi.unwrap_or(effective_abi as i32) as u32;
-            (missing(abi).map_or(Hold::Whole, Hold::But), abi)
+            (missing(abi).map_or(Hold::Whole, |what| Hold::But(what.to_owned())), abi)
         }
         LandlockStatus::NotEnabled => (Hold::Nothing("Landlock is switched off in the kernel".to_owned()), 0),
         _ => (Hold::Nothing("the kernel has no Landlock".to_owned()), 0),

@@ -23,7 +23,7 @@
 //! switched off. What matters of it (exec, connect, new processes) is on the list of what is not.
 //!
 //! # Who needs other programs
-//! [`LocalShell`](crate::backend::LocalShell) starts programs: a host that uses it says
+//! [`LocalShell`](crate::backend::LocalShell) and [`Worker`](crate::worker::Worker) start programs: a host that uses them says
 //! [`Wall::exec`], and those programs live behind the same wall. [`Bubblewrap`](crate::backend::Bubblewrap) makes
 //! namespaces and mounts, and [`Docker`](crate::backend::Docker) connects to a socket: neither works behind it.
 //!
@@ -58,7 +58,7 @@ pub struct Wall {
 }
 
 /// What holds, now that a wall is up.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct Report {
     /// Files, TCP ports, signals: Landlock.
@@ -70,12 +70,12 @@ pub struct Report {
 }
 
 /// How much of a part of the wall is there.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Hold {
     /// All of it.
     Whole,
     /// Not what this says.
-    But(&'static str),
+    But(String),
     /// Nothing, for this reason.
     Nothing(String),
 }
@@ -114,10 +114,19 @@ impl Wall {
         use std::os::unix::fs::DirBuilderExt;
         let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&config.root);
         made.map_err(|error| WallError::Path { path: config.root.clone(), error })?;
-        Ok(config.mounts.iter().fold(Wall::new().read_write(&config.root), |wall, mount| match mount.access {
+        Ok(Wall::mounts(config).read_write(&config.root))
+    }
+
+    /// Leaves what one sandbox of a configuration needs.
+    pub(crate) fn within(config: &Config, is_strict: bool) -> Wall {
+        Wall { strict: is_strict, ..Wall::mounts(config) }
+    }
+
+    fn mounts(config: &Config) -> Wall {
+        config.mounts.iter().fold(Wall::new(), |wall, mount| match mount.access {
             HostAccess::ReadWrite => wall.read_write(&mount.host),
             HostAccess::ReadOnly | HostAccess::Overlay => wall.read_only(&mount.host),
-        }))
+        })
     }
 
     /// A directory or a file to read and write.
@@ -197,6 +206,12 @@ pub fn support() -> Result<Report, WallError> {
 }
 
 impl Report {
+    /// Of a wall that nobody asked for.
+    pub(crate) fn none() -> Report {
+        let hold = Hold::Nothing("not asked for".to_owned());
+        Report { landlock: hold.clone(), landlock_abi: 0, seccomp: hold }
+    }
+
     /// Whether all of it holds.
     pub fn is_whole(&self) -> bool {
         self.landlock == Hold::Whole && self.seccomp == Hold::Whole

@@ -27,3 +27,4 @@ mod sessions;
 mod streams;
 mod support;
 mod visibility;
+mod worker;
