@@ -4,7 +4,7 @@
 //! in `runtime`, next to the calls that need it.
 
 /// Why the VFS or the kernel refused an operation, named after the POSIX error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub enum Errno {
     /// EACCES

@@ -15,7 +15,7 @@
 //! ```
 //!
 //! # Layout
-//! `error`, `limits`, `path`, `units` ← `vfs` ← `kernel` ← `runtime` ← `sandbox` ← `backend` ← `provider`, `mcp` ←
+//! `error`, `limits`, `path`, `units` ← `vfs` ← `kernel` ← `runtime` ← `sandbox` ← `backend` ← `provider` ← `wall` ← `worker`, `mcp` ←
 //! the command line: each knows only what stands to its left. ARCHITECTURE.md says more.
 
 pub mod backend;
@@ -30,6 +30,8 @@ pub mod runtime;
 pub mod sandbox;
 pub mod units;
 pub mod vfs;
+pub mod wall;
+pub mod worker;
 
 pub use limits::{Exceeded, Limit, Limits};
 pub use runtime::{DamagedCode, ProgramInfo, Runtime, RuntimeError};

@@ -8,7 +8,7 @@ const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
 /// What a sandbox may use. `Limits::default()` suits an agent's commands; `Limits::hardened()` is about a quarter.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct Limits {
     /// Wall clock of a command that asks for no time of its own.
@@ -81,7 +81,7 @@ impl Limits {
 }
 
 /// A limit that a command ran into: what it is and how much was allowed. Its text is the refusal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error, serde::Serialize, serde::Deserialize)]
 #[error("limit exceeded: {kind} ({})", Amount(*kind, *value))]
 pub struct Exceeded {
     /// Which limit.
@@ -91,7 +91,7 @@ pub struct Exceeded {
 }
 
 /// The kinds of limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Limit {

@@ -3,7 +3,7 @@
 use crate::vfs::Kind;
 
 /// What is in a directory.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Listed {
     /// In the order of their names' bytes.
     pub entries: Vec<Entry>,
@@ -12,7 +12,7 @@ pub struct Listed {
 }
 
 /// A name in a directory.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Entry {
     /// The name alone.
     pub name: String,
@@ -27,7 +27,7 @@ pub struct Entry {
 }
 
 /// What was read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Content {
     /// The file has no bytes.
     Empty,
@@ -36,11 +36,11 @@ pub enum Content {
     /// Lines of text.
     Text(Page),
     /// Bytes: they were asked for, or the file is not text.
-    Bytes(Vec<u8>),
+    Bytes(#[serde(with = "as_bytes")] Vec<u8>),
 }
 
 /// Lines of a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Page {
     /// The lines, joined by `\n`, without one at the end. What is not UTF-8 shows as U+FFFD.
     pub text: String,
@@ -57,14 +57,14 @@ pub struct Page {
 }
 
 /// What was written.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Written {
     /// Bytes that went into the file.
     pub bytes: u64,
 }
 
 /// What was replaced.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Edited {
     /// In how many places.
     pub occurrences: usize,
@@ -73,7 +73,7 @@ pub struct Edited {
 }
 
 /// What a search for names found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Globbed {
     /// In the order of their paths' bytes.
     pub matches: Vec<Found>,
@@ -82,7 +82,7 @@ pub struct Globbed {
 }
 
 /// A file that was found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Found {
     /// The root of the search, absolute, and the path below it.
     pub path: String,
@@ -97,7 +97,7 @@ pub struct Found {
 }
 
 /// What a search for lines found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Grepped {
     /// File by file.
     pub matches: Vec<GrepMatch>,
@@ -106,7 +106,7 @@ pub struct Grepped {
 }
 
 /// A line that matches.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct GrepMatch {
     /// The root of the search, absolute, and the path below it.
     pub path: String,
@@ -121,7 +121,7 @@ pub struct GrepMatch {
 }
 
 /// Why an answer is not all there is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub enum Cut {
     /// There are as many as were asked for, and more.
@@ -141,5 +141,19 @@ impl Cut {
             Some(Cut::Unreadable) => Cut::Unreadable,
             _ => self,
         }
+    }
+}
+
+/// Bytes at once, and not one by one.
+mod as_bytes {
+    use bytes::Bytes;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_bytes(bytes)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
+        Bytes::deserialize(from).map(Vec::from)
     }
 }

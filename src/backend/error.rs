@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Deserializer};
+
 use crate::error::Errno;
 use crate::sandbox::{ExecuteError, FileError};
 
@@ -9,7 +11,7 @@ use crate::sandbox::{ExecuteError, FileError};
 pub type Result<T> = std::result::Result<T, BackendError>;
 
 /// Why a backend did not do what it was asked to. Paths are as the caller knows them, never the host's.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub enum BackendError {
     /// What the file system says.
@@ -75,7 +77,8 @@ pub enum BackendError {
     #[error("refused by {layer}: {reason}")]
     Refused {
         /// Which one.
-        layer: &'static str,
+        #[serde(deserialize_with = "name")]
+        layer: Name,
         /// Why.
         reason: String,
     },
@@ -92,17 +95,29 @@ pub enum BackendError {
     #[error("{backend}: {reason}")]
     Transport {
         /// Which backend.
-        backend: &'static str,
+        #[serde(deserialize_with = "name")]
+        backend: Name,
         /// What it said.
         reason: String,
     },
+    /// The process that the sandbox lived in has ended, and the sandbox with it.
+    #[error("worker died: {0}")]
+    WorkerDied(String),
     /// Something that this backend cannot do.
     #[error("not supported: {0}")]
     Unsupported(String),
 }
 
+/// A name of ours. Not written out, because serde takes a reference for a borrow of what it reads.
+type Name = &'static str;
+
+/// A name that came from a worker, which knows no layers: it is one of its own.
+fn name<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Name, D::Error> {
+    String::deserialize(from).map(|name| if name == "files" { "files" } else { "worker" })
+}
+
 /// What is wrong with a pattern.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub enum PatternFault {
     /// A `..` would lead out of the root of the search.

@@ -12,7 +12,7 @@ use crate::limits::Exceeded;
 use crate::sandbox::Chunk;
 
 /// A command line for the backend's shell.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct ExecuteRequest {
     /// The line.
@@ -83,7 +83,7 @@ pub trait OutputStream: Send {
 }
 
 /// How a command ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Ending {
     /// 0 to 255; 128 and the signal's number if the command was killed, 124 if its time was over.
     pub exit_code: u8,

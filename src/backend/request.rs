@@ -7,7 +7,7 @@ use bytes::Bytes;
 use super::bounds;
 
 /// Which part of a file to read, and as what.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ReadRequest {
     /// The file.
     pub path: String,
@@ -16,7 +16,7 @@ pub struct ReadRequest {
 }
 
 /// As what to read a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum ReadAs {
     /// Lines of text; a file that is not UTF-8 from its start is answered as bytes.
     Text {
@@ -50,7 +50,7 @@ impl ReadRequest {
 }
 
 /// What to put into a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct WriteRequest {
     /// The file.
     pub path: String,
@@ -61,7 +61,7 @@ pub struct WriteRequest {
 }
 
 /// What a write does with a file that is there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum WriteMode {
     /// Replaces what is in it.
     Replace,
@@ -86,7 +86,7 @@ impl WriteRequest {
 
 /// What to replace in a file. The old text is looked for as it is, then with CRLF and then with LF line ends, and the new
 /// text gets the line ends that were found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct EditRequest {
     /// The file.
     pub path: String,
@@ -117,7 +117,7 @@ impl EditRequest {
 ///
 /// A pattern without `/` is about the name alone, at any depth; one with `/` about the path below the root. `**` stands
 /// for any directories, `{a,b}` for either, `[!a]` and `[^a]` for any other letter.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct GlobRequest {
     /// The pattern.
     pub pattern: String,
@@ -148,7 +148,7 @@ impl GlobRequest {
 }
 
 /// Which lines to find.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct GrepRequest {
     /// What to look for.
     pub pattern: String,

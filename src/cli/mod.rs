@@ -4,19 +4,23 @@
 //! 125 if the sandbox could not start; 126 and 127 as shells have them; 130 after Ctrl-C.
 
 mod answer;
+mod doctor;
 mod escape;
 mod fs;
+mod isolate;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod outlet;
 mod overlay;
 mod place;
 mod programs;
+mod remote;
 mod run;
 mod sandbox;
 mod settings;
 mod shell;
 mod values;
+mod wall;
 
 use std::fmt::Display;
 use std::io::{Read, Write};
@@ -54,6 +58,9 @@ enum Verb {
     #[cfg(feature = "mcp")]
     Mcp(Box<mcp::Mcp>),
     Programs(programs::Programs),
+    Doctor(doctor::Doctor),
+    #[command(hide = true)]
+    Worker(isolate::Work),
 }
 
 /// Does what the command line says.
@@ -74,6 +81,8 @@ pub(crate) fn main() -> ExitCode {
         #[cfg(feature = "mcp")]
         Verb::Mcp(mcp) => mcp.run(),
         Verb::Programs(programs) => programs.run(),
+        Verb::Doctor(doctor) => doctor.run(),
+        Verb::Worker(work) => work.run(),
     }
 }
 

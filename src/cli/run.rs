@@ -5,15 +5,20 @@ use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 use clap::Args;
+use isopod::backend::ExecuteRequest;
 use isopod::sandbox::Outcome;
 use isopod::{BuildError, Command, Exceeded, ExecuteError, Execution, Output, Sandbox};
 use serde_json::{Value, json};
 
+use super::answer::Failure;
+use super::isolate::{self, Isolate};
 use super::outlet::Outlets;
 use super::overlay::{self, AtEnd, Ending};
+use super::remote;
 use super::settings::Settings;
 use super::values;
-use super::{BROKEN_PIPE, NO_SANDBOX, USAGE, block_on, block_on_host, escape, print, refuse, say, watch};
+use super::wall::Walled;
+use super::{BROKEN_PIPE, NO_SANDBOX, USAGE, block_on, block_on_host, escape, print, read_input, refuse, say, watch};
 
 /// Run a command in a sandbox of its own
 ///
@@ -32,6 +37,14 @@ pub(super) struct Run {
 
     #[command(flatten)]
     at_end: AtEnd,
+
+    #[command(flatten)]
+    walled: Walled,
+
+    /// Have the sandbox in a process of its own, behind a wall, which can crash without harm. Standard
+    /// input is read to its end first
+    #[arg(long, value_name = "WHERE", value_enum, conflicts_with = "overlay")]
+    isolate: Option<Isolate>,
 
     /// Hand this program's standard input to the command; otherwise it reads nothing
     #[arg(long)]
@@ -56,9 +69,33 @@ pub(super) struct Run {
 
 impl Run {
     pub(super) fn run(self) -> ExitCode {
+        if self.isolate.is_some() {
+            return self.isolated();
+        }
+        // Before there are threads.
+        if let Err(Failure { code, why }) = self.walled.raise(|| Ok(self.settings.wall(self.at_end.ending() == Ending::Commit))) {
+            return refuse(code, why);
+        }
         match self.settings.has_mounts() {
             true => block_on_host(self.execute()),
             false => block_on(self.execute()),
+        }
+    }
+
+    fn isolated(self) -> ExitCode {
+        let config = self.settings.config(self.output);
+        let request = remote::line(&self.command).and_then(|line| {
+            let stdin = if self.stdin { read_input(config.limits.file)? } else { Vec::new() };
+            let mut request = ExecuteRequest::new(line).stdin(stdin);
+            request.cwd = self.settings.cwd().map(str::to_owned);
+            Ok(request)
+        });
+        match request {
+            Ok(request) => {
+                let walls = self.walled.of_worker();
+                block_on_host(isolate::execute(config, walls, request, self.json, self.raw))
+            }
+            Err(Failure { code, why }) => refuse(code, why),
         }
     }
 

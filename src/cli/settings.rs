@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use clap::Args;
+use isopod::provider::{Config, HostAccess, HostMount};
 use isopod::vfs::Rules;
+use isopod::wall::Wall;
 use isopod::{BuildError, Limits, Runtime, Sandbox, SandboxBuilder};
 
 use super::values::{self, Mount};
@@ -61,14 +63,8 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// Makes it for one command or one shell, with a bound for the output that is kept.
-    pub(super) fn sandbox(&self, output: Option<u64>) -> Result<Sandbox, BuildError> {
-        // A pool would cost more than it gives.
-        self.builder(output).runtime(Runtime::on_demand()?).build()
-    }
-
-    /// The sandbox to be, with a bound for the output that is kept.
-    pub(super) fn builder(&self, output: Option<u64>) -> SandboxBuilder {
+    /// What it may use, with a bound for the output that is kept.
+    fn limits(&self, output: Option<u64>) -> Limits {
         let mut limits = if self.hardened { Limits::hardened() } else { Limits::default() };
         limits.wall = self.timeout.unwrap_or(limits.wall);
         limits.fuel = self.fuel;
@@ -78,7 +74,39 @@ impl Settings {
             limits.process_memory = memory;
             limits.sandbox_memory = memory.saturating_mul(2);
         }
-        let mut builder = Sandbox::builder().limits(limits);
+        limits
+    }
+
+    /// The same as a configuration, without overlays and the directory to start in.
+    pub(super) fn config(&self, output: Option<u64>) -> Config {
+        let mut config = Config::new("");
+        config.limits = self.limits(output);
+        config.mounts.extend(self.dir.iter().map(|Mount { host, guest, read_only }| HostMount {
+            // The worker starts elsewhere.
+            host: std::path::absolute(host).unwrap_or_else(|_| host.clone()),
+            guest: guest.clone(),
+            access: if *read_only { HostAccess::ReadOnly } else { HostAccess::ReadWrite },
+        }));
+        config.env.extend(self.env.iter().cloned());
+        (config.allow, config.allow_programs, config.deny_programs) =
+            (self.allow.clone(), self.allow_programs.clone(), self.deny_programs.clone());
+        config
+    }
+
+    /// The directory to start in.
+    pub(super) fn cwd(&self) -> Option<&str> {
+        self.cwd.as_deref()
+    }
+
+    /// Makes it for one command or one shell, with a bound for the output that is kept.
+    pub(super) fn sandbox(&self, output: Option<u64>) -> Result<Sandbox, BuildError> {
+        // A pool would cost more than it gives.
+        self.builder(output).runtime(Runtime::on_demand()?).build()
+    }
+
+    /// The sandbox to be, with a bound for the output that is kept.
+    pub(super) fn builder(&self, output: Option<u64>) -> SandboxBuilder {
+        let mut builder = Sandbox::builder().limits(self.limits(output));
         for Mount { host, guest, read_only } in &self.dir {
             builder = match read_only {
                 true => builder.mount_read_only(host, guest),
@@ -108,6 +136,16 @@ impl Settings {
     #[cfg(feature = "mcp")]
     pub(super) fn mounts_at(&self, guest: &str) -> bool {
         self.dir.iter().chain(&self.overlay).any(|mount| mount.guest.trim_end_matches('/') == guest)
+    }
+
+    /// A wall that leaves the directories that are mounted. Overlays are read, unless their changes are written back.
+    pub(super) fn wall(&self, writes_back: bool) -> Wall {
+        let dirs = self.dir.iter().map(|mount| (mount, !mount.read_only));
+        let overlays = self.overlay.iter().map(|mount| (mount, writes_back));
+        dirs.chain(overlays).fold(Wall::new(), |wall, (mount, writes)| match writes {
+            true => wall.read_write(&mount.host),
+            false => wall.read_only(&mount.host),
+        })
     }
 
     /// Whether anything of the host is in it.

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 use crate::limits::Limits;
@@ -22,7 +22,7 @@ const VARIABLES: [&str; 5] = ["root", "max_count", "idle_timeout", "ttl", "lease
 const FILE_BYTES: u64 = 1 << 20;
 
 /// What a provider is told.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Config {
     /// Where the sandboxes are kept.
@@ -50,7 +50,7 @@ pub struct Config {
 }
 
 /// A directory of the host in a sandbox.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostMount {
     /// Where it is on the host.
@@ -63,7 +63,7 @@ pub struct HostMount {
 }
 
 /// What may be done with a directory of the host.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HostAccess {
     /// Only to read.
@@ -175,7 +175,7 @@ impl Config {
     }
 
     /// A sandbox of this configuration; in a dry one, changes in directories of the host land nowhere.
-    pub(super) fn builder(&self, is_dry: bool) -> SandboxBuilder {
+    pub(crate) fn builder(&self, is_dry: bool) -> SandboxBuilder {
         let mut builder = Sandbox::builder().limits(self.limits.clone());
         for HostMount { host, guest, access } in &self.mounts {
             builder = match access {

@@ -126,8 +126,14 @@ impl Home {
         Ok(Stamp { inode, leases })
     }
 
-    /// Writes down when it was last used.
+    /// Writes down that it was used. Never for less than is written there: a clock that was set back and is right again
+    /// would have it expire at once.
     pub(super) fn touch(&self, time: u64) -> Result<()> {
+        self.set_last_used(time.max(self.last_used()?))
+    }
+
+    /// Writes down when it was last used.
+    pub(super) fn set_last_used(&self, time: u64) -> Result<()> {
         const SECOND: u64 = 1_000_000_000;
         let time = Timespec { tv_sec: (time / SECOND).cast_signed(), tv_nsec: (time % SECOND).cast_signed() };
         let keep = Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT };

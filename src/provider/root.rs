@@ -300,7 +300,7 @@ impl Draft {
     pub(super) fn publish(mut self, record: &Record) -> Result<Option<Home>> {
         let refused = |error: std::io::Error| ProviderError::host("make a sandbox", error);
         let home = self.home()?.clone();
-        home.touch(record.created)?;
+        home.set_last_used(record.created)?;
         write_record(&home.dir, RECORD, record).and_then(|()| sync(&home.dir)).map_err(refused)?;
         let (dir, id) = (&*self.root.dir, home.id.to_string());
         match rustix::fs::renameat_with(dir, &self.name, dir, id, RenameFlags::NOREPLACE) {

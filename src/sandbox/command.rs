@@ -122,8 +122,11 @@ pub(super) fn set_variables(env: &mut Vec<(String, String)>, own: Vec<(String, S
     Ok(())
 }
 
+/// A word of ours. Not written out, because serde takes a reference for a borrow of what it reads.
+type Word = &'static str;
+
 /// Why a command did not start. One that did start has an exit code, whatever became of it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub enum ExecuteError {
     /// Nothing but white space, or no program.
@@ -149,7 +152,8 @@ pub enum ExecuteError {
     Program(String, Errno),
     /// Something that belongs to a live session and not to a call.
     #[error("a live session has its own {0}")]
-    OfSession(&'static str),
+    #[serde(skip)]
+    OfSession(Word),
     /// The session's shell has ended: by `exit`, by a signal, or because it was closed.
     #[error("the session has ended")]
     Ended,

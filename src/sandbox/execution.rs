@@ -25,7 +25,7 @@ const STDOUT: u8 = 1;
 const STDERR: u8 = 2;
 
 /// A piece of output.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Chunk {
     /// Which output it is of.
     pub channel: Channel,

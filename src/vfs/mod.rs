@@ -97,7 +97,7 @@ pub const USER: u32 = 1000;
 pub const GROUP: u32 = 1000;
 
 /// What a file is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Kind {
     /// A regular file.
     File,

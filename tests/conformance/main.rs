@@ -18,9 +18,9 @@ mod subject;
 use subject::Subject;
 
 /// Does all cases on a backend.
-fn conforms(subject: Option<Subject>, name: &str) {
+async fn conforms(subject: Option<Subject>, name: &str) {
     match subject {
-        Some(subject) => runtime().block_on(case::all(&subject)),
+        Some(subject) => case::all(&subject).await,
         None => println!("{name}: left out, it is not on this machine"),
     }
 }
@@ -33,7 +33,7 @@ macro_rules! conforms {
     ($($test:ident: $subject:ident;)*) => { $(
         #[test]
         fn $test() {
-            conforms(runtime().block_on(subject::$subject()), stringify!($subject));
+            runtime().block_on(async { conforms(subject::$subject().await, stringify!($subject)).await });
         }
     )* };
 }
@@ -55,4 +55,6 @@ conforms! {
     composite_conforms: composite;
     a_stack_of_layers_conforms: layered;
     a_dry_run_conforms: dry_run;
+    a_worker_conforms: worker;
+    a_worker_over_a_directory_of_the_host_conforms: worker_host;
 }

@@ -9,8 +9,9 @@ use isopod::backend::{
     Backend, Bubblewrap, Composite, Directory, Docker, ExecFiles, ExecuteRequest, Isopod, LocalShell, Memory,
     SandboxBackend, Store,
 };
-use isopod::provider::{Config, Provider};
+use isopod::provider::{Config, HostAccess, HostMount, Provider};
 use isopod::vfs::Rules;
+use isopod::worker::Worker;
 use isopod::{Limits, Sandbox};
 
 /// A backend and how to prepare it from outside.
@@ -228,6 +229,27 @@ pub async fn layered() -> Option<Subject> {
 pub async fn dry_run() -> Option<Subject> {
     let isopod = Arc::new(Isopod::new("iso-7", sandbox()).unwrap());
     Some(Subject::new("dry run", Arc::new(DryRun::around(isopod).unwrap()), "/workspace"))
+}
+
+async fn worker_with(change: impl FnOnce(&mut Config)) -> Arc<Worker> {
+    let mut config = Config::new("/none");
+    change(&mut config);
+    Arc::new(Worker::start(env!("CARGO_BIN_EXE_isopod"), ["worker"], &config).await.unwrap())
+}
+
+pub async fn worker() -> Option<Subject> {
+    Some(Subject::new("worker", worker_with(|_| {}).await, "/workspace"))
+}
+
+pub async fn worker_host() -> Option<Subject> {
+    let host = temp();
+    let mount =
+        HostMount { host: host.path().to_owned(), guest: "/workspace".to_owned(), access: HostAccess::ReadWrite };
+    let worker = worker_with(|config| {
+        config.mounts.push(mount);
+        config.allow = vec!["all".to_owned()];
+    });
+    Some(Subject::new("worker, host directory", worker.await, "/workspace").on(host))
 }
 
 pub fn succeeds(argv: &[&str]) -> bool {

@@ -5,15 +5,15 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use isopod::backend::{BackendError, ExecuteRequest, Executed, SandboxBackend};
-use isopod::provider::{Lease, SandboxId};
-use serde_json::{Value, json};
+use isopod::backend::{ExecuteRequest, SandboxBackend};
+use isopod::provider::{Config, SandboxId};
+use isopod::wall::Wall;
 
 use crate::cli::answer::{Answer, Failure, show};
-use crate::cli::outlet::Outlets;
 use crate::cli::place::{Place, open};
-use crate::cli::run::limits_json;
-use crate::cli::{BROKEN_PIPE, NO_SANDBOX, REFUSED, read_input, refuse, values, watch};
+use crate::cli::remote::{line, pass_on, report};
+use crate::cli::wall::Walled;
+use crate::cli::{NO_SANDBOX, REFUSED, block_on_host, read_input, refuse, values, watch};
 
 /// Execute a command in a sandbox
 ///
@@ -53,23 +53,31 @@ pub(super) struct Exec {
     #[arg(long, conflicts_with = "json")]
     raw: bool,
 
+    #[command(flatten)]
+    walled: Walled,
+
     /// The command
     #[arg(required = true, value_name = "COMMAND", last = true)]
     command: Vec<OsString>,
 }
 
 impl Exec {
-    pub(super) async fn run(&self, place: &Place, as_json: bool) -> ExitCode {
-        // What the command answers with 1 is the command's.
-        let not_started = |failure: Failure| match failure.code {
-            REFUSED => refuse(NO_SANDBOX, failure.why),
-            code => refuse(code, failure.why),
-        };
-        let opened = place.config().and_then(|config| {
-            let limits = config.limits.clone();
-            Ok((self.request(limits.file)?, open(config)?, limits))
+    pub(super) fn run(&self, place: &Place, as_json: bool) -> ExitCode {
+        // The wall comes when the configuration is read, and before there are threads.
+        let config = place.config().and_then(|config| {
+            self.walled.raise(|| Wall::around(&config))?;
+            Ok(config)
         });
-        let (request, provider, limits) = match opened {
+        match config {
+            Ok(config) => block_on_host(self.execute(config, as_json)),
+            Err(failure) => not_started(failure),
+        }
+    }
+
+    async fn execute(&self, config: Config, as_json: bool) -> ExitCode {
+        let limits = config.limits.clone();
+        let opened = self.request(limits.file).and_then(|request| Ok((request, open(config)?)));
+        let (request, provider) = match opened {
             Ok(opened) => opened,
             Err(failure) => return not_started(failure),
         };
@@ -84,7 +92,7 @@ impl Exec {
                     let code = executed.exit_code();
                     show(Ok(Answer { code, ..Answer::new("", report(&executed)) }), true, false)
                 }),
-                false => self.pass_on(&lease, request).await,
+                false => pass_on(lease.as_ref(), request, self.raw).await,
             };
             done.unwrap_or_else(|error| not_started(error.into()))
         })
@@ -94,14 +102,7 @@ impl Exec {
     }
 
     fn request(&self, most: u64) -> Result<ExecuteRequest, Failure> {
-        let words = self.command.iter().map(|word| word.clone().into_string());
-        let words: Vec<String> =
-            words.collect::<Result<_, _>>().map_err(|_| Failure::usage("the command is not UTF-8"))?;
-        let line = match words.as_slice() {
-            [line] => line.clone(),
-            words => words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" "),
-        };
-        let mut request = ExecuteRequest::new(line);
+        let mut request = ExecuteRequest::new(line(&self.command)?);
         (request.timeout, request.cwd, request.output) = (self.timeout, self.cwd.clone(), self.output);
         request.env.clone_from(&self.env);
         if self.stdin {
@@ -109,40 +110,12 @@ impl Exec {
         }
         Ok(request)
     }
+}
 
-    /// Writes the command's output as it comes.
-    async fn pass_on(&self, lease: &Lease, request: ExecuteRequest) -> Result<ExitCode, BackendError> {
-        let mut stream = lease.stream(request).await?;
-        let mut outlets = Outlets::new(self.raw);
-        while let Some(chunk) = stream.next().await {
-            if outlets.write(&chunk).await.is_err() {
-                return Ok(ExitCode::from(BROKEN_PIPE));
-            }
-        }
-        match outlets.finish().await {
-            Ok(()) => Ok(ExitCode::from(stream.finish().await.exit_code)),
-            Err(_) => Ok(ExitCode::from(BROKEN_PIPE)),
-        }
+/// What the command answers with 1 is the command's.
+fn not_started(failure: Failure) -> ExitCode {
+    match failure.code {
+        REFUSED => refuse(NO_SANDBOX, failure.why),
+        code => refuse(code, failure.why),
     }
-}
-
-fn quote(word: &str) -> String {
-    format!("'{}'", word.replace('\'', "'\\''"))
-}
-
-fn report(executed: &Executed) -> Value {
-    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    let output = executed.output();
-    json!({
-        "exit_code": executed.exit_code(),
-        "stdout": text(executed.stdout()),
-        "stderr": text(executed.stderr()),
-        // Bytes that are not UTF-8 are shown as U+FFFD.
-        "lossy": std::str::from_utf8(&output).is_err(),
-        "output": text(output),
-        "truncated": executed.is_truncated(),
-        "timed_out": executed.ending.timed_out,
-        "limits": limits_json(&executed.ending.limits),
-        "usage": { "wall_ms": executed.ending.wall.as_secs_f64() * 1e3 },
-    })
 }

@@ -55,18 +55,19 @@ enum Verb {
 impl Sandbox {
     pub(in super::super) fn run(self) -> ExitCode {
         let Sandbox { verb, json, place } = self;
-        block_on_host(async {
-            let answer = match &verb {
-                Verb::Exec(exec) => return exec.run(&place, json).await,
-                Verb::Create(create) => create.run(&place).await,
-                Verb::List(list) => list.run(&place).await,
-                Verb::Snapshot(take) => take.run(&place).await,
-                Verb::Fork(fork) => fork.run(&place).await,
-                Verb::Rm(remove) => remove.run(&place).await,
-            };
-            show(answer, json, false)
-        })
+        match &verb {
+            Verb::Exec(exec) => exec.run(&place, json),
+            Verb::Create(create) => answer(create.run(&place), json),
+            Verb::List(list) => answer(list.run(&place), json),
+            Verb::Snapshot(take) => answer(take.run(&place), json),
+            Verb::Fork(fork) => answer(fork.run(&place), json),
+            Verb::Rm(remove) => answer(remove.run(&place), json),
+        }
     }
+}
+
+fn answer(work: impl Future<Output = Result<Answer, Failure>>, json: bool) -> ExitCode {
+    block_on_host(async { show(work.await, json, false) })
 }
 
 /// The caller's words about a sandbox.

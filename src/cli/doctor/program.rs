@@ -1,0 +1,66 @@
+//! The program: its code, what it was built with, and where it keeps sandboxes.
+
+use std::path::Path;
+
+use isopod::{Runtime, Sandbox};
+use rustix::fs::Access;
+use rustix::io::Errno;
+
+use super::{Finding, Place};
+
+pub(super) fn findings(place: &Place) -> Vec<Finding> {
+    vec![images(), command(), python(), data(place)]
+}
+
+fn images() -> Finding {
+    match Runtime::verify() {
+        Ok(()) => Finding::ok("programs", "their code is as it was built"),
+        Err(error) => Finding::problem("programs", error.to_string()),
+    }
+}
+
+fn command() -> Finding {
+    let answer = Runtime::on_demand()
+        .map_err(|error| error.to_string())
+        .and_then(|runtime| Sandbox::builder().runtime(runtime).build().map_err(|error| error.to_string()))
+        .and_then(|sandbox| sandbox.execute_blocking("echo works | cat").map_err(|error| error.to_string()));
+    match answer {
+        Ok(answer) if answer.stdout == b"works\n" => {
+            Finding::ok("a command", format!("runs in {:.1} ms, the first one", answer.wall.as_secs_f64() * 1e3))
+        }
+        Ok(answer) => Finding::problem("a command", format!("answers with exit code {}", answer.exit_code)),
+        Err(why) => Finding::problem("a command", why),
+    }
+}
+
+fn python() -> Finding {
+    let has_python = Runtime::on_demand().is_ok_and(|it| it.programs().iter().any(|program| program.name == "python3"));
+    match has_python {
+        true => Finding::ok("python", "in this build"),
+        false => Finding::note("python", "not in this build: python3 answers so"),
+    }
+}
+
+/// Sandboxes that last need a place; nothing is made to find out.
+fn data(place: &Place) -> Finding {
+    let root = match place.config() {
+        Ok(config) => config.root,
+        Err(failure) => return Finding::problem("data", failure.why),
+    };
+    let writable = Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK;
+    let mut at: &Path = &root;
+    loop {
+        match (rustix::fs::access(at, writable), at.parent()) {
+            (Ok(()), _) if at == root => return Finding::ok("data", format!("{} is there", root.display())),
+            (Ok(()), _) => return Finding::ok("data", format!("{} can be made", root.display())),
+            // A relative path ends in nothing, which stands for here.
+            (Err(Errno::NOENT), Some(parent)) if !parent.as_os_str().is_empty() => at = parent,
+            (Err(Errno::NOENT), Some(_)) if at != Path::new(".") => at = Path::new("."),
+            (Err(error), _) => {
+                let text =
+                    format!("{}: {}: sandboxes that last have no place", root.display(), std::io::Error::from(error));
+                return Finding::problem("data", text);
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! `--wall`: a second wall around this process.
+
+use clap::{Args, ValueEnum};
+use isopod::wall::{Wall, WallError};
+use isopod::worker::Walls;
+
+use super::answer::Failure;
+use super::{NO_SANDBOX, USAGE, say};
+
+/// Whether to raise it.
+#[derive(Args)]
+pub(super) struct Walled {
+    /// Have the kernel of this machine keep this process from all but the directories it needs;
+    /// `--wall=strict` fails where it cannot
+    #[arg(long, value_name = "strict", num_args = 0..=1, require_equals = true, default_missing_value = "best-effort")]
+    wall: Option<Effort>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Effort {
+    #[value(hide = true)]
+    BestEffort,
+    Strict,
+}
+
+impl Walled {
+    /// That of a worker, which has one unless the machine cannot.
+    pub(super) fn of_worker(&self) -> Walls {
+        if self.wall == Some(Effort::Strict) { Walls::Strict } else { Walls::BestEffort }
+    }
+
+    /// Raises it, if it is asked for, around what the command needs. What does not hold is said.
+    pub(super) fn raise(&self, around: impl FnOnce() -> Result<Wall, WallError>) -> Result<(), Failure> {
+        let Some(effort) = self.wall else { return Ok(()) };
+        let raise = |wall: Wall| match effort {
+            Effort::Strict => wall.strict().raise(),
+            Effort::BestEffort => wall.raise(),
+        };
+        let report = around().and_then(raise).map_err(|error| Failure {
+            code: if matches!(error, WallError::Path { .. }) { USAGE } else { NO_SANDBOX },
+            why: error.to_string(),
+        })?;
+        if !report.is_whole() {
+            say(&report);
+        }
+        Ok(())
+    }
+}
