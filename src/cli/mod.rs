@@ -12,6 +12,8 @@ mod place;
 mod programs;
 mod run;
 mod sandbox;
+#[cfg(feature = "http")]
+mod serve;
 mod settings;
 mod shell;
 mod values;
@@ -49,6 +51,8 @@ enum Verb {
     Shell(Box<shell::Shell>),
     Sandbox(sandbox::Sandbox),
     Fs(fs::Fs),
+    #[cfg(feature = "http")]
+    Serve(Box<serve::Serve>),
     Programs(programs::Programs),
 }
 
@@ -67,6 +71,8 @@ pub(crate) fn main() -> ExitCode {
         Verb::Shell(shell) => shell.run(),
         Verb::Sandbox(sandbox) => sandbox.run(),
         Verb::Fs(fs) => fs.run(),
+        #[cfg(feature = "http")]
+        Verb::Serve(serve) => serve.run(),
         Verb::Programs(programs) => programs.run(),
     }
 }

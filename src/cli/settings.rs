@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use clap::Args;
+#[cfg(feature = "http")]
+use isopod::provider::{Config, HostAccess, HostMount};
 use isopod::vfs::Rules;
 use isopod::{BuildError, Limits, Runtime, Sandbox};
 
@@ -73,14 +75,8 @@ impl Settings {
     /// Makes it, with a bound for the output that is kept.
     pub(super) fn sandbox(&self, output: Option<u64>) -> Result<Sandbox, BuildError> {
         let mut limits = if self.hardened { Limits::hardened() } else { Limits::default() };
-        limits.wall = self.timeout.unwrap_or(limits.wall);
-        limits.fuel = self.fuel;
-        limits.processes = self.processes.unwrap_or(limits.processes);
+        self.limit(&mut limits);
         limits.output = output.unwrap_or(limits.output);
-        if let Some(memory) = self.memory {
-            limits.process_memory = memory;
-            limits.sandbox_memory = memory.saturating_mul(2);
-        }
         // One command: a pool would cost more than it gives.
         let mut builder = Sandbox::builder().runtime(Runtime::on_demand()?).limits(limits);
         for Mount { host, guest, read_only } in &self.dir {
@@ -106,6 +102,44 @@ impl Settings {
             builder = builder.cwd(cwd);
         }
         builder.build()
+    }
+
+    /// The same for sandboxes that last: what is said here goes before the configuration.
+    #[cfg(feature = "http")]
+    pub(super) fn over(&self, mut config: Config) -> Result<Config, String> {
+        if self.diff || self.commit || self.cwd.is_some() {
+            return Err("--diff, --commit and --cwd are for one command, not for sandboxes that last".to_owned());
+        }
+        let mounts = self.dir.iter().map(|mount| match mount.read_only {
+            true => (mount, HostAccess::ReadOnly),
+            false => (mount, HostAccess::ReadWrite),
+        });
+        for (Mount { host, guest, .. }, access) in mounts.chain(self.overlay.iter().map(|m| (m, HostAccess::Overlay))) {
+            if guest == "/workspace" {
+                let host = host.display();
+                return Err(format!("{host}: /workspace is a sandbox's own, say where: HOST:/GUEST"));
+            }
+            config.mounts.push(HostMount { host: host.clone(), guest: guest.clone(), access });
+        }
+        if self.hardened {
+            config.limits = Limits::hardened();
+        }
+        self.limit(&mut config.limits);
+        config.allow.extend(self.allow.iter().cloned());
+        config.env.extend(self.env.iter().cloned());
+        config.allow_programs = self.allow_programs.clone().or(config.allow_programs);
+        config.deny_programs = self.deny_programs.clone().or(config.deny_programs);
+        Ok(config)
+    }
+
+    fn limit(&self, limits: &mut Limits) {
+        limits.wall = self.timeout.unwrap_or(limits.wall);
+        limits.fuel = self.fuel.or(limits.fuel);
+        limits.processes = self.processes.unwrap_or(limits.processes);
+        if let Some(memory) = self.memory {
+            limits.process_memory = memory;
+            limits.sandbox_memory = memory.saturating_mul(2);
+        }
     }
 
     /// What to do with the changes of overlays.
