@@ -54,8 +54,12 @@ impl<T: DeserializeOwned> FromRequest<App> for Json<T> {
             return Err(ApiError::new(Kind::MediaType, "expected a body with Content-Type: application/json"));
         }
         let (bytes, room) = read(&parts.headers, body, app.settings.max_body, app).await?;
-        let value =
-            serde_json::from_slice(&bytes).map_err(|error| ApiError::new(Kind::BadRequest, error.to_string()))?;
+        // A list of values would do for an object to serde: nobody means that.
+        if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
+            return Err(ApiError::new(Kind::BadRequest, "expected a JSON object"));
+        }
+        let value = serde_json::from_slice(&bytes);
+        let value = value.map_err(|error| ApiError::new(Kind::BadRequest, error.to_string()))?;
         Ok(Json(value, room))
     }
 }

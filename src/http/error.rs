@@ -4,7 +4,9 @@ use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use utoipa::ToSchema;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
+use utoipa::{PartialSchema, ToSchema};
 
 use crate::backend::BackendError;
 use crate::error::Errno;
@@ -25,13 +27,12 @@ pub(super) struct ApiError {
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident, $word:literal, $status:ident;)*) => {
         /// Why, in a word that a program can act upon.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
         pub(super) enum Kind {
             $($(#[$doc])* #[serde(rename = $word)] $kind,)*
         }
 
         impl Kind {
-            #[cfg(test)]
             const ALL: &[(&str, StatusCode)] = &[$(($word, StatusCode::$status),)*];
 
             /// The status that goes with it.
@@ -114,6 +115,15 @@ kinds! {
     /// The sandbox's disk is full.
     NoSpace, "no_space", INSUFFICIENT_STORAGE;
 }
+
+impl PartialSchema for Kind {
+    fn schema() -> RefOr<Schema> {
+        let words = Kind::ALL.iter().map(|(word, _)| *word);
+        ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words)).into()
+    }
+}
+
+impl ToSchema for Kind {}
 
 /// What every refusal looks like.
 #[derive(Serialize, ToSchema)]

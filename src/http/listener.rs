@@ -21,6 +21,8 @@ const CONNECTIONS: usize = 1024;
 const HEAD_TIME: Duration = Duration::from_secs(60);
 /// Bytes of a head, and of what is read at once.
 const HEAD_BYTES: usize = 64 << 10;
+/// How long a client may take not a single byte of its answer.
+const PATIENCE: Duration = Duration::from_secs(30);
 /// How long to wait when the host has no more handles.
 const BREATH: Duration = Duration::from_millis(50);
 
@@ -63,7 +65,7 @@ pub(super) async fn serve<F: Future<Output = ()>>(
     drop(listener);
     tracing::info!(target: "isopod::http", connections = connections.len(), "stopping");
     tokio::select! {
-        () = graceful.shutdown() => {}
+        () = graceful.shutdown() => return 0,
         () = tokio::time::sleep(grace) => {}
         () = stop() => {}
     }
@@ -84,5 +86,5 @@ fn connect(
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
         .max_buf_size(HEAD_BYTES)
-        .serve_connection(TokioIo::new(Patient::new(stream)), TowerToHyperService::new(router))
+        .serve_connection(TokioIo::new(Patient::new(stream, PATIENCE)), TowerToHyperService::new(router))
 }

@@ -8,20 +8,19 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
-/// How long a client may take not a single byte.
-const PATIENCE: Duration = Duration::from_secs(30);
-
 /// A stream on which writing fails if nothing could be written for too long. hyper has time limits for what it reads; a
 /// client that does not read would keep its connection, and a place among the requests, for ever.
 pub(super) struct Patient<S> {
     stream: S,
+    patience: Duration,
     /// When it is too long; there is a wait only while there is something to write.
     deadline: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> Patient<S> {
-    pub(super) fn new(stream: S) -> Patient<S> {
-        Patient { stream, deadline: None }
+    /// A stream that waits so long for the other side to take a byte.
+    pub(super) fn new(stream: S, patience: Duration) -> Patient<S> {
+        Patient { stream, patience, deadline: None }
     }
 
     /// What came of writing: something, or a wait that may have been too long.
@@ -30,8 +29,8 @@ impl<S> Patient<S> {
             self.deadline = None;
             return written;
         }
-        let deadline =
-            self.deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(Instant::now() + PATIENCE)));
+        let end = Instant::now() + self.patience;
+        let deadline = self.deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(end)));
         ready!(deadline.as_mut().poll(cx));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
@@ -77,10 +76,10 @@ mod tests {
     use super::*;
     use tokio::io::AsyncWriteExt;
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn who_does_not_read_is_not_waited_for() {
         let (ours, _theirs) = tokio::io::duplex(16);
-        let mut patient = Patient::new(ours);
+        let mut patient = Patient::new(ours, Duration::from_millis(20));
         patient.write_all(&[0; 16]).await.unwrap();
         let error = patient.write_all(&[0; 16]).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);

@@ -11,6 +11,8 @@ mod cli_sandbox;
 mod command_line;
 mod execute;
 mod files;
+#[cfg(feature = "http")]
+mod http;
 mod interactive;
 mod leaks;
 mod limits;

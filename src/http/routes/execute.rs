@@ -91,6 +91,16 @@ pub(in crate::http) struct LimitHit {
     message: String,
 }
 
+/// What a stream is made of.
+#[derive(ToSchema)]
+#[allow(dead_code, reason = "it is described, and written by hand")]
+pub(in crate::http) struct Event {
+    /// `stdout`, `stderr`, or `exit`, which is the last.
+    event: String,
+    /// JSON: `{"text": …}` or `{"base64": …}`; at the end `{"exit_code": …, "timed_out": …, "limits": …, "wall_ms": …}`.
+    data: String,
+}
+
 impl Execute {
     /// What a backend is asked.
     pub(super) fn request(self) -> Result<ExecuteRequest> {
@@ -148,7 +158,7 @@ pub(in crate::http) async fn execute(
 /// Execute a command, and answer with events as it writes: `stdout`, `stderr`, and at last `exit`.
 #[utoipa::path(
     post, path = "/v1/sandboxes/{id}/stream", tag = "commands", params(("id" = String, Path)), request_body = Execute,
-    responses((status = 200, body = String, content_type = "text/event-stream"))
+    responses((status = 200, body = Event, content_type = "text/event-stream"))
 )]
 pub(in crate::http) async fn stream(
     State(app): State<App>,

@@ -7,7 +7,7 @@ use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::execute::{Execute, Executed, events};
+use super::execute::{Event, Execute, Executed, events};
 use crate::http::App;
 use crate::http::body::{Json, Named};
 use crate::http::error::Result;
@@ -116,7 +116,7 @@ pub(in crate::http) async fn execute(
 #[utoipa::path(
     post, path = "/v1/sandboxes/{id}/sessions/{session}/stream", tag = "sessions",
     params(("id" = String, Path), ("session" = String, Path)), request_body = Execute,
-    responses((status = 200, body = String, content_type = "text/event-stream"))
+    responses((status = 200, body = Event, content_type = "text/event-stream"))
 )]
 pub(in crate::http) async fn stream(
     State(app): State<App>,

@@ -47,7 +47,7 @@ pub(in crate::http) async fn save(State(app): State<App>, Named(id): Named<Strin
 /// Make a sandbox with the `/workspace` of a snapshot.
 #[utoipa::path(
     post, path = "/v1/sandboxes/load", tag = "sandboxes",
-    request_body(content = Vec<u8>, content_type = "application/zstd"), responses((status = 201, body = Sandbox))
+    request_body(content = Vec<u8>, content_type = "application/octet-stream"), responses((status = 201, body = Sandbox))
 )]
 pub(in crate::http) async fn load(State(app): State<App>, request: Request) -> Result<(StatusCode, Answer<Sandbox>)> {
     let (parts, body) = request.into_parts();
