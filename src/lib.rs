@@ -15,11 +15,13 @@
 //! ```
 //!
 //! # Layout
-//! `error`, `limits`, `path`, `units` ← `vfs` ← `kernel` ← `runtime` ← `sandbox` ← `backend` ← `provider` ← `wall` ← `worker`, `mcp` ←
-//! the command line: each knows only what stands to its left. ARCHITECTURE.md says more.
+//! `error`, `limits`, `path`, `units` ← `vfs` ← `kernel` ← `runtime` ← `sandbox` ← `backend` ← `provider` ← `wall` ← `worker`,
+//! `mcp`, `http` ← the command line: each knows only what stands to its left. ARCHITECTURE.md says more.
 
 pub mod backend;
 pub mod error;
+#[cfg(feature = "http")]
+pub mod http;
 pub mod kernel;
 pub mod limits;
 #[cfg(feature = "mcp")]

@@ -135,6 +135,16 @@ pub enum Cut {
 }
 
 impl Cut {
+    /// The word for it, in JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Cut::Count => "count",
+            Cut::Budget => "budget",
+            Cut::Unreadable => "unreadable",
+            Cut::Transport => "transport",
+        }
+    }
+
     /// Of two reasons the one that more time would not help.
     pub(super) fn or(self, other: Option<Cut>) -> Cut {
         match other {

@@ -170,7 +170,7 @@ pub struct Captured {
 }
 
 /// Keeps what a stream brings.
-pub(super) async fn collect(mut stream: Box<dyn OutputStream>, limit: u64) -> Result<Executed> {
+pub(crate) async fn collect(mut stream: Box<dyn OutputStream>, limit: u64) -> Result<Executed> {
     let mut transcript = Transcript::new(limit);
     while let Some(chunk) = stream.next().await {
         transcript.push(chunk.channel, &chunk.bytes);

@@ -77,6 +77,17 @@ impl SandboxBackend for Isopod {
     }
 
     async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>> {
+        Ok(Box::new(self.sandbox.stream(request)?))
+    }
+
+    async fn execute(&self, request: ExecuteRequest) -> Result<Executed> {
+        let limit = request.output.unwrap_or(self.sandbox.limits().output);
+        execute::collect(self.stream(request).await?, limit).await
+    }
+}
+
+impl From<ExecuteRequest> for Command {
+    fn from(request: ExecuteRequest) -> Command {
         let ExecuteRequest { command, timeout, cwd, env, stdin, output: _ } = request;
         let mut command = Command::shell(command);
         if !stdin.is_empty() {
@@ -88,26 +99,18 @@ impl SandboxBackend for Isopod {
         if let Some(cwd) = cwd {
             command = command.cwd(cwd);
         }
-        command = env.into_iter().fold(command, |command, (name, value)| command.env(name, value));
-        Ok(Box::new(Running(self.sandbox.stream(command)?)))
-    }
-
-    async fn execute(&self, request: ExecuteRequest) -> Result<Executed> {
-        let limit = request.output.unwrap_or(self.sandbox.limits().output);
-        execute::collect(self.stream(request).await?, limit).await
+        env.into_iter().fold(command, |command, (name, value)| command.env(name, value))
     }
 }
 
-struct Running(Execution);
-
 #[async_trait]
-impl OutputStream for Running {
+impl OutputStream for Execution {
     async fn next(&mut self) -> Option<Chunk> {
-        self.0.next().await
+        Execution::next(self).await
     }
 
     async fn finish(self: Box<Self>) -> Ending {
-        let outcome = self.0.finish().await;
+        let outcome = Execution::finish(*self).await;
         Ending {
             exit_code: outcome.exit_code,
             timed_out: outcome.timed_out,

@@ -47,7 +47,7 @@ mod directory;
 mod docker;
 mod error;
 mod exec_files;
-mod execute;
+pub(crate) mod execute;
 mod host_command;
 mod isopod;
 pub mod layer;

@@ -162,6 +162,8 @@ pub struct GrepRequest {
     pub include: Option<String>,
     /// Directories of these names are left out, unless one is the root of the search.
     pub skip: Vec<String>,
+    /// Files with more bytes are left out.
+    pub largest: Option<u64>,
     /// Lines before a match to answer with it.
     pub before: usize,
     /// Lines after a match to answer with it.
@@ -182,6 +184,7 @@ impl GrepRequest {
             path: path.into(),
             include: None,
             skip: vec![".git".to_owned()],
+            largest: None,
             before: 0,
             after: 0,
             most: bounds::GREP_MATCHES,

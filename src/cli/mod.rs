@@ -17,6 +17,8 @@ mod programs;
 mod remote;
 mod run;
 mod sandbox;
+#[cfg(feature = "http")]
+mod serve;
 mod settings;
 mod shell;
 mod values;
@@ -57,6 +59,8 @@ enum Verb {
     Fs(fs::Fs),
     #[cfg(feature = "mcp")]
     Mcp(Box<mcp::Mcp>),
+    #[cfg(feature = "http")]
+    Serve(Box<serve::Serve>),
     Programs(programs::Programs),
     Doctor(doctor::Doctor),
     #[command(hide = true)]
@@ -80,6 +84,8 @@ pub(crate) fn main() -> ExitCode {
         Verb::Fs(fs) => fs.run(),
         #[cfg(feature = "mcp")]
         Verb::Mcp(mcp) => mcp.run(),
+        #[cfg(feature = "http")]
+        Verb::Serve(serve) => serve.run(),
         Verb::Programs(programs) => programs.run(),
         Verb::Doctor(doctor) => doctor.run(),
         Verb::Worker(work) => work.run(),

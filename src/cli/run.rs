@@ -73,7 +73,9 @@ impl Run {
             return self.isolated();
         }
         // Before there are threads.
-        if let Err(Failure { code, why }) = self.walled.raise(|| Ok(self.settings.wall(self.at_end.ending() == Ending::Commit))) {
+        if let Err(Failure { code, why }) =
+            self.walled.raise(|| Ok(self.settings.wall(self.at_end.ending() == Ending::Commit)))
+        {
             return refuse(code, why);
         }
         match self.settings.has_mounts() {

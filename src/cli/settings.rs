@@ -66,30 +66,21 @@ impl Settings {
     /// What it may use, with a bound for the output that is kept.
     fn limits(&self, output: Option<u64>) -> Limits {
         let mut limits = if self.hardened { Limits::hardened() } else { Limits::default() };
-        limits.wall = self.timeout.unwrap_or(limits.wall);
-        limits.fuel = self.fuel;
-        limits.processes = self.processes.unwrap_or(limits.processes);
+        self.limit(&mut limits);
         limits.output = output.unwrap_or(limits.output);
-        if let Some(memory) = self.memory {
-            limits.process_memory = memory;
-            limits.sandbox_memory = memory.saturating_mul(2);
-        }
         limits
     }
 
     /// The same as a configuration, without overlays and the directory to start in.
     pub(super) fn config(&self, output: Option<u64>) -> Config {
-        let mut config = Config::new("");
-        config.limits = self.limits(output);
+        let mut config = self.configure(Config::new(""));
+        config.limits.output = output.unwrap_or(config.limits.output);
         config.mounts.extend(self.dir.iter().map(|Mount { host, guest, read_only }| HostMount {
             // The worker starts elsewhere.
             host: std::path::absolute(host).unwrap_or_else(|_| host.clone()),
             guest: guest.clone(),
-            access: if *read_only { HostAccess::ReadOnly } else { HostAccess::ReadWrite },
+            access: access(*read_only),
         }));
-        config.env.extend(self.env.iter().cloned());
-        (config.allow, config.allow_programs, config.deny_programs) =
-            (self.allow.clone(), self.allow_programs.clone(), self.deny_programs.clone());
         config
     }
 
@@ -148,6 +139,47 @@ impl Settings {
         })
     }
 
+    /// The same for sandboxes that last: what is said here goes before the configuration.
+    #[cfg(feature = "http")]
+    pub(super) fn over(&self, config: Config) -> Result<Config, String> {
+        if self.cwd.is_some() {
+            return Err("--cwd is for one command, not for sandboxes that last".to_owned());
+        }
+        let mut config = self.configure(config);
+        let mounts = self.dir.iter().map(|mount| (mount, access(mount.read_only)));
+        for (Mount { host, guest, .. }, access) in mounts.chain(self.overlay.iter().map(|m| (m, HostAccess::Overlay))) {
+            if guest == "/workspace" {
+                let host = host.display();
+                return Err(format!("{host}: /workspace is a sandbox's own, say where: HOST:/GUEST"));
+            }
+            config.mounts.push(HostMount { host: host.clone(), guest: guest.clone(), access });
+        }
+        Ok(config)
+    }
+
+    /// Limits, environment and permissions on top of a configuration.
+    fn configure(&self, mut config: Config) -> Config {
+        if self.hardened {
+            config.limits = Limits::hardened();
+        }
+        self.limit(&mut config.limits);
+        config.allow.extend(self.allow.iter().cloned());
+        config.env.extend(self.env.iter().cloned());
+        config.allow_programs = self.allow_programs.clone().or(config.allow_programs);
+        config.deny_programs = self.deny_programs.clone().or(config.deny_programs);
+        config
+    }
+
+    fn limit(&self, limits: &mut Limits) {
+        limits.wall = self.timeout.unwrap_or(limits.wall);
+        limits.fuel = self.fuel.or(limits.fuel);
+        limits.processes = self.processes.unwrap_or(limits.processes);
+        if let Some(memory) = self.memory {
+            limits.process_memory = memory;
+            limits.sandbox_memory = memory.saturating_mul(2);
+        }
+    }
+
     /// Whether anything of the host is in it.
     pub(super) fn has_mounts(&self) -> bool {
         !self.dir.is_empty() || self.has_overlays()
@@ -162,4 +194,8 @@ impl Settings {
     pub(super) fn timeout(&self) -> Option<Duration> {
         self.timeout
     }
+}
+
+fn access(is_read_only: bool) -> HostAccess {
+    if is_read_only { HostAccess::ReadOnly } else { HostAccess::ReadWrite }
 }

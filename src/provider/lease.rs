@@ -1,7 +1,7 @@
 //! A leased sandbox: the backend that a caller works with until the lease ends.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -10,13 +10,14 @@ use tokio::sync::watch;
 
 use super::transitions::Shared;
 use super::{Clock, ProviderError, SandboxId};
+use crate::backend::execute;
 use crate::backend::{
     Backend, BackendError, Content, EditRequest, Edited, Ending, ExecuteRequest, Executed, GlobRequest, Globbed,
     GrepRequest, Grepped, Isopod, Listed, Offload, Offloaded, OutputStream, ReadRequest, Result, SandboxBackend,
     Upload, WriteRequest, Written,
 };
 use crate::kernel::Channel;
-use crate::sandbox::Chunk;
+use crate::sandbox::{Chunk, Session};
 
 /// The exit code of a command that was killed.
 const KILLED: u8 = 137;
@@ -30,6 +31,8 @@ pub struct Lease {
     has_ended: watch::Sender<bool>,
     /// Output that somebody may have stopped to read: nothing but dropping it ends its command.
     streams: Mutex<Vec<Weak<Slot>>>,
+    /// Live shells, which end with the lease.
+    sessions: Mutex<Vec<Weak<Session>>>,
     largest_file: u64,
     activity: Arc<Activity>,
     /// Whoever has only this does not keep the provider.
@@ -84,6 +87,7 @@ impl Lease {
             backend: Mutex::new(Some(Arc::new(backend))),
             has_ended: watch::Sender::new(false),
             streams: Mutex::default(),
+            sessions: Mutex::default(),
             activity: Arc::new(Activity {
                 last_used: AtomicU64::new(clock.now()),
                 clock,
@@ -116,14 +120,33 @@ impl Lease {
 
     /// Ends the lease: what runs learns of it and stops, the rest is refused.
     pub(super) fn end(&self) {
-        let backend = self.backend.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let backend = lock(&self.backend).take();
         self.has_ended.send_replace(true);
         drop(backend);
     }
 
-    /// Ends the commands whose output nobody reads at the moment. Whoever does has heard that the lease has ended.
+    /// Starts a live shell in the sandbox. It ends with the lease, and while it is there the lease is used.
+    pub fn session(self: &Arc<Lease>) -> Result<LeasedSession> {
+        let backend = self.backend()?;
+        let session = Arc::new(backend.handle().session()?);
+        let running = self.activity.begin();
+        {
+            let mut sessions = lock(&self.sessions);
+            sessions.retain(|session| session.strong_count() > 0);
+            sessions.push(Arc::downgrade(&session));
+        }
+        // The lease may have ended before the session was noted down.
+        match *self.has_ended.borrow() {
+            true => Err(self.over()),
+            false => Ok(LeasedSession { session, lease: self.clone(), _running: running }),
+        }
+    }
+
+    /// Ends the commands whose output nobody reads at the moment, and the live shells. Whoever does has heard that the
+    /// lease has ended.
     pub(super) fn drop_streams(&self) {
-        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        lock(&self.sessions).iter().filter_map(Weak::upgrade).for_each(|session| session.end());
+        let mut streams = lock(&self.streams);
         streams.retain(|stream| match stream.upgrade() {
             Some(slot) => slot.try_lock().map(|mut stream| stream.take()).is_err(),
             None => false,
@@ -134,14 +157,33 @@ impl Lease {
     where
         F: Future<Output = Result<T>>,
     {
-        let backend = self.backend.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let backend = backend.ok_or_else(|| self.over())?;
+        let backend = self.backend()?;
         let _running = self.activity.begin();
         tokio::select! {
             biased;
             () = self.ended() => Err(self.over()),
             answer = work(backend) => answer,
         }
+    }
+
+    fn backend(&self) -> Result<Arc<Isopod>> {
+        lock(&self.backend).clone().ok_or_else(|| self.over())
+    }
+
+    /// Output that is taken away when the lease ends.
+    fn lend(&self, output: Output) -> Result<Box<dyn OutputStream>> {
+        let slot = Arc::new(tokio::sync::Mutex::new(Some(output)));
+        {
+            let mut streams = lock(&self.streams);
+            streams.retain(|stream| stream.strong_count() > 0);
+            streams.push(Arc::downgrade(&slot));
+        }
+        // The lease may have ended before the stream was noted down.
+        let has_ended = self.has_ended.subscribe();
+        if *has_ended.borrow() {
+            return Err(self.over());
+        }
+        Ok(Box::new(LeasedStream { slot, has_ended, over: Some(self.over()), _running: self.activity.begin() }))
     }
 
     async fn ended(&self) {
@@ -231,18 +273,7 @@ impl SandboxBackend for Lease {
         let work = |backend: Arc<Isopod>| async move {
             Ok(Output { stream: backend.stream(request).await?, _backend: backend })
         };
-        let slot = Arc::new(tokio::sync::Mutex::new(Some(self.run(work).await?)));
-        {
-            let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
-            streams.retain(|stream| stream.strong_count() > 0);
-            streams.push(Arc::downgrade(&slot));
-        }
-        // The lease may have ended before the stream was noted down.
-        let has_ended = self.has_ended.subscribe();
-        if *has_ended.borrow() {
-            return Err(self.over());
-        }
-        Ok(Box::new(LeasedStream { slot, has_ended, over: Some(self.over()), _running: self.activity.begin() }))
+        self.lend(self.run(work).await?)
     }
 
     async fn execute(&self, request: ExecuteRequest) -> Result<Executed> {
@@ -251,6 +282,50 @@ impl SandboxBackend for Lease {
 
     async fn execute_with_offload(&self, request: ExecuteRequest, offload: Offload) -> Result<Offloaded> {
         self.run(|backend| async move { backend.execute_with_offload(request, offload).await }).await
+    }
+}
+
+/// A live shell of a leased sandbox, until one of them ends. Calls take turns.
+pub struct LeasedSession {
+    session: Arc<Session>,
+    lease: Arc<Lease>,
+    _running: Running,
+}
+
+impl LeasedSession {
+    /// Starts a command in the shell, after those that came before, whose output comes piece by piece. Dropping the stream
+    /// interrupts the command; the shell goes on.
+    pub async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>> {
+        let work = |backend: Arc<Isopod>| async move {
+            Ok(Output { stream: Box::new(self.session.stream(request).await?), _backend: backend })
+        };
+        self.lease.lend(self.lease.run(work).await?)
+    }
+
+    /// Executes a command in the shell and keeps its output, as [`SandboxBackend::execute`] does.
+    pub async fn execute(&self, request: ExecuteRequest) -> Result<Executed> {
+        let limit = request.output.unwrap_or(self.lease.backend()?.handle().limits().output);
+        execute::collect(self.stream(request).await?, limit).await
+    }
+
+    /// Interrupts the command that runs, as the keyboard of a terminal would.
+    pub fn interrupt(&self) {
+        self.session.interrupt();
+    }
+
+    /// The shell's working directory, if it lives.
+    pub fn cwd(&self) -> Option<String> {
+        self.session.cwd()
+    }
+
+    /// Whether the shell still lives.
+    pub fn is_open(&self) -> bool {
+        self.session.is_open()
+    }
+
+    /// Ends the shell with all that runs in it, and waits until that has gone.
+    pub async fn close(&self) {
+        self.session.close().await;
     }
 }
 
@@ -290,4 +365,9 @@ impl OutputStream for LeasedStream {
             ending = stream.finish() => ending,
         }
     }
+}
+
+/// What these mutexes guard is whole at all times, whoever panicked.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

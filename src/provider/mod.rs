@@ -100,7 +100,7 @@ pub use clock::Clock;
 pub use config::{Config, ConfigError, HostAccess, HostMount};
 pub use error::{ProviderError, Result};
 pub use id::SandboxId;
-pub use lease::Lease;
+pub use lease::{Lease, LeasedSession};
 pub use record::{Info, Listing, Metadata, State};
 
 use crate::runtime::Runtime;
@@ -151,6 +151,11 @@ impl Provider {
     pub async fn acquire_with(&self, thread: &str, user: Option<&str>, metadata: Metadata) -> Result<SandboxId> {
         let owner = Owner::new(thread, user)?;
         self.lease(owner.id(), Want::Thread(owner, metadata)).await
+    }
+
+    /// The id of a thread's sandbox, whether there is one or not.
+    pub fn id_of(thread: &str, user: Option<&str>) -> Result<SandboxId> {
+        Ok(Owner::new(thread, user)?.id())
     }
 
     /// The sandbox that is leased here under this id.

@@ -117,6 +117,15 @@ impl Session {
         self.0.session.gone().await;
     }
 
+    /// Ends the session, without waiting for it to be gone. While a call is on its way the shell is that call's; whoever
+    /// drops the call may ask again.
+    pub(crate) fn end(&self) {
+        self.0.session.close();
+        if let Ok(mut shell) = self.0.shell.try_lock() {
+            drop(shell.take());
+        }
+    }
+
     /// Waits for its turn, and gives the shell the command.
     async fn begin(&self, command: Command, [stdout, stderr]: [Arc<OpenFile>; 2]) -> Result<Call, ExecuteError> {
         let timeout = execution::timeout(command.timeout, &self.0.limits)?;

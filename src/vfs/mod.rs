@@ -111,6 +111,18 @@ pub enum Kind {
     Pipe,
 }
 
+impl Kind {
+    /// The word for it, in JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Kind::File => "file",
+            Kind::Directory => "directory",
+            Kind::Symlink => "symlink",
+            Kind::Device | Kind::Pipe => "special",
+        }
+    }
+}
+
 /// What `stat` tells about a file. Times are nanoseconds since 1970; what is earlier shows as 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stat {

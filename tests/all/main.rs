@@ -12,6 +12,8 @@ mod command_line;
 mod doctor;
 mod execute;
 mod files;
+#[cfg(feature = "http")]
+mod http;
 mod interactive;
 mod leaks;
 mod limits;

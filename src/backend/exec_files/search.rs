@@ -152,6 +152,9 @@ fn grep(request: &GrepRequest, recursive: bool) -> Result<String> {
     if request.pattern.len() > bounds::PATTERN_BYTES || request.pattern.contains('\0') {
         return Err(BackendError::pattern(&request.pattern, PatternFault::TooBroad));
     }
+    if request.largest.is_some() {
+        return Err(BackendError::Unsupported("a search that leaves large files out, by shell commands".to_owned()));
+    }
     if !request.literal {
         check(&request.pattern)?;
     }

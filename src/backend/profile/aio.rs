@@ -1,17 +1,14 @@
 //! The AIO sandbox's HTTP interface, which DeerFlow speaks without any code of ours: bodies of requests and answers.
-//!
-//! `max_file_size` of a search is not here: a caller that sets it is to be refused, not ignored.
 
 use std::time::Duration;
 
 use serde::Serialize;
 
-use super::super::exec_files::decode;
 use super::super::{
     BackendError, Content, ExecuteRequest, Executed, GlobRequest, Globbed, GrepRequest, Grepped, PatternFault, ReadAs,
     ReadRequest, Result, WriteMode, WriteRequest, bounds,
 };
-use super::lossy;
+use super::{from_base64, lossy};
 use crate::vfs::Kind;
 
 /// Every answer in JSON.
@@ -39,6 +36,7 @@ pub struct ShellExec {
 #[allow(missing_docs, reason = "the interface's own names")]
 pub struct BashExec {
     pub session_id: String,
+    pub command_id: String,
     pub command: String,
     pub status: &'static str,
     pub stdout: String,
@@ -138,6 +136,8 @@ pub fn shell_exec(session: &str, command: &str, executed: &Executed) -> ShellExe
 pub fn bash_exec(session: &str, command: &str, executed: &Executed) -> BashExec {
     BashExec {
         session_id: session.to_owned(),
+        // A command has gone when it is answered: nobody can ask for it by an id.
+        command_id: session.to_owned(),
         command: command.to_owned(),
         status: status(executed),
         stdout: lossy(&executed.stdout()),
@@ -172,8 +172,9 @@ pub fn file_read(file: &str, answer: Result<Content>) -> Result<FileRead> {
 pub fn write_request(file: &str, content: &str, encoding: &str, append: bool) -> Result<WriteRequest> {
     let bytes = match encoding {
         "utf-8" => content.as_bytes().to_vec(),
-        "base64" => decode(content.as_bytes())
-            .ok_or_else(|| BackendError::Unsupported("content that is not base64".to_owned()))?,
+        "base64" => {
+            from_base64(content).ok_or_else(|| BackendError::Unsupported("content that is not base64".to_owned()))?
+        }
         other => return Err(BackendError::Unsupported(format!("the encoding {other:?}"))),
     };
     let mode = if append { WriteMode::Append } else { WriteMode::Replace };

@@ -8,7 +8,7 @@ pub mod artisan;
 pub mod deepagents;
 pub mod deerflow;
 
-use super::exec_files::encode;
+use super::exec_files::{decode, encode};
 
 /// Bytes as text in which what is not UTF-8 shows as U+FFFD.
 fn lossy(bytes: &[u8]) -> String {
@@ -18,6 +18,11 @@ fn lossy(bytes: &[u8]) -> String {
 /// Bytes as base64 in one line.
 pub fn base64(bytes: &[u8]) -> String {
     encode(bytes, 0)
+}
+
+/// What base64 stands for, if it is base64.
+pub fn from_base64(text: &str) -> Option<Vec<u8>> {
+    decode(text.as_bytes())
 }
 
 /// Seconds since 1970 as ISO 8601 in UTC.

@@ -91,6 +91,7 @@ struct Search {
     matches: Vec<GrepMatch>,
     bytes: usize,
     most: usize,
+    largest: u64,
     before: usize,
     after: usize,
     cut: Option<Cut>,
@@ -109,12 +110,16 @@ impl Search {
             .bom_sniffing(false)
             .build();
         let (matcher, matches) = (matcher(request)?, Vec::new());
-        Ok(Search { matcher, searcher, matches, bytes: 0, most: request.most, before, after, cut: None })
+        let largest = request.largest.unwrap_or(u64::MAX);
+        Ok(Search { matcher, searcher, matches, bytes: 0, most: request.most, largest, before, after, cut: None })
     }
 
     /// Searches a file. An error is one of reading it.
     fn file(&mut self, file: &Arc<dyn File>, path: &dyn Fn() -> String, stop: &Stop) -> io::Result<()> {
-        let Search { matcher, searcher, matches, bytes, most, before, after, cut } = self;
+        let Search { matcher, searcher, matches, bytes, most, largest, before, after, cut } = self;
+        if *largest < u64::MAX && file.stat().map_err(io::Error::other)?.size > *largest {
+            return Ok(());
+        }
         let (first, recent) = (matches.len(), Vec::new());
         let (most, before, after) = (*most, *before, *after);
         let sink = Lines { path, matches, first, bytes, most, before, after, cut, recent };

@@ -2,11 +2,10 @@
 
 use clap::Args;
 use isopod::backend::profile::base64;
-use isopod::backend::{Backend, Content, Page, ReadRequest};
+use isopod::backend::{Backend, Content, Cut, Page, ReadRequest};
 use isopod::vfs::Kind;
 use serde_json::{Value, json};
 
-use super::{kind, reason};
 use crate::cli::answer::{Answer, Failure};
 
 /// List a directory: a name a line, a directory's with `/`
@@ -31,12 +30,12 @@ impl Ls {
             entries.push(json!({
                 "name": entry.name,
                 "path": entry.path,
-                "kind": kind(entry.kind),
+                "kind": entry.kind.word(),
                 "size": entry.size,
                 "modified_ms": entry.modified / 1_000_000,
             }));
         }
-        let cut = reason(listed.cut);
+        let cut = listed.cut.map(Cut::word);
         Ok(Answer::new(text, json!({ "entries": entries, "cut": cut })).cut(cut))
     }
 }

@@ -8,8 +8,7 @@ mod transfer;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use isopod::backend::{Backend, Cut};
-use isopod::vfs::Kind;
+use isopod::backend::Backend;
 
 use super::answer::{Answer, Failure, show};
 use super::block_on_host;
@@ -82,23 +81,4 @@ impl Verb {
             Verb::Download(download) => download.run(backend).await,
         }
     }
-}
-
-fn kind(kind: Kind) -> &'static str {
-    match kind {
-        Kind::File => "file",
-        Kind::Directory => "directory",
-        Kind::Symlink => "symlink",
-        Kind::Device | Kind::Pipe => "special",
-    }
-}
-
-/// Why an answer is not all there is.
-fn reason(cut: Option<Cut>) -> Option<&'static str> {
-    Some(match cut? {
-        Cut::Count => "count",
-        Cut::Unreadable => "unreadable",
-        Cut::Transport => "transport",
-        _ => "budget",
-    })
 }

@@ -3,10 +3,9 @@
 use std::fmt::Write as _;
 
 use clap::Args;
-use isopod::backend::{Backend, GlobRequest, GrepRequest};
+use isopod::backend::{Backend, Cut, GlobRequest, GrepRequest};
 use serde_json::json;
 
-use super::{kind, reason};
 use crate::cli::REFUSED;
 use crate::cli::answer::{Answer, Failure};
 
@@ -52,12 +51,12 @@ impl Glob {
             text.push('\n');
             matches.push(json!({
                 "path": found.path,
-                "kind": kind(found.kind),
+                "kind": found.kind.word(),
                 "size": found.size,
                 "modified_ms": found.modified / 1_000_000,
             }));
         }
-        let cut = reason(globbed.cut);
+        let cut = globbed.cut.map(Cut::word);
         Ok(Answer::new(text, json!({ "matches": matches, "cut": cut })).cut(cut))
     }
 }
@@ -130,7 +129,7 @@ impl Grep {
                 "after": found.after,
             }));
         }
-        let (cut, code) = (reason(grepped.cut), if matches.is_empty() { REFUSED } else { 0 });
+        let (cut, code) = (grepped.cut.map(Cut::word), if matches.is_empty() { REFUSED } else { 0 });
         let answer = Answer::new(text, json!({ "matches": matches, "cut": cut })).cut(cut);
         Ok(Answer { code, ..answer })
     }

@@ -1,0 +1,56 @@
+//! How many requests are in work, and for how long.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use hyper::body::{Frame, SizeHint};
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::App;
+use super::error::{ApiError, Kind};
+
+/// What is answered however much there is to do.
+const ALWAYS: [&str; 2] = ["/health", "/metrics"];
+
+/// Lets a request in if there is room, and ends it when its time is over.
+pub(super) async fn admit(State(app): State<App>, request: Request, next: Next) -> Result<Response, ApiError> {
+    if ALWAYS.contains(&request.uri().path()) {
+        return Ok(next.run(request).await);
+    }
+    let Ok(permit) = app.admission.clone().try_acquire_owned() else {
+        let message = format!("{} requests are in work: try again", app.settings.max_requests);
+        return Err(ApiError::new(Kind::Overloaded, message));
+    };
+    match tokio::time::timeout(app.request_timeout, next.run(request)).await {
+        // A stream is in work until its end.
+        Ok(response) => Ok(response.map(|body| Body::new(Admitted { body, _permit: permit }))),
+        Err(_) => Err(ApiError::new(Kind::TimedOut, "the request took too long")),
+    }
+}
+
+/// A body that has its request's permit until it is sent, or nobody wants it any more.
+struct Admitted {
+    body: Body,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl HttpBody for Admitted {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

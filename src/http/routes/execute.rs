@@ -1,0 +1,263 @@
+//! Commands: answered when they have ended, or as they write.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::Json as Answer;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tokio::sync::mpsc;
+use utoipa::ToSchema;
+
+use super::Encoding;
+use crate::backend::{self, Ending, ExecuteRequest, OutputStream, SandboxBackend, profile};
+use crate::http::App;
+use crate::http::body::{Json, Named};
+use crate::http::error::{ApiError, Kind, Result};
+use crate::kernel::Channel;
+use crate::limits::{Exceeded, Limit};
+
+/// The most output that a caller may ask for: it is in memory twice, as bytes and as JSON.
+const OUTPUT_BYTES: u64 = 16 << 20;
+/// Events on their way to a client. Its connection holds more; these are pieces of up to 64 KiB.
+const EVENTS: usize = 4;
+/// How often a client hears something although there is nothing to say, so that whatever stands between does not give up.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// A command line for the sandbox's shell.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::http) struct Execute {
+    /// The line.
+    command: String,
+    /// Wall clock, instead of the sandbox's own. Then the exit code is 124.
+    #[schema(minimum = 1)]
+    timeout_ms: Option<u64>,
+    /// The directory to start in, instead of `/workspace`.
+    cwd: Option<String>,
+    /// Variables beside or instead of the sandbox's own.
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    /// What it reads.
+    #[serde(default)]
+    stdin: String,
+    /// How `stdin` is written.
+    #[serde(default)]
+    stdin_encoding: Encoding,
+    /// Bytes of output to answer with, instead of the sandbox's own limit; at most 16 MiB. Not for a stream, which has all
+    /// of it.
+    #[schema(maximum = 16777216)]
+    output_bytes: Option<u64>,
+}
+
+/// What became of a command.
+#[derive(Serialize, ToSchema)]
+pub(in crate::http) struct Executed {
+    /// 128 and the signal's number if it was killed, 124 if its time was over.
+    exit_code: u8,
+    /// Standard output.
+    stdout: String,
+    /// Standard error.
+    stderr: String,
+    /// Both, in the order of writing.
+    output: String,
+    /// How the three above are written: base64 if one of them is not UTF-8.
+    encoding: Encoding,
+    /// Whether something was left out of the middle because there was too much.
+    truncated: bool,
+    /// Whether its time was over.
+    timed_out: bool,
+    /// The limits that it ran into.
+    limits: Vec<LimitHit>,
+    /// From start to end, in milliseconds.
+    wall_ms: f64,
+}
+
+/// A limit that a command ran into.
+#[derive(Serialize, ToSchema)]
+pub(in crate::http) struct LimitHit {
+    /// Its name.
+    #[schema(value_type = String)]
+    limit: Limit,
+    /// How much was allowed: milliseconds, instructions, bytes or a count.
+    value: u64,
+    /// The same in a sentence.
+    message: String,
+}
+
+/// What a stream is made of.
+#[derive(ToSchema)]
+#[allow(dead_code, reason = "it is described, and written by hand")]
+pub(in crate::http) struct Event {
+    /// `stdout`, `stderr`, or `exit`, which is the last.
+    event: String,
+    /// JSON: `{"text": …}` or `{"base64": …}`; at the end `{"exit_code": …, "timed_out": …, "limits": …, "wall_ms": …}`.
+    data: String,
+}
+
+impl Execute {
+    /// What a backend is asked.
+    pub(super) fn request(self) -> Result<ExecuteRequest> {
+        if self.output_bytes.is_some_and(|bytes| bytes > OUTPUT_BYTES) {
+            return Err(ApiError::new(Kind::Limit, format!("output_bytes: at most {OUTPUT_BYTES}")));
+        }
+        let mut request = ExecuteRequest::new(self.command);
+        request.timeout = self.timeout_ms.map(Duration::from_millis);
+        request.cwd = self.cwd;
+        request.env = self.env.into_iter().collect();
+        request.stdin = self.stdin_encoding.read(self.stdin)?.into();
+        request.output = self.output_bytes;
+        Ok(request)
+    }
+}
+
+impl From<backend::Executed> for Executed {
+    fn from(executed: backend::Executed) -> Executed {
+        let (stdout, stderr, output) = (executed.stdout(), executed.stderr(), executed.output());
+        let encoding = Encoding::of(&[&stdout, &stderr, &output]);
+        Executed {
+            exit_code: executed.exit_code(),
+            truncated: executed.is_truncated(),
+            timed_out: executed.ending.timed_out,
+            limits: hits(&executed.ending.limits),
+            wall_ms: executed.ending.wall.as_secs_f64() * 1e3,
+            stdout: encoding.write(stdout),
+            stderr: encoding.write(stderr),
+            output: encoding.write(output),
+            encoding,
+        }
+    }
+}
+
+fn hits(limits: &[Exceeded]) -> Vec<LimitHit> {
+    let hit = |hit: &Exceeded| LimitHit { limit: hit.kind, value: hit.value, message: hit.to_string() };
+    limits.iter().map(hit).collect()
+}
+
+/// Execute a command, and answer when it has ended.
+#[utoipa::path(
+    post, path = "/v1/sandboxes/{id}/execute", tag = "commands", params(("id" = String, Path)), request_body = Execute,
+    responses((status = 200, body = Executed))
+)]
+pub(in crate::http) async fn execute(
+    State(app): State<App>,
+    Named(id): Named<String>,
+    Json(body, _): Json<Execute>,
+) -> Result<Answer<Executed>> {
+    let request = body.request()?;
+    let lease = app.lease(id.parse()?).await?;
+    Ok(Answer(lease.execute(request).await?.into()))
+}
+
+/// Execute a command, and answer with events as it writes: `stdout`, `stderr`, and at last `exit`.
+#[utoipa::path(
+    post, path = "/v1/sandboxes/{id}/stream", tag = "commands", params(("id" = String, Path)), request_body = Execute,
+    responses((status = 200, body = Event, content_type = "text/event-stream"))
+)]
+pub(in crate::http) async fn stream(
+    State(app): State<App>,
+    Named(id): Named<String>,
+    Json(body, _): Json<Execute>,
+) -> Result<Response> {
+    let request = body.request()?;
+    let lease = app.lease(id.parse()?).await?;
+    Ok(events(lease.stream(request).await?, app.request_timeout))
+}
+
+/// The events of a command. A task of its own brings them to the connection, so that neither the clock nor the end of the
+/// client waits for the connection to take more.
+pub(super) fn events(stream: Box<dyn OutputStream>, time: Duration) -> Response {
+    let (to, from) = mpsc::channel(EVENTS);
+    tokio::spawn(async move {
+        tokio::select! {
+            // The client has gone, or does not read: dropping the stream ends the command.
+            () = to.closed() => {}
+            () = tokio::time::sleep(time) => {}
+            () = pump(stream, &to) => {}
+        }
+    });
+    let body = futures::stream::unfold(from, |mut from: mpsc::Receiver<Bytes>| async move {
+        from.recv().await.map(|event| (Ok::<_, Infallible>(event), from))
+    });
+    let headers = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")];
+    (headers, Body::from_stream(body)).into_response()
+}
+
+async fn pump(mut stream: Box<dyn OutputStream>, to: &mpsc::Sender<Bytes>) {
+    let mut outputs = [("stdout", Characters::default()), ("stderr", Characters::default())];
+    loop {
+        match tokio::time::timeout(KEEP_ALIVE, stream.next()).await {
+            Err(_) => drop(to.send(Bytes::from_static(b": nothing yet\n\n")).await),
+            Ok(Some(chunk)) => {
+                let (name, characters) = &mut outputs[usize::from(chunk.channel == Channel::Stderr)];
+                send(to, name, characters.push(&chunk.bytes)).await;
+            }
+            Ok(None) => break,
+        }
+    }
+    for (name, characters) in outputs {
+        send(to, name, characters.rest).await;
+    }
+    let Ending { exit_code, timed_out, limits, wall } = stream.finish().await;
+    let (limits, wall_ms) = (hits(&limits), wall.as_secs_f64() * 1e3);
+    let data = json!({ "exit_code": exit_code, "timed_out": timed_out, "limits": limits, "wall_ms": wall_ms });
+    let _ = to.send(Bytes::from(format!("event: exit\ndata: {data}\n\n"))).await;
+}
+
+async fn send(to: &mpsc::Sender<Bytes>, name: &str, bytes: Vec<u8>) {
+    if bytes.is_empty() {
+        return;
+    }
+    let data = match String::from_utf8(bytes) {
+        Ok(text) => json!({ "text": text }),
+        Err(error) => json!({ "base64": profile::base64(error.as_bytes()) }),
+    };
+    // If nobody is there to take it, the whole pump is about to end.
+    let _ = to.send(Bytes::from(format!("event: {name}\ndata: {data}\n\n"))).await;
+}
+
+/// Bytes that come in pieces, cut where characters end.
+#[derive(Default)]
+struct Characters {
+    /// The start of a character whose rest is in the next piece.
+    rest: Vec<u8>,
+}
+
+impl Characters {
+    fn push(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut all = std::mem::take(&mut self.rest);
+        all.extend_from_slice(bytes);
+        if let Err(error) = std::str::from_utf8(&all)
+            && error.error_len().is_none()
+        {
+            self.rest = all.split_off(error.valid_up_to());
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_character_in_two_pieces_is_one_character() {
+        let text = "é✓𝄞".as_bytes();
+        for at in 0..=text.len() {
+            let mut characters = Characters::default();
+            let pieces = [characters.push(&text[..at]), characters.push(&text[at..]), characters.rest];
+            assert!(pieces.iter().all(|piece| std::str::from_utf8(piece).is_ok()), "{at}");
+            assert_eq!(pieces.concat(), text);
+        }
+        let mut characters = Characters::default();
+        assert_eq!(characters.push(b"\xff\xc3"), b"\xff\xc3");
+        assert_eq!(characters.push(b"a\xc3"), b"a");
+        assert_eq!(characters.rest, b"\xc3");
+    }
+}

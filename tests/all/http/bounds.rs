@@ -1,0 +1,189 @@
+//! How much, how many, how long; and the end.
+
+use std::io::{Read, Write};
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use serde_json::json;
+
+use super::client::{Server, read_reply};
+
+const TEN_GIGABYTES: u64 = 10_000_000_000;
+
+#[test]
+fn a_body_that_is_too_large_is_413_before_it_is_there() {
+    let server = Server::start(&["--max-body", "64K"]);
+    let at = server.sandbox();
+    let json = "Content-Type: application/json";
+    let length = format!("Content-Length: {TEN_GIGABYTES}");
+    let routes = [
+        ("POST", format!("{at}/execute")),
+        ("POST", format!("{at}/files/write")),
+        ("PUT", format!("{at}/files/content?path=x")),
+        ("POST", "/v1/sandboxes/load".to_owned()),
+    ];
+    for (method, path) in &routes {
+        let mut stream = server.connect();
+        server.send(&mut stream, method, path, &[json, &length]);
+        stream.write_all(b"{").unwrap();
+        read_reply(stream).refuses(413, "too_large");
+    }
+    // In chunks, nobody knows before: it ends where the limit is.
+    let mut stream = server.connect();
+    server.send(&mut stream, "POST", &routes[0].1, &[json, "Transfer-Encoding: chunked"]);
+    let (chunk, mut sent) = (format!("1000\r\n{}\r\n", "x".repeat(0x1000)), 0_u64);
+    while sent < TEN_GIGABYTES && stream.write_all(chunk.as_bytes()).is_ok() {
+        sent += 0x1000;
+    }
+    assert!(sent < 16 << 20, "{sent} bytes were taken");
+    // What was under way when the server closed may reset the connection, so that the answer is lost to this client; one
+    // that stops in time has it.
+    let mut stream = server.connect();
+    server.send(&mut stream, "POST", &routes[0].1, &[json, "Transfer-Encoding: chunked"]);
+    for _ in 0..17 {
+        stream.write_all(chunk.as_bytes()).unwrap();
+    }
+    read_reply(stream).refuses(413, "too_large");
+    // At the limit all is well.
+    let body = json!({ "path": "f", "content": "x".repeat(60_000) });
+    server.post(&format!("{at}/files/write"), &body).is(200);
+}
+
+#[test]
+fn one_request_more_than_there_may_be_is_503_and_told_when_to_come_back() {
+    let server = Server::start(&["--max-requests", "1"]);
+    let at = server.sandbox();
+    let mut busy = server.connect();
+    let body = json!({ "command": "echo > started; while [ ! -e go ]; do sleep 0.01; done; echo went" }).to_string();
+    let length = format!("Content-Length: {}", body.len());
+    server.send(&mut busy, "POST", &format!("{at}/execute"), &["Content-Type: application/json", &length]);
+    busy.write_all(body.as_bytes()).unwrap();
+    until(|| server.file(&at, "started").exists());
+    let refused = server.get("/v1/sandboxes").refuses(503, "overloaded");
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    server.get("/health").is(200);
+    server.get("/metrics").is(200);
+    std::fs::write(server.file(&at, "go"), "").unwrap();
+    assert_eq!(read_reply(busy).is(200).json()["stdout"], "went\n");
+    server.get("/v1/sandboxes").is(200);
+}
+
+#[test]
+fn a_request_that_takes_too_long_is_504_and_its_command_has_gone() {
+    let server = Server::start(&["--request-timeout", "3s"]);
+    let at = server.sandbox();
+    let began = Instant::now();
+    server.post(&format!("{at}/execute"), &json!({ "command": BEAT })).refuses(504, "timed_out");
+    assert!(began.elapsed() < Duration::from_secs(10));
+    stops(&server, &at, Instant::now());
+    // A stream has begun to answer: it ends without its last event.
+    let events = server.post(&format!("{at}/stream"), &json!({ "command": "echo a; sleep 20" })).is(200).text();
+    assert_eq!(events, "event: stdout\ndata: {\"text\":\"a\\n\"}\n\n");
+}
+
+/// Writes to a file of the host as long as it lives.
+const BEAT: &str = "while :; do echo >> beat; sleep 0.01; done";
+
+/// Waits until the beat stops, and says how long that took.
+fn stops(server: &Server, at: &str, since: Instant) {
+    let size = || std::fs::metadata(server.file(at, "beat")).map_or(0, |stat| stat.len());
+    let (mut last, mut changed) = (size(), since);
+    // Alive, it would beat a hundred times a second; this machine may be busy.
+    while changed.elapsed() < Duration::from_millis(500) {
+        std::thread::sleep(Duration::from_millis(5));
+        if size() != last {
+            (last, changed) = (size(), Instant::now());
+        }
+        assert!(since.elapsed() < Duration::from_secs(20), "it does not stop");
+    }
+    let took = changed - since;
+    println!("stopped after {took:?}");
+    assert!(took < Duration::from_secs(1), "it took {took:?}");
+}
+
+fn until(is_so: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < Duration::from_secs(30), "it does not come");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn who_disconnects_stops_their_command_within_a_second() {
+    let server = Server::start(&[]);
+    let at = server.sandbox();
+    server.post(&format!("{at}/sessions"), &json!({ "id": "s" })).is(201);
+    for route in ["execute", "stream", "sessions/s/execute", "sessions/s/stream"] {
+        let _ = std::fs::remove_file(server.file(&at, "beat"));
+        let body = json!({ "command": BEAT }).to_string();
+        let length = format!("Content-Length: {}", body.len());
+        let mut stream = server.connect();
+        server.send(&mut stream, "POST", &format!("{at}/{route}"), &["Content-Type: application/json", &length]);
+        stream.write_all(body.as_bytes()).unwrap();
+        until(|| server.file(&at, "beat").exists());
+        drop(stream);
+        stops(&server, &at, Instant::now());
+    }
+    // The session has lost a command, not its life.
+    let answer = server.post(&format!("{at}/sessions/s/execute"), &json!({ "command": "echo alive" })).is(200);
+    assert_eq!(answer.json()["stdout"], "alive\n");
+}
+
+#[test]
+fn a_client_that_does_not_read_does_not_stop_the_clock() {
+    let server = Server::start(&["--timeout", "1s"]);
+    let at = server.sandbox();
+    let body = json!({ "command": "yes >&2 & while :; do echo >> beat; sleep 0.01; done" }).to_string();
+    let length = format!("Content-Length: {}", body.len());
+    let mut stream = server.connect();
+    server.send(&mut stream, "POST", &format!("{at}/stream"), &["Content-Type: application/json", &length]);
+    stream.write_all(body.as_bytes()).unwrap();
+    until(|| server.file(&at, "beat").exists());
+    // From here on, its second is running; nobody reads.
+    std::thread::sleep(Duration::from_secs(1));
+    stops(&server, &at, Instant::now());
+    let mut some = [0; 100];
+    stream.read_exact(&mut some).unwrap();
+}
+
+#[test]
+fn at_the_end_requests_in_work_are_finished_and_no_new_ones_taken() {
+    let server = Server::start(&[]);
+    let at = server.sandbox();
+    let body = json!({ "command": "echo > started; while [ ! -e go ]; do sleep 0.01; done; echo went" }).to_string();
+    let length = format!("Content-Length: {}", body.len());
+    let mut busy = server.connect();
+    server.send(&mut busy, "POST", &format!("{at}/execute"), &["Content-Type: application/json", &length]);
+    busy.write_all(body.as_bytes()).unwrap();
+    until(|| server.file(&at, "started").exists());
+    server.signal(Signal::TERM);
+    until(|| std::net::TcpStream::connect(&server.address).is_err());
+    std::fs::write(server.file(&at, "go"), "").unwrap();
+    assert_eq!(read_reply(busy).is(200).json()["stdout"], "went\n");
+    let (code, said) = server.wait();
+    assert_eq!((code, said.as_str()), (Some(0), "isopod: there is no key: only this machine is answered\n"));
+}
+
+#[test]
+fn after_the_grace_or_a_second_signal_what_runs_is_cut_off() {
+    for (grace, signals) in [("200ms", 1), ("1h", 2)] {
+        let server = Server::start(&["--grace", grace]);
+        let at = server.sandbox();
+        let body = json!({ "command": "echo > started; sleep 200" }).to_string();
+        let length = format!("Content-Length: {}", body.len());
+        let mut busy = server.connect();
+        server.send(&mut busy, "POST", &format!("{at}/execute"), &["Content-Type: application/json", &length]);
+        busy.write_all(body.as_bytes()).unwrap();
+        until(|| server.file(&at, "started").exists());
+        let began = Instant::now();
+        for _ in 0..signals {
+            server.signal(Signal::INT);
+            until(|| std::net::TcpStream::connect(&server.address).is_err());
+        }
+        let (code, said) = server.wait();
+        assert_eq!(code, Some(0));
+        assert!(said.ends_with("isopod: 1 connections were cut off\n"), "{said}");
+        assert!(began.elapsed() < Duration::from_secs(10));
+    }
+}
