@@ -10,9 +10,9 @@ use isopod::backend::{
 };
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use tokio::sync::watch;
 
 use crate::call::{Call, seconds};
+use crate::closing::Closing;
 use crate::errors::{Raised, error};
 use crate::stream::Stream;
 use crate::values::{Bytes, Entry, Match, Output, cut};
@@ -28,7 +28,7 @@ pub(crate) struct Handle(Arc<Shared>);
 struct Shared {
     /// None when it is closed.
     backend: Mutex<Option<Arc<dyn backend::Backend>>>,
-    is_closed: watch::Sender<bool>,
+    closing: Closing,
     /// Bytes of output that a command answers with.
     output: u64,
 }
@@ -36,13 +36,13 @@ struct Shared {
 impl Handle {
     pub(crate) fn new(backend: Arc<dyn backend::Backend>, output: u64) -> Handle {
         let backend = Mutex::new(Some(backend));
-        Handle(Arc::new(Shared { backend, is_closed: watch::Sender::new(false), output }))
+        Handle(Arc::new(Shared { backend, closing: Closing::new(), output }))
     }
 
     /// Ends what runs, and refuses what comes.
     pub(crate) fn close(&self) {
         let backend = self.0.backend.lock().unwrap_or_else(PoisonError::into_inner).take();
-        self.0.is_closed.send_replace(true);
+        self.0.closing.close();
         drop(backend);
     }
 
@@ -51,7 +51,7 @@ impl Handle {
     }
 
     pub(crate) fn is_open(&self) -> bool {
-        !*self.0.is_closed.borrow()
+        !self.0.closing.is_closed()
     }
 
     /// An operation, which ends when the backend is closed.
@@ -71,11 +71,9 @@ impl Handle {
         self,
         work: impl Future<Output = Result<T, E>>,
     ) -> Result<T, Raised> {
-        let mut is_closed = self.0.is_closed.subscribe();
-        tokio::select! {
-            biased;
-            _ = is_closed.wait_for(|is_closed| *is_closed) => Err(Raised::of("ClosedError", CLOSED)),
-            answer = work => answer.map_err(Into::into),
+        match self.0.closing.clone().until(work).await {
+            Some(answer) => answer.map_err(Into::into),
+            None => Err(Raised::of("ClosedError", CLOSED)),
         }
     }
 }

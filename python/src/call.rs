@@ -111,7 +111,8 @@ async fn interruptible(mut work: Work) -> PyResult<Answer> {
         tokio::select! {
             biased;
             answer = &mut work => return Ok(answer),
-            () = tokio::time::sleep(LOOK) => Python::attach(|py| py.check_signals())?,
+            // None: the interpreter ends, and this thread with it.
+            () = tokio::time::sleep(LOOK) => Python::try_attach(|py| py.check_signals()).unwrap_or(Ok(()))?,
         }
     }
 }

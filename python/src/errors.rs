@@ -12,7 +12,7 @@ use isopod::error::Errno;
 use isopod::provider::{ConfigError, ProviderError};
 use isopod::vfs::{ArchiveError, CommitError};
 use isopod::{BuildError, ExecuteError, FileError};
-use pyo3::exceptions::{PyException, PyOSError, PyUnicodeDecodeError};
+use pyo3::exceptions::{PyOSError, PyUnicodeDecodeError};
 use pyo3::prelude::*;
 use rustix::io::Errno as Host;
 
@@ -76,7 +76,6 @@ fn builtin(py: Python<'_>, exception: deerflow::Exception) -> PyErr {
         ("UnicodeDecodeError", _) => PyUnicodeDecodeError::new_err(("utf-8", b"".as_slice(), 0, 0, message)),
         // By its number: Python finds the class, and it is the same.
         (_, Some(errno)) => PyOSError::new_err((errno, message)),
-        ("Exception", None) => PyException::new_err(message),
         (class, None) => raise(py, "builtins", class, (message,)),
     }
 }

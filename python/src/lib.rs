@@ -9,12 +9,14 @@
 //! - **One table makes exceptions** of the library's errors: `errors`.
 //!
 //! # Layout
-//! `call` and `errors` are what the others speak in; `values` the answers. `backend` has commands and files, `stream`
+//! `call`, `closing` and `errors` are what the others speak in; `values` the answers. `backend` has commands and files, `stream`
 //! output as it comes. `sandbox`, `snapshot` and `session` are the library's own; `limits` and `layer` are their
-//! arguments. `provider` leases sandboxes; `deepagents` and `deerflow` are profiles.
+//! arguments. `provider` leases sandboxes; `deepagents` and `deerflow` are profiles,
+//! `timing` is for the benchmark.
 
 mod backend;
 mod call;
+mod closing;
 mod deepagents;
 mod deerflow;
 mod errors;
@@ -25,6 +27,7 @@ mod sandbox;
 mod session;
 mod snapshot;
 mod stream;
+mod timing;
 mod values;
 
 /// What Python imports as `isopod._isopod`.
@@ -52,6 +55,8 @@ mod _isopod {
     use super::snapshot::Snapshot;
     #[pymodule_export]
     use super::stream::Stream;
+    #[pymodule_export]
+    use super::timing::time_execute;
     #[pymodule_export]
     use super::values::{Change, Chunk, Entry, Match, Output};
 }

@@ -15,8 +15,7 @@ use crate::limits::Limits;
 #[pyclass(frozen, module = "isopod._isopod")]
 pub(crate) struct Provider {
     provider: provider::Provider,
-    /// Bytes of output that a command answers with.
-    output: u64,
+    limits: isopod::Limits,
 }
 
 /// What is known of a sandbox: id, state, thread, user, metadata.
@@ -52,10 +51,15 @@ impl Provider {
         {
             config.mounts.extend(places.into_iter().map(|(guest, host)| HostMount { host, guest, access }));
         }
-        let (runtime, output) = (runtime()?, config.limits.output);
+        let (runtime, limits) = (runtime()?, config.limits.clone());
         let provider = py.detach(|| provider::Provider::open(config)).map_err(raised)?;
         runtime.spawn(provider.tend());
-        Ok(Provider { provider, output })
+        Ok(Provider { provider, limits })
+    }
+
+    #[getter]
+    fn limits(&self) -> Limits {
+        Limits(self.limits.clone())
     }
 
     fn acquire(&self, thread: String, user: Option<String>) -> Call {
@@ -65,7 +69,7 @@ impl Provider {
 
     /// The lease of this id, or of a new sandbox: its id and its backend.
     fn get_or_create(&self, id: Option<&str>) -> PyResult<Call> {
-        let (provider, id, output) = (self.provider.clone(), id.map(parse).transpose()?, self.output);
+        let (provider, id, output) = (self.provider.clone(), id.map(parse).transpose()?, self.limits.output);
         Ok(Call::new(async move {
             let lease = provider.get_or_create(id).await?;
             Ok::<_, ProviderError>((lease.sandbox_id().to_string(), Backend::new(Handle::new(lease, output))))
@@ -74,7 +78,7 @@ impl Provider {
 
     /// What is leased here under this id.
     fn get(&self, id: &str) -> PyResult<Backend> {
-        Ok(Backend::new(Handle::new(self.provider.get(parse(id)?).map_err(raised)?, self.output)))
+        Ok(Backend::new(Handle::new(self.provider.get(parse(id)?).map_err(raised)?, self.limits.output)))
     }
 
     fn release(&self, id: &str) -> PyResult<Call> {

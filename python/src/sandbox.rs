@@ -35,7 +35,7 @@ impl Sandbox {
         Ok(Sandbox { id, sandbox: Mutex::new(Some(sandbox)), layers, handle })
     }
 
-    fn open(&self) -> PyResult<isopod::Sandbox> {
+    pub(crate) fn open(&self) -> PyResult<isopod::Sandbox> {
         let sandbox = self.sandbox.lock().unwrap_or_else(PoisonError::into_inner).clone();
         sandbox.ok_or_else(|| error("ClosedError", "the sandbox is closed"))
     }

@@ -9,6 +9,7 @@ use tokio::sync::Mutex;
 
 use crate::backend::Handle;
 use crate::call::Call;
+use crate::closing::Closing;
 use crate::errors::Raised;
 use crate::values::{Chunk, Output};
 
@@ -17,6 +18,7 @@ use crate::values::{Chunk, Output};
 pub(crate) struct Stream {
     /// None when it is closed or at its end. Whoever asks for the next piece holds it.
     running: Arc<Mutex<Option<Running>>>,
+    closing: Closing,
     handle: Handle,
 }
 
@@ -28,7 +30,7 @@ struct Running {
 impl Stream {
     pub(crate) fn new(stream: Box<dyn OutputStream>, handle: Handle) -> Stream {
         let running = Running { stream, transcript: Transcript::new(handle.output()) };
-        Stream { running: Arc::new(Mutex::new(Some(running))), handle }
+        Stream { running: Arc::new(Mutex::new(Some(running))), closing: Closing::new(), handle }
     }
 }
 
@@ -36,34 +38,35 @@ impl Stream {
 impl Stream {
     /// The next piece of output, none at the end.
     fn next(&self) -> Call {
-        let running = self.running.clone();
-        Call::new(self.handle.clone().until_closed(async move {
+        let (running, closing) = (self.running.clone(), self.closing.clone());
+        let next = async move {
             let mut running = running.lock().await;
-            let Some(Running { stream, transcript }) = running.as_mut() else { return Ok(None) };
-            let chunk = stream.next().await;
-            if let Some(chunk) = &chunk {
-                transcript.push(chunk.channel, &chunk.bytes);
-            }
-            Ok::<_, Raised>(chunk.map(Chunk::from))
-        }))
+            let Running { stream, transcript } = running.as_mut()?;
+            let chunk = stream.next().await?;
+            transcript.push(chunk.channel, &chunk.bytes);
+            Some(Chunk::from(chunk))
+        };
+        Call::new(self.handle.clone().until_closed(async { Ok::<_, Raised>(closing.until(next).await.flatten()) }))
     }
 
     /// Waits for the end, and answers what the command left behind.
     fn finish(&self) -> Call {
-        let running = self.running.clone();
-        Call::new(self.handle.clone().until_closed(async move {
-            let Some(Running { mut stream, mut transcript }) = running.lock().await.take() else {
-                return Err(Raised::of("ClosedError", "the stream is closed"));
-            };
+        let (running, closing) = (self.running.clone(), self.closing.clone());
+        let finish = async move {
+            let Running { mut stream, mut transcript } = running.lock().await.take()?;
             while let Some(chunk) = stream.next().await {
                 transcript.push(chunk.channel, &chunk.bytes);
             }
-            Ok(Output::from(Executed { transcript, ending: stream.finish().await }))
-        }))
+            Some(Output::from(Executed { transcript, ending: stream.finish().await }))
+        };
+        let over = || Raised::of("ClosedError", "the stream is closed");
+        let work = async move { closing.until(finish).await.flatten().ok_or_else(over) };
+        Call::new(self.handle.clone().until_closed(work))
     }
 
     /// Ends the command.
     fn close(&self) -> Call {
+        self.closing.close();
         let running = self.running.clone();
         Call::new(async move {
             drop(running.lock().await.take());

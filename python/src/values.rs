@@ -248,7 +248,7 @@ pub(crate) fn cut(cut: Option<Cut>) -> Option<&'static str> {
     })
 }
 
-pub(crate) fn texts<T: Display>(values: &[T]) -> Vec<String> {
+fn texts<T: Display>(values: &[T]) -> Vec<String> {
     values.iter().map(ToString::to_string).collect()
 }
 

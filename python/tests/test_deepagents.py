@@ -1,10 +1,6 @@
 """The backend for Deep Agents beyond the standard suite, the provider for Deep Agents Code, and the example."""
 
-import importlib.metadata
 import runpy
-import sys
-import types
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -87,50 +83,34 @@ def test_example_runs_end_to_end(capsys: pytest.CaptureFixture[str]) -> None:
     assert messages[-1].text == "The mean is 6.83, the largest is 13."
 
 
-@pytest.fixture
-def code(monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
-    """Deep Agents Code's interface as its package has it: the package itself wants another version of Deep Agents."""
-    interface = types.ModuleType("deepagents_code.integrations.sandbox_provider")
+def test_provider_for_deep_agents_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the program's own registry, which finds the entry point."""
+    registry = pytest.importorskip("deepagents_code.integrations.sandbox_registry")
+    from deepagents_code.integrations.sandbox_provider import SandboxError, SandboxNotFoundError
 
-    @dataclass(frozen=True)
-    class SandboxProviderMetadata:
-        name: str
-        working_dir: str
-
-    class SandboxError(Exception):
-        pass
-
-    class SandboxNotFoundError(SandboxError):
-        pass
-
-    class SandboxProvider:
-        pass
-
-    for kind in (SandboxProviderMetadata, SandboxError, SandboxNotFoundError, SandboxProvider):
-        setattr(interface, kind.__name__, kind)
-    for name in ("deepagents_code", "deepagents_code.integrations"):
-        monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
-    monkeypatch.setitem(sys.modules, interface.__name__, interface)
-    monkeypatch.delitem(sys.modules, "isopod.deepagents_code", raising=False)
-    return interface
-
-
-def test_provider_for_deep_agents_code(
-    code: types.ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ISOPOD_ROOT", str(tmp_path))
-    entries = importlib.metadata.entry_points(group="deepagents_code.sandbox_providers")
-    provider = entries["isopod"].load()()
-    assert (provider.metadata.name, provider.metadata.working_dir) == ("isopod", "/workspace")
+    monkeypatch.setenv("ISOPOD_ROOT", str(tmp_path / "root"))
+    sandboxes = registry.SandboxRegistry.load(tmp_path / "no-config.toml")
+    assert sandboxes.provider_metadata("isopod").working_dir == "/workspace"
+    provider = sandboxes.create_provider("isopod")
     backend = provider.get_or_create()
     assert backend.execute("echo kept > f; pwd").output == "/workspace\n"
     assert provider.get_or_create(sandbox_id=backend.id).read("/workspace/f").file_data["content"] == "kept"
-    with pytest.raises(code.SandboxNotFoundError):
+    with pytest.raises(SandboxNotFoundError):
         provider.get_or_create(sandbox_id="00000000")
-    with pytest.raises(code.SandboxError):
+    with pytest.raises(SandboxError):
         provider.get_or_create(sandbox_id="no id")
     with pytest.raises(TypeError, match="image"):
         provider.get_or_create(image="x")
     provider.delete(sandbox_id=backend.id)
     provider.delete(sandbox_id=backend.id)
     assert "has ended" in backend.execute("true").output
+
+
+async def test_provider_twins(tmp_path: Path) -> None:
+    pytest.importorskip("deepagents_code")
+    from isopod.deepagents_code import IsopodProvider
+
+    provider = IsopodProvider(isopod.Provider(tmp_path))
+    backend = await provider.aget_or_create()
+    assert (await backend.aexecute("echo hi")).output == "hi\n"
+    await provider.adelete(sandbox_id=backend.id)

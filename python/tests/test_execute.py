@@ -100,6 +100,15 @@ def test_output_comes_before_the_end(sandbox: isopod.Sandbox) -> None:
         stream.result()
 
 
+def test_stream_can_be_closed_while_someone_waits(sandbox: isopod.Sandbox) -> None:
+    stream = sandbox.stream("echo first; sleep 100")
+    next(stream)
+    with ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(list, stream)
+        stream.close()
+        assert waiting.result(timeout=10) == []
+
+
 def test_stream_has_all_and_a_result(sandbox: isopod.Sandbox) -> None:
     stream = sandbox.stream("echo a; echo b >&2; exit 7")
     assert sorted((chunk.channel, chunk.data) for chunk in stream) == [("stderr", b"b\n"), ("stdout", b"a\n")]
@@ -180,6 +189,21 @@ def test_ctrl_c_ends_the_command_and_raises() -> None:
         out, _ = process.communicate(timeout=20)
     assert out.startswith("interrupted") and "ended" not in out
     assert process.returncode == 0
+
+
+def test_program_may_end_while_commands_run() -> None:
+    script = (
+        "import asyncio, isopod, threading\n"
+        "sandbox = isopod.Sandbox()\n"
+        "threading.Thread(target=sandbox.execute, args=('sleep 100',), daemon=True).start()\n"
+        "stream = sandbox.stream('yes'); next(stream)\n"
+        "async def main():\n"
+        "    asyncio.ensure_future(sandbox.aexecute('sleep 100'))\n"
+        "    await asyncio.sleep(0.2)\n"
+        "asyncio.run(main())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_forked_child_is_told() -> None:

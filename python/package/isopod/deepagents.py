@@ -54,8 +54,7 @@ class IsopodSandbox(BaseSandbox):
             raise TypeError(f"a sandbox that is there takes no options: {', '.join(options)}")
         self.sandbox = sandbox
         """The sandbox behind it."""
-        limits = sandbox.limits if isinstance(sandbox, Sandbox) else AGENT_LIMITS
-        self._longest = limits.wall_max
+        self._longest = sandbox.limits.wall_max
         self._native = _isopod.DeepAgents(sandbox._backend, legacy)
 
     @property

@@ -153,6 +153,7 @@ class IsopodSandboxProvider(_ProviderBase):
         config = getattr(app, "sandbox", None)
         self._root = Path(root) if root is not None else None
         self._skills = skills if skills is not None else _skills(app)
+        self._skills_place = getattr(getattr(app, "skills", None), "container_path", SKILLS)
         self._replicas = replicas or getattr(config, "replicas", None) or 3
         seconds = idle_timeout if idle_timeout is not None else getattr(config, "idle_timeout", None)
         self._idle_timeout = 600.0 if seconds is None else float(seconds)
@@ -226,7 +227,7 @@ class IsopodSandboxProvider(_ProviderBase):
         if thread_id is not None:
             mounts |= {f"{USER_DATA}/{name}": path for name, path in self._directories(thread_id, user_id)}
         if self._skills is not None and os.path.isdir(self._skills):
-            read_only[SKILLS] = self._skills
+            read_only[self._skills_place] = self._skills
         for mount in self._mounts:
             fields = mount if isinstance(mount, dict) else vars(mount)
             places = read_only if fields.get("read_only") else mounts

@@ -33,6 +33,11 @@ class Lease(Workspace):
         self._provider = provider
         self.id = id
 
+    @property
+    def limits(self) -> Limits:
+        """What it may use."""
+        return self._provider.limits
+
 
 class Provider:
     """Keeps sandboxes under one directory. Files in ``/workspace`` stay until the sandbox is deleted.
@@ -71,6 +76,11 @@ class Provider:
             overlays=dict(overlays or {}),
             env=dict(env or {}),
         )
+
+    @property
+    def limits(self) -> Limits:
+        """What each of its sandboxes may use."""
+        return self._native.limits
 
     def acquire(self, thread: str, user: str | None = None) -> Lease:
         """Lease the sandbox of a thread, and make it if there is none."""

@@ -150,6 +150,14 @@ class Sandbox(Workspace):
     ) -> None:
         self.close()
 
+    async def __aenter__(self) -> Sandbox:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
     def __repr__(self) -> str:
         return f"<isopod.Sandbox {self.id}>"
 
