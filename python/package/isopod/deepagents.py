@@ -10,12 +10,11 @@ Every operation runs natively, without a program in the sandbox. What an agent i
 
 from __future__ import annotations
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, TypeVar
 
 from deepagents.backends.protocol import (
-    DeleteResult,
     EditResult,
-    ExecuteOffloadResult,
     ExecuteResponse,
     FileDownloadResponse,
     FileUploadResponse,
@@ -32,21 +31,33 @@ from isopod._isopod import Limits
 from isopod.provider import Lease
 from isopod.sandbox import Sandbox
 
+try:
+    from deepagents.backends.protocol import DeleteResult, ExecuteOffloadResult
+
+    IS_LEGACY = False
+except ImportError:
+    # 0.6 has neither operation, so nobody asks what type they answer.
+    DeleteResult = ExecuteOffloadResult = SimpleNamespace  # type: ignore[assignment,misc]
+    IS_LEGACY = True
+
 __all__ = ["AGENT_LIMITS", "IsopodSandbox"]
+
+T = TypeVar("T")
 
 AGENT_LIMITS = Limits(wall=120, wall_max=3600, output="1M")
 """What the framework's tools may ask for: an hour for a command, and output that it shortens by itself."""
 
 
 class IsopodSandbox(BaseSandbox):
-    """A sandbox as a backend of Deep Agents 0.7, or with ``legacy`` as 0.6 has it.
+    """A sandbox as a backend of Deep Agents, which answers as 0.7 does, or with ``legacy`` as 0.6 did.
 
-    In 0.6 a write refuses a file that exists, and a glob answers relative paths and directories as well.
+    There a write refuses a file that exists, and a glob answers relative paths and directories as well. What is not said
+    follows from the version that is installed.
     """
 
     enable_capture_offload = True
 
-    def __init__(self, sandbox: Sandbox | Lease | None = None, *, legacy: bool = False, **options: Any) -> None:
+    def __init__(self, sandbox: Sandbox | Lease | None = None, *, legacy: bool | None = None, **options: Any) -> None:
         """Around a sandbox, or a new one with the options of :class:`isopod.Sandbox`."""
         if sandbox is None:
             sandbox = Sandbox(**{"limits": AGENT_LIMITS, **options})
@@ -55,7 +66,7 @@ class IsopodSandbox(BaseSandbox):
         self.sandbox = sandbox
         """The sandbox behind it."""
         self._longest = sandbox.limits.wall_max
-        self._native = _isopod.DeepAgents(sandbox._backend, legacy)
+        self._native = _isopod.DeepAgents(sandbox._backend, IS_LEGACY if legacy is None else legacy)
 
     @property
     def id(self) -> str:
@@ -72,10 +83,10 @@ class IsopodSandbox(BaseSandbox):
         return self._longest if timeout == 0 else timeout
 
     def execute(self, command: str, *, timeout: int | None = None) -> ExecuteResponse:
-        return ExecuteResponse(**self._native.execute(command, self._seconds(timeout)).wait())
+        return _result(ExecuteResponse, self._native.execute(command, self._seconds(timeout)).wait())
 
     async def aexecute(self, command: str, *, timeout: int | None = None) -> ExecuteResponse:
-        return ExecuteResponse(**await self._native.execute(command, self._seconds(timeout)))
+        return _result(ExecuteResponse, await self._native.execute(command, self._seconds(timeout)))
 
     def execute_with_offload(
         self,
@@ -104,50 +115,50 @@ class IsopodSandbox(BaseSandbox):
         return _offload_result(await call)
 
     def ls(self, path: str) -> LsResult:
-        return LsResult(**self._native.ls(path).wait())
+        return _result(LsResult, self._native.ls(path).wait())
 
     async def als(self, path: str) -> LsResult:
-        return LsResult(**await self._native.ls(path))
+        return _result(LsResult, await self._native.ls(path))
 
     def read(self, file_path: str, offset: int = 0, limit: int = 2000) -> ReadResult:
-        return ReadResult(**self._native.read(file_path, offset, limit).wait())
+        return _result(ReadResult, self._native.read(file_path, offset, limit).wait())
 
     async def aread(self, file_path: str, offset: int = 0, limit: int = 2000) -> ReadResult:
-        return ReadResult(**await self._native.read(file_path, offset, limit))
+        return _result(ReadResult, await self._native.read(file_path, offset, limit))
 
     def write(self, file_path: str, content: str) -> WriteResult:
-        return WriteResult(**self._native.write(file_path, content).wait())
+        return _result(WriteResult, self._native.write(file_path, content).wait())
 
     async def awrite(self, file_path: str, content: str) -> WriteResult:
-        return WriteResult(**await self._native.write(file_path, content))
+        return _result(WriteResult, await self._native.write(file_path, content))
 
     def edit(self, file_path: str, old_string: str, new_string: str, replace_all: bool = False) -> EditResult:
-        return EditResult(**self._native.edit(file_path, old_string, new_string, replace_all).wait())
+        return _result(EditResult, self._native.edit(file_path, old_string, new_string, replace_all).wait())
 
     async def aedit(self, file_path: str, old_string: str, new_string: str, replace_all: bool = False) -> EditResult:
-        return EditResult(**await self._native.edit(file_path, old_string, new_string, replace_all))
+        return _result(EditResult, await self._native.edit(file_path, old_string, new_string, replace_all))
 
     def delete(self, file_path: str) -> DeleteResult:
-        return DeleteResult(**self._native.delete(file_path).wait())
+        return _result(DeleteResult, self._native.delete(file_path).wait())
 
     async def adelete(self, file_path: str) -> DeleteResult:
-        return DeleteResult(**await self._native.delete(file_path))
+        return _result(DeleteResult, await self._native.delete(file_path))
 
     def grep(
         self, pattern: str, path: str | None = None, glob: str | None = None, *, max_count: int | None = None
     ) -> GrepResult:
-        return GrepResult(**self._native.grep(pattern, path, glob, max_count).wait())
+        return _result(GrepResult, self._native.grep(pattern, path, glob, max_count).wait())
 
     async def agrep(
         self, pattern: str, path: str | None = None, glob: str | None = None, *, max_count: int | None = None
     ) -> GrepResult:
-        return GrepResult(**await self._native.grep(pattern, path, glob, max_count))
+        return _result(GrepResult, await self._native.grep(pattern, path, glob, max_count))
 
     def glob(self, pattern: str, path: str | None = None) -> GlobResult:
-        return GlobResult(**self._native.glob(pattern, path).wait())
+        return _result(GlobResult, self._native.glob(pattern, path).wait())
 
     async def aglob(self, pattern: str, path: str | None = None) -> GlobResult:
-        return GlobResult(**await self._native.glob(pattern, path))
+        return _result(GlobResult, await self._native.glob(pattern, path))
 
     def upload_files(self, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
         return [FileUploadResponse(**answer) for answer in self._native.upload_files(files).wait()]
@@ -162,5 +173,11 @@ class IsopodSandbox(BaseSandbox):
         return [FileDownloadResponse(*answer) for answer in await self._native.download_files(paths)]
 
 
+def _result(kind: type[T], fields: dict[str, Any]) -> T:
+    """A result of the framework's: a version that is older has fewer fields."""
+    known = getattr(kind, "__dataclass_fields__", fields)
+    return kind(**{name: value for name, value in fields.items() if name in known})
+
+
 def _offload_result(fields: dict[str, Any]) -> ExecuteOffloadResult:
-    return ExecuteOffloadResult(**{**fields, "response": ExecuteResponse(**fields["response"])})
+    return ExecuteOffloadResult(**{**fields, "response": _result(ExecuteResponse, fields["response"])})
