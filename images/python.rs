@@ -43,6 +43,8 @@ fn install(requirements: &Path, tool: &Path) -> Result<()> {
         let mut pip = Command::new("python3");
         pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes", "--no-deps"]);
         pip.args(["--only-binary", ":all:", "--target"]).arg(fresh).arg("--requirement").arg(requirements);
+        // When pip builds this very package, it has hidden itself by this variable.
+        pip.env_remove("PYTHONPATH");
         succeed(&mut pip).map_err(|why| {
             format!(
                 "Python in the sandbox needs python3 with pip and a package index to build, or build with \

@@ -109,6 +109,10 @@ impl Options {
                 "no-context-separator" => options.separator = None,
                 "count" => options.mode = Mode::Count,
                 "count-matches" => options.mode = Mode::CountMatches,
+                "encoding" => match value {
+                    "auto" | "none" => {}
+                    _ => return Err(format!("the encoding '{value}' is not supported")),
+                },
                 "files" => options.mode = Mode::Files,
                 "files-with-matches" => options.mode = Mode::Matching,
                 "files-without-match" => options.mode = Mode::NotMatching,

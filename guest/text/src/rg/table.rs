@@ -19,6 +19,7 @@ pub(super) const OPTIONS: &[Opt] = &[
     Opt::long("no-context-separator", "No string between groups of lines."),
     Opt::flag('c', "count", "Only show the count of matching lines for each file."),
     Opt::long("count-matches", "Only show the count of individual matches for each file."),
+    Opt::flag('E', "encoding", "The encoding of files: auto or none, which are bytes.").takes("ENCODING"),
     Opt::long("files", "Print each file that would be searched."),
     Opt::flag('l', "files-with-matches", "Print the paths with at least one match."),
     Opt::long("files-without-match", "Print the paths that contain zero matches."),

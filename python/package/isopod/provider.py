@@ -1,0 +1,134 @@
+"""A sandbox for each thread of conversation, which finds it again after a restart and from any process."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from isopod import _isopod
+from isopod._isopod import Limits
+from isopod.workspace import Workspace
+
+Path = str | os.PathLike[str]
+
+
+class SandboxInfo(NamedTuple):
+    """What is known of a sandbox."""
+
+    id: str
+    state: str
+    """``leased``, ``warm`` (in memory) or ``stored``."""
+    thread: str | None
+    user: str | None
+    metadata: dict[str, str]
+
+
+class Lease(Workspace):
+    """A leased sandbox, until the lease ends: then everything is refused."""
+
+    def __init__(self, provider: Provider, id: str, backend: _isopod.Backend) -> None:
+        super().__init__(backend)
+        # A provider that nobody has any more ends its leases.
+        self._provider = provider
+        self.id = id
+
+    @property
+    def limits(self) -> Limits:
+        """What it may use."""
+        return self._provider.limits
+
+
+class Provider:
+    """Keeps sandboxes under one directory. Files in ``/workspace`` stay until the sandbox is deleted.
+
+    A lease is exclusive, among all processes that have the directory open; a released sandbox stays warm for its
+    thread until it is idle for too long or the least recently used.
+    """
+
+    def __init__(
+        self,
+        root: Path | None = None,
+        *,
+        file: Path | None = None,
+        max_count: int | None = None,
+        idle_timeout: float | None = None,
+        limits: Limits | None = None,
+        mounts: Mapping[str, Path] | None = None,
+        read_only: Mapping[str, Path] | None = None,
+        overlays: Mapping[str, Path] | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
+        """Open a directory, and make it if it is not there.
+
+        What is not said here is taken from the variables ``ISOPOD_…``, then from the configuration ``file``; without a
+        root in any of them it is ``isopod`` in the user's directory for data.
+        """
+        self._native = _isopod.Provider(
+            root=root,
+            file=file,
+            variables=dict(os.environ),
+            max_count=max_count,
+            idle_timeout=idle_timeout,
+            limits=limits,
+            mounts=dict(mounts or {}),
+            read_only=dict(read_only or {}),
+            overlays=dict(overlays or {}),
+            env=dict(env or {}),
+        )
+
+    @property
+    def limits(self) -> Limits:
+        """What each of its sandboxes may use."""
+        return self._native.limits
+
+    def acquire(self, thread: str, user: str | None = None) -> Lease:
+        """Lease the sandbox of a thread, and make it if there is none."""
+        id = self._native.acquire(thread, user).wait()
+        return self.get(id)
+
+    async def aacquire(self, thread: str, user: str | None = None) -> Lease:
+        """The async twin of ``acquire``."""
+        id = await self._native.acquire(thread, user)
+        return self.get(id)
+
+    def get(self, id: str) -> Lease:
+        """What is leased here under this id."""
+        return Lease(self, id, self._native.get(id))
+
+    def get_or_create(self, id: str | None = None) -> Lease:
+        """Lease the sandbox of this id, which has to be there, or make a new one."""
+        return Lease(self, *self._native.get_or_create(id).wait())
+
+    async def aget_or_create(self, id: str | None = None) -> Lease:
+        """The async twin of ``get_or_create``."""
+        return Lease(self, *await self._native.get_or_create(id))
+
+    def release(self, id: str) -> None:
+        """End a lease: what runs is stopped, and the sandbox stays warm."""
+        self._native.release(id).wait()
+
+    async def arelease(self, id: str) -> None:
+        """The async twin of ``release``."""
+        await self._native.release(id)
+
+    def delete(self, id: str) -> bool:
+        """Delete a sandbox with its files; returns whether it was there."""
+        return self._native.delete(id).wait()
+
+    async def adelete(self, id: str) -> bool:
+        """The async twin of ``delete``."""
+        return await self._native.delete(id)
+
+    def list(self, cursor: str | None = None) -> tuple[list[SandboxInfo], str | None]:
+        """A page of the sandboxes that are there, and where the next one starts."""
+        items, next_cursor = self._native.list(cursor).wait()
+        return [SandboxInfo(*item) for item in items], next_cursor
+
+    def shutdown(self) -> None:
+        """End all leases, and refuse every one from now on."""
+        self._native.shutdown().wait()
+
+    async def ashutdown(self) -> None:
+        """The async twin of ``shutdown``."""
+        await self._native.shutdown()

@@ -1,0 +1,160 @@
+//! An operation that Python waits for, or awaits.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::{IntoPyObjectExt, intern, wrap_pyfunction};
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::AbortHandle;
+
+use crate::errors::{Raised, error};
+
+/// How often a blocking call looks whether someone pressed Ctrl-C.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// An operation that has not begun. It runs when it is waited for or awaited, once; whoever gives up waiting ends it.
+#[pyclass(frozen, module = "isopod._isopod")]
+pub(crate) struct Call(Mutex<Option<Work>>);
+
+type Work = Pin<Box<dyn Future<Output = Answer> + Send>>;
+
+/// What an operation came to. It becomes an object only where the interpreter is held.
+type Answer = Box<dyn FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send>;
+
+impl Call {
+    pub(crate) fn new<T, E>(work: impl Future<Output = Result<T, E>> + Send + 'static) -> Call
+    where
+        T: for<'py> IntoPyObject<'py> + Send + 'static,
+        E: Into<Raised> + Send + 'static,
+    {
+        let work = async move {
+            let answer = work.await;
+            Box::new(move |py: Python<'_>| match answer {
+                Ok(value) => value.into_py_any(py),
+                Err(error) => Err(error.into().exception(py)),
+            }) as Answer
+        };
+        Call(Mutex::new(Some(Box::pin(work))))
+    }
+
+    /// Work that holds its thread.
+    pub(crate) fn blocking<T, E>(work: impl FnOnce() -> Result<T, E> + Send + 'static) -> Call
+    where
+        T: for<'py> IntoPyObject<'py> + Send + 'static,
+        E: Into<Raised> + Send + 'static,
+    {
+        Call::new(async move {
+            match tokio::task::spawn_blocking(work).await {
+                Ok(answer) => answer.map_err(Into::into),
+                Err(failed) => Err(Raised::of("Error", failed.to_string())),
+            }
+        })
+    }
+
+    fn take(&self) -> PyResult<Work> {
+        let work = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        work.ok_or_else(|| PyRuntimeError::new_err("a call can be waited for once"))
+    }
+}
+
+#[pymethods]
+impl Call {
+    /// Runs it to its end on this thread, without the interpreter.
+    fn wait(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let (work, runtime) = (self.take()?, runtime()?);
+        let answer = py.detach(|| runtime.block_on(interruptible(work)))?;
+        answer(py)
+    }
+
+    /// Runs it to its end while the running event loop goes on.
+    fn __await__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        static RUNNING_LOOP: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        let (work, runtime) = (self.take()?, runtime()?);
+        let event_loop = RUNNING_LOOP.import(py, "asyncio", "get_running_loop")?.call0()?;
+        let future = event_loop.call_method0(intern!(py, "create_future"))?;
+        let (its_loop, its_future) = (event_loop.unbind(), future.clone().unbind());
+        let task = runtime.spawn(async move {
+            let answer = work.await;
+            // None: the interpreter ends, and nobody waits any more.
+            Python::try_attach(|py| deliver_soon(py, &its_loop, its_future, answer));
+        });
+        // A future that is cancelled is done as well.
+        future.call_method1(intern!(py, "add_done_callback"), (Abort(task.abort_handle()),))?;
+        Ok(future.call_method0(intern!(py, "__await__"))?.unbind())
+    }
+}
+
+/// One runtime for the whole process. Its threads do not survive a fork.
+pub(crate) fn runtime() -> PyResult<&'static Runtime> {
+    static SHARED: OnceLock<Result<(u32, Runtime), String>> = OnceLock::new();
+    let make = || {
+        let built = Builder::new_multi_thread().enable_time().thread_name("isopod").build();
+        built.map(|runtime| (std::process::id(), runtime)).map_err(|error| error.to_string())
+    };
+    match SHARED.get_or_init(make) {
+        Ok((process, runtime)) if *process == std::process::id() => Ok(runtime),
+        Ok(_) => Err(PyRuntimeError::new_err(
+            "isopod was used before this process was forked: start processes with multiprocessing's \"spawn\" method",
+        )),
+        Err(reason) => Err(PyRuntimeError::new_err(reason.clone())),
+    }
+}
+
+/// Python runs its signal handlers only when it is asked to, on the main thread. An exception of theirs drops the work.
+async fn interruptible(mut work: Work) -> PyResult<Answer> {
+    loop {
+        tokio::select! {
+            biased;
+            answer = &mut work => return Ok(answer),
+            // None: the interpreter ends, and this thread with it.
+            () = tokio::time::sleep(LOOK) => Python::try_attach(|py| py.check_signals()).unwrap_or(Ok(()))?,
+        }
+    }
+}
+
+/// Brings an answer to the thread of its event loop.
+fn deliver_soon(py: Python<'_>, event_loop: &Py<PyAny>, future: Py<PyAny>, answer: Answer) {
+    let (value, is_error) = match answer(py) {
+        Ok(value) => (value, false),
+        Err(error) => (error.into_value(py).into_any(), true),
+    };
+    let delivered = wrap_pyfunction!(deliver, py).and_then(|deliver| {
+        event_loop.call_method1(py, intern!(py, "call_soon_threadsafe"), (deliver, future, value, is_error))
+    });
+    // A loop that is closed has nobody who waits.
+    drop(delivered);
+}
+
+#[pyfunction]
+fn deliver(future: &Bound<'_, PyAny>, value: Py<PyAny>, is_error: bool) -> PyResult<()> {
+    let py = future.py();
+    if future.call_method0(intern!(py, "done"))?.is_truthy()? {
+        return Ok(());
+    }
+    let how = if is_error { intern!(py, "set_exception") } else { intern!(py, "set_result") };
+    future.call_method1(how, (value,)).map(drop)
+}
+
+/// Ends an operation whose future is done.
+#[pyclass(frozen)]
+struct Abort(AbortHandle);
+
+#[pymethods]
+impl Abort {
+    fn __call__(&self, _future: &Bound<'_, PyAny>) {
+        self.0.abort();
+    }
+}
+
+/// A number of seconds as Python has it.
+pub(crate) fn seconds(what: &str, seconds: Option<f64>) -> PyResult<Option<Duration>> {
+    let time = seconds.map(|number| {
+        Duration::try_from_secs_f64(number).map_err(|fault| error("RequestError", format!("{what}: {fault}")))
+    });
+    time.transpose()
+}

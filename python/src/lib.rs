@@ -1,0 +1,62 @@
+//! The native half of the Python package `isopod`.
+//!
+//! It hands the library's own types to Python and nothing else: names, defaults and documentation for people are in
+//! `python/package/isopod`. Three rules keep it small.
+//!
+//! - **An operation is written once.** It is a [`call::Call`], which Python waits for (`wait`, with the interpreter
+//!   released) or awaits (on asyncio). So a method and its async twin cannot differ.
+//! - **What a framework is answered is made by the library's profiles**, and crosses over as plain dictionaries.
+//! - **One table makes exceptions** of the library's errors: `errors`.
+//!
+//! # Layout
+//! `call`, `closing` and `errors` are what the others speak in; `values` the answers. `backend` has commands and files, `stream`
+//! output as it comes. `sandbox`, `snapshot` and `session` are the library's own; `limits` and `layer` are their
+//! arguments. `provider` leases sandboxes; `deepagents` and `deerflow` are profiles,
+//! `timing` is for the benchmark.
+
+mod backend;
+mod call;
+mod closing;
+mod deepagents;
+mod deerflow;
+mod errors;
+mod layer;
+mod limits;
+mod provider;
+mod sandbox;
+mod session;
+mod snapshot;
+mod stream;
+mod timing;
+mod values;
+
+/// What Python imports as `isopod._isopod`.
+#[pyo3::pymodule]
+mod _isopod {
+    #[pymodule_export]
+    use super::backend::Backend;
+    #[pymodule_export]
+    use super::call::Call;
+    #[pymodule_export]
+    use super::deepagents::DeepAgents;
+    #[pymodule_export]
+    use super::deerflow::DeerFlow;
+    #[pymodule_export]
+    use super::layer::{Layer, Request};
+    #[pymodule_export]
+    use super::limits::Limits;
+    #[pymodule_export]
+    use super::provider::Provider;
+    #[pymodule_export]
+    use super::sandbox::Sandbox;
+    #[pymodule_export]
+    use super::session::Session;
+    #[pymodule_export]
+    use super::snapshot::Snapshot;
+    #[pymodule_export]
+    use super::stream::Stream;
+    #[pymodule_export]
+    use super::timing::time_execute;
+    #[pymodule_export]
+    use super::values::{Change, Chunk, Entry, Match, Output};
+}

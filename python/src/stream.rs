@@ -1,0 +1,96 @@
+//! The output of a command as it comes.
+
+use std::sync::Arc;
+
+use isopod::Execution;
+use isopod::backend::{Ending, Executed, OutputStream, Transcript};
+use pyo3::prelude::*;
+use tokio::sync::Mutex;
+
+use crate::backend::Handle;
+use crate::call::Call;
+use crate::closing::Closing;
+use crate::errors::Raised;
+use crate::values::{Chunk, Output};
+
+/// A command that runs. It goes on when someone asks for the next piece; dropping or closing it ends it.
+#[pyclass(frozen, module = "isopod._isopod")]
+pub(crate) struct Stream {
+    /// None when it is closed or at its end. Whoever asks for the next piece holds it.
+    running: Arc<Mutex<Option<Running>>>,
+    closing: Closing,
+    handle: Handle,
+}
+
+struct Running {
+    stream: Box<dyn OutputStream>,
+    transcript: Transcript,
+}
+
+impl Stream {
+    pub(crate) fn new(stream: Box<dyn OutputStream>, handle: Handle) -> Stream {
+        let running = Running { stream, transcript: Transcript::new(handle.output()) };
+        Stream { running: Arc::new(Mutex::new(Some(running))), closing: Closing::new(), handle }
+    }
+}
+
+#[pymethods]
+impl Stream {
+    /// The next piece of output, none at the end.
+    fn next(&self) -> Call {
+        let (running, closing) = (self.running.clone(), self.closing.clone());
+        let next = async move {
+            let mut running = running.lock().await;
+            let Running { stream, transcript } = running.as_mut()?;
+            let chunk = stream.next().await?;
+            transcript.push(chunk.channel, &chunk.bytes);
+            Some(Chunk::from(chunk))
+        };
+        Call::new(self.handle.clone().until_closed(async { Ok::<_, Raised>(closing.until(next).await.flatten()) }))
+    }
+
+    /// Waits for the end, and answers what the command left behind.
+    fn finish(&self) -> Call {
+        let (running, closing) = (self.running.clone(), self.closing.clone());
+        let finish = async move {
+            let Running { mut stream, mut transcript } = running.lock().await.take()?;
+            while let Some(chunk) = stream.next().await {
+                transcript.push(chunk.channel, &chunk.bytes);
+            }
+            Some(Output::from(Executed { transcript, ending: stream.finish().await }))
+        };
+        let over = || Raised::of("ClosedError", "the stream is closed");
+        let work = async move { closing.until(finish).await.flatten().ok_or_else(over) };
+        Call::new(self.handle.clone().until_closed(work))
+    }
+
+    /// Ends the command.
+    fn close(&self) -> Call {
+        self.closing.close();
+        let running = self.running.clone();
+        Call::new(async move {
+            drop(running.lock().await.take());
+            Ok::<_, Raised>(())
+        })
+    }
+}
+
+/// A command of a live session.
+pub(crate) struct InSession(pub(crate) Execution);
+
+#[async_trait::async_trait]
+impl OutputStream for InSession {
+    async fn next(&mut self) -> Option<isopod::Chunk> {
+        self.0.next().await
+    }
+
+    async fn finish(self: Box<Self>) -> Ending {
+        let outcome = self.0.finish().await;
+        Ending {
+            exit_code: outcome.exit_code,
+            timed_out: outcome.timed_out,
+            limits: outcome.limits,
+            wall: outcome.wall,
+        }
+    }
+}
