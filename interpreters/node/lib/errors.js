@@ -25,27 +25,49 @@ function frame(site) {
     ? `    at ${name} (${path}:${row}:${column})` : `    at ${path}:${row}:${column}`;
 }
 
+// A stack is kept as its lines; the heading comes when it is first read, since name and message may change until then.
 let prepare;
 const engine = Object.getOwnPropertyDescriptor(Error, 'prepareStackTrace');
 engine.set.call(Error, (error, sites) => {
   translate(error);
   if (typeof prepare === 'function') return prepare(error, sites);
-  const lines = [heading(error)];
+  let lines = '';
   for (const site of sites) {
     const line = frame(site);
-    if (line !== undefined) lines.push(line);
+    if (line !== undefined) lines += `\n${line}`;
   }
   // An error from within the library has no place in a script; the line says that it is an error all the same.
-  if (lines.length === 1) lines.push('    at <anonymous>');
-  return lines.join('\n');
+  return lines || '\n    at <anonymous>';
 });
 Object.defineProperty(Error, 'prepareStackTrace', {
   configurable: true, enumerable: false, get: () => prepare, set(value) { prepare = value; },
 });
-
-// The engine's takes texts only; anything else is kept as it is.
 const stack = Object.getOwnPropertyDescriptor(Error.prototype, 'stack');
-Object.defineProperty(Error.prototype, 'stack', { ...stack, set(value) { define(this, 'stack', value); } });
+Object.defineProperty(Error.prototype, 'stack', {
+  configurable: true, enumerable: false,
+  get() {
+    let text = stack.get.call(this);
+    // There is none if there was no room to make one.
+    if (text === null) text = '\n    at <anonymous>';
+    if (typeof text !== 'string' || !text.startsWith('\n')) return text;
+    text = heading(this) + text;
+    stack.set.call(this, text);
+    return text;
+  },
+  // The engine's takes texts only.
+  set(value) { define(this, 'stack', value); },
+});
+const capture = Error.captureStackTrace;
+define(Error, 'captureStackTrace', function captureStackTrace(target, above = captureStackTrace) {
+  capture.call(Error, target, above);
+  const lines = target.stack;
+  if (typeof lines !== 'string' || !lines.startsWith('\n')) return;
+  Object.defineProperty(target, 'stack', {
+    configurable: true, enumerable: false,
+    get() { const text = heading(target) + lines; define(target, 'stack', text); return text; },
+    set(value) { define(target, 'stack', value); },
+  });
+});
 
 // What scripts and people know the engine's own errors by, in the words of Node's.
 const WORDS = [
@@ -56,6 +78,8 @@ const WORDS = [
     ? 'Assignment to constant variable.' : what === 'not defined' ? `${name} is not defined`
       : `Cannot access '${name}' before initialization`],
   [/^(.*) is not initialized$/, (_, name) => `Cannot access '${name}' before initialization`],
+  [/^invalid (string|array|array buffer) length$/, (_, what) => what === 'array buffer' ? 'Array buffer allocation failed' : `Invalid ${what} length`],
+  [/^string too long$/, () => 'Invalid string length'],
   [/^circular reference$/, () => 'Converting circular structure to JSON'],
   [/^value is not iterable$/, () => 'object is not iterable'],
   [/^cannot convert bigint to number$/i, () => 'Cannot mix BigInt and other types, use explicit conversions'],
@@ -64,7 +88,10 @@ function translate(error) {
   const own = Object.getOwnPropertyDescriptor(error, 'message');
   if (own === undefined || typeof own.value !== 'string') return;
   for (const [pattern, words] of WORDS) {
-    if (pattern.test(own.value)) { define(error, 'message', own.value.replace(pattern, words)); return; }
+    if (!pattern.test(own.value)) continue;
+    if (own.value === 'string too long') Object.setPrototypeOf(error, RangeError.prototype);
+    define(error, 'message', own.value.replace(pattern, words));
+    return;
   }
 }
 

@@ -243,9 +243,14 @@ internal.exit = (code) => {
 internal.mainPromise = undefined;
 
 const rejected = new Map();
+const ABORTED = 134;
 function fatal(error, origin) {
+  if (error?.name === 'InternalError' && error.message === 'out of memory') {
+    sys.write(2, ['FATAL ERROR: JavaScript heap out of memory', ...internal.frames(error), ''].join('\n'));
+    sys.exit(ABORTED);
+  }
   sys.write(2, internal.part('inspect').report(error, origin));
-  process.exitCode = /out of memory/.test(error?.message) && error?.name === 'InternalError' ? 134 : 1;
+  process.exitCode = 1;
   if (!isExiting) {
     isExiting = true;
     process.emit('exit', process.exitCode);
