@@ -14,6 +14,8 @@ mod files;
 mod interactive;
 mod leaks;
 mod limits;
+#[cfg(feature = "node")]
+mod node;
 mod overlays;
 mod permits;
 mod processes;

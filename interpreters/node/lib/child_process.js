@@ -221,7 +221,12 @@ function spawn(file, args, options) {
   for (const stream of child.stdio.slice(1)) stream?.once('end', closed);
   let timer;
   if (options.timeout > 0) timer = setTimeout(() => child.kill(options.killSignal), options.timeout);
-  if (options.signal) options.signal.addEventListener('abort', () => { child.kill(options.killSignal); });
+  if (options.signal) {
+    const giveUp = () => {
+      if (child.kill(options.killSignal)) { internal.part('timers'); child.emit('error', internal.aborted(options.signal)); }
+    };
+    if (options.signal.aborted) process.nextTick(giveUp); else options.signal.addEventListener('abort', giveUp, { once: true });
+  }
   const poll = (milliseconds) => {
     const status = sys.wait(child.pid, milliseconds);
     if (status === null) return false;

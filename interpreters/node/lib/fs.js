@@ -31,6 +31,9 @@ function dataOf(data, encoding) {
 const modeOf = (mode, fallback) => mode === undefined || mode === null ? fallback : typeof mode === 'string' ? parseInt(mode, 8) : mode;
 const flagOf = (flag) => {
   if (flag === undefined || flag === null) return 'r';
+  if (typeof flag === 'string' && !/^(?:r|rs|sr)\+?$|^(?:w|a|wx|xw|ax|xa|as|sa)\+?$/.test(flag)) {
+    throw internal.typeError('ERR_INVALID_ARG_VALUE', `The argument 'flags' is invalid. Received '${flag}'`);
+  }
   if (typeof flag === 'string') return { xw: 'wx', 'xw+': 'wx+', xa: 'ax', 'xa+': 'ax+', as: 'a', sr: 'rs' }[flag] ?? flag;
   const write = flag & 3, creates = flag & 64;
   if (flag & 1024) return write === 2 ? 'a+' : 'a';

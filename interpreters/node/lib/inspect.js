@@ -556,12 +556,12 @@ function report(error, origin) {
     return `Uncaught:\n${typeof error === 'string' ? error : inspect(error)}\n(thrown: not an Error)${version}`;
   }
   let place = '';
-  const frame = /\(?((?:\/|\[)[^\n()]*):(\d+):(\d+)\)?/.exec((/\n {4}at .*/.exec(String(error.stack)) ?? [''])[0]) ??
+  const frame = /\(?((?:file:\/\/|\/|\[)[^\n()]*):(\d+):(\d+)\)?/.exec((/\n {4}at .*/.exec(String(error.stack)) ?? [''])[0]) ??
     (error instanceof SyntaxError && error.isSyntax ? [0, error.isSyntax, (/line (\d+)/.exec(error.message) ?? [0, 1])[1], 1] : null);
   if (frame) {
     const [, path, row, column] = frame;
     let line;
-    try { line = sys.readText(path).split('\n')[row - 1]; } catch { /* not a file */ }
+    try { line = (path === internal.text?.name ? internal.text.source : sys.readText(path.replace(/^file:\/\//, ''))).split('\n')[row - 1]; } catch { /* not a file */ }
     const thrown = line?.search(/\bthrow\b/) ?? -1;
     const at = thrown >= 0 && thrown < column ? thrown : Math.max(0, column - 1);
     place = line === undefined ? `${path}:${row}\n\n` : `${path}:${row}\n${line}\n${' '.repeat(at)}^\n\n`;

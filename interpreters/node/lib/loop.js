@@ -8,6 +8,7 @@ const milliseconds = () => sys.nanos() / 1e6;
 class Queue {
   #items = [];
   #first = 0;
+  get first() { return this.#items[this.#first]; }
   get length() { return this.#items.length - this.#first; }
   push(item) { this.#items.push(item); }
   shift() {
@@ -145,7 +146,7 @@ internal.nextTick = (callback, args) => ticks.push([callbackOf(callback), args])
 internal.addPoller = (poll) => { pollers.add(poll); };
 internal.removePoller = (poll) => { pollers.delete(poll); };
 /** Calls back in a turn of its own, as Node does when a file operation is done. */
-internal.later = (callback) => finished.push(callback);
+internal.later = (callback) => finished.push({ callback, turn });
 
 /** Signals that scripts handle; the kernel keeps them until they are asked for. */
 const caught = new Set();
@@ -161,7 +162,7 @@ const hasWork = () => finished.length > 0 || pollers.size > 0 || refImmediates >
 // One callback at most in a step, so that ticks and promises come between any two.
 let batch = [], batchAt = 0;
 let phase = 'timers';
-let due = 0;
+let turn = 0;
 let isTimed = false;
 function step() {
   for (;;) {
@@ -177,10 +178,11 @@ function step() {
       if (date && date.at <= loopTime) { fire(date.timer); return true; }
       isTimed = false;
       phase = 'finished';
-      due = finished.length;
+      turn++;
     }
     if (phase === 'finished') {
-      if (due > 0) { due--; finished.shift()(); return true; }
+      // What was asked for in this turn or the last is not done yet: Node hands it to others first.
+      if (finished.length > 0 && finished.first.turn + 1 < turn) { finished.shift().callback(); return true; }
       phase = 'poll';
     }
     if (phase === 'poll') {

@@ -97,7 +97,9 @@ function load(path, parent) {
   parent?.children?.push(module);
   cache[path] = module;
   let isDone = false;
-  try { execute(module, path); isDone = true; } finally { if (!isDone) delete cache[path]; }
+  try { execute(module, path); isDone = true; } finally {
+    if (!isDone) { delete cache[path]; if (parent?.children?.at(-1) === module) parent.children.pop(); }
+  }
   module.loaded = true;
   return module.exports;
 }
@@ -249,7 +251,8 @@ function runFile(name, args) {
   module.loaded = true;
 }
 function runText(kind, name, source, args) {
-  process.argv = ['/bin/node', ...(name === '[stdin]' && args.length > 0 ? args : args)];
+  process.argv = ['/bin/node', ...args];
+  internal.text = { name, source };
   const path = `${sys.cwd()}/${name}`;
   if (kind === 'module') { startModule(path, source); return; }
   const module = new Module(path, undefined);

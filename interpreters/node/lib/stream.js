@@ -251,7 +251,7 @@ function writeNext(stream) {
       state.length -= length;
       if (error) { if (done) done(error); fail(stream, error); return; }
       if (done) process.nextTick(done);
-      if (state.waiting.length === 0 && state.needsDrain) { state.needsDrain = false; process.nextTick(() => stream.emit('drain')); }
+      if (state.waiting.length === 0 && state.needsDrain && !state.isEnding) { state.needsDrain = false; process.nextTick(() => stream.emit('drain')); }
       if (!isSync) writeNext(stream);
       if (state.isEnding) finishWriting(stream);
     });

@@ -91,12 +91,17 @@ const types = {
 };
 const STYLES = { bold: [1, 22], dim: [2, 22], italic: [3, 23], underline: [4, 24], red: [31, 39], green: [32, 39], yellow: [33, 39],
   blue: [34, 39], magenta: [35, 39], cyan: [36, 39], white: [37, 39], gray: [90, 39], black: [30, 39] };
-function styleText(style, text) {
-  let out = text;
+function styleText(style, text, { validateStream = true, stream = process.stdout } = {}) {
+  const unknown = [style].flat().find((name) => !Object.hasOwn(STYLES, name));
+  if (unknown !== undefined) throw internal.typeError('ERR_INVALID_ARG_VALUE', `The argument 'format' must be one of: ${Object.keys(STYLES).join(', ')}. Received '${unknown}'`);
+  let out = String(text);
+  if (validateStream && !stream.isTTY) return out;
   for (const name of [style].flat()) out = `\x1b[${STYLES[name][0]}m${out}\x1b[${STYLES[name][1]}m`;
   return out;
 }
-function parseArgs({ args = process.argv.slice(2), options = {}, strict = true, allowPositionals = !strict } = {}) {
+function parseArgs({ args = process.argv.slice(2), options = {}, strict = true, allowPositionals = !strict, ...others } = {}) {
+  for (const name of Object.keys(others)) if (others[name]) throw internal.missing(`the option ${name} of util.parseArgs`);
+  args = [...args];
   const values = Object.create(null), positionals = [];
   const put = (name, value) => { if (options[name]?.multiple) (values[name] ??= []).push(value); else values[name] = value; };
   for (let at = 0; at < args.length; at++) {

@@ -109,12 +109,19 @@ fn read_options(call: &Call, arguments: &mut &[String]) -> Result<Options, u8> {
             };
             (value, *arguments) = (Some(next.clone()), rest);
         }
+        options.seen.push(argument.clone());
+        if takes_value && !argument.contains('=') {
+            options.seen.extend(value.clone());
+        }
         if !takes_value && value.is_some() {
             return Err(call.failed(&format!("bad option: {argument}")));
         }
         let value = value.unwrap_or_default();
         match name {
-            "--" => break,
+            "--" => {
+                options.seen.pop();
+                break;
+            }
             "-v" | "--version" => return Err(call.print(&format!("{NODE_VERSION}\n"))),
             "-h" | "--help" => return Err(call.help()),
             "-c" | "--check" => options.is_check = true,
@@ -123,7 +130,8 @@ fn read_options(call: &Call, arguments: &mut &[String]) -> Result<Options, u8> {
             "-r" | "--require" => options.required.push(value),
             "--input-type" if value == "module" || value == "commonjs" => options.is_module = value == "module",
             "--input-type" => return Err(call.failed("--input-type must be \"module\" or \"commonjs\"")),
-            "--no-warnings" => options.seen.push(argument.clone()),
+            // The library looks for it.
+            "--no-warnings" => {}
             "-i" | "--interactive" => {
                 return Err(call.failed("there is no interactive mode here: use -e, a file or standard input"));
             }
