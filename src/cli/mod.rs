@@ -10,6 +10,7 @@ mod outlet;
 mod overlay;
 mod place;
 mod programs;
+mod python;
 mod run;
 mod sandbox;
 mod settings;
@@ -50,6 +51,7 @@ enum Verb {
     Sandbox(sandbox::Sandbox),
     Fs(fs::Fs),
     Programs(programs::Programs),
+    Python(python::Python),
 }
 
 /// Does what the command line says.
@@ -68,6 +70,7 @@ pub(crate) fn main() -> ExitCode {
         Verb::Sandbox(sandbox) => sandbox.run(),
         Verb::Fs(fs) => fs.run(),
         Verb::Programs(programs) => programs.run(),
+        Verb::Python(python) => python.run(),
     }
 }
 

@@ -35,12 +35,18 @@ fn what_is_not_there_is_said_clearly() {
         ("require('worker_threads')", "node:worker_threads is not available in this sandbox: it has no threads"),
         ("require('zlib')", "node:zlib is not available in this sandbox"),
         ("require('child_process').fork('x')", "child_process.fork is not available in this sandbox"),
-        ("require('child_process').spawn('ls', { detached: true })", "the option detached of child_process is not available"),
+        (
+            "require('child_process').spawn('ls', { detached: true })",
+            "the option detached of child_process is not available",
+        ),
         ("require('child_process').spawn('ls', { uid: 0 })", "the option uid of child_process is not available"),
         ("require('fs').watch('.')", "fs.watch is not available in this sandbox: nothing tells of changes"),
         ("(1).toLocaleString('de-DE')", "the locale de-DE is not available in this sandbox: it has English only"),
         ("'a'.localeCompare('b', 'sv')", "the locale sv is not available in this sandbox: it has English only"),
-        ("new Date(0).toLocaleString('en-US', { timeZone: 'Asia/Tokyo' })", "the time zone Asia/Tokyo is not available"),
+        (
+            "new Date(0).toLocaleString('en-US', { timeZone: 'Asia/Tokyo' })",
+            "the time zone Asia/Tokyo is not available",
+        ),
         ("new Intl.NumberFormat()", "Intl is not defined"),
     ];
     for (program, expected) in cases {
@@ -61,7 +67,9 @@ fn an_option_that_is_not_there_is_an_error() {
 
 #[test]
 fn a_loop_ends_by_the_deadline() {
-    for program in ["while (true) {}", "/(a*)*b/.test('a'.repeat(40))", "(function f() { Promise.resolve().then(f) })()"] {
+    for program in
+        ["while (true) {}", "/(a*)*b/.test('a'.repeat(40))", "(function f() { Promise.resolve().then(f) })()"]
+    {
         let start = Instant::now();
         run(Command::program(["node", "-e", program]).timeout(Duration::from_millis(300))).code(124);
         assert!(start.elapsed() < Duration::from_secs(10), "{program}");
@@ -71,7 +79,9 @@ fn a_loop_ends_by_the_deadline() {
 #[test]
 fn memory_ends_by_the_limit_and_says_so() {
     let sandbox = limited(|limits| limits.process_memory = 64 << 20);
-    for program in ["const a = []; for (;;) a.push(new Array(1e5).fill(1))", "const a = []; for (;;) a.push(Buffer.alloc(1e6))"] {
+    for program in
+        ["const a = []; for (;;) a.push(new Array(1e5).fill(1))", "const a = []; for (;;) a.push(Buffer.alloc(1e6))"]
+    {
         let answer = run_in(&sandbox, Command::program(["node", "-e", program])).code(134);
         let stderr = String::from_utf8_lossy(&answer.0.stderr).into_owned();
         assert!(stderr.contains("FATAL ERROR: JavaScript heap out of memory"), "{program}: {stderr}");

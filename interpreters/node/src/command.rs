@@ -68,7 +68,13 @@ fn read(call: &Call) -> Result<Task, u8> {
         if options.is_check {
             return Err(call.failed("either --check or --eval can be used, not both"));
         }
-        task.kind = if options.is_module { "module" } else if is_printed { "print" } else { "eval" };
+        task.kind = if options.is_module {
+            "module"
+        } else if is_printed {
+            "print"
+        } else {
+            "eval"
+        };
         (task.name, task.source, task.arguments) = ("[eval]".to_owned(), source, arguments);
         return Ok(task);
     }
@@ -85,7 +91,13 @@ fn read(call: &Call) -> Result<Task, u8> {
         call.complain(&format!("standard input: {}", text(errno)));
         1
     })?;
-    task.kind = if options.is_check { "check" } else if options.is_module { "module" } else { "eval" };
+    task.kind = if options.is_check {
+        "check"
+    } else if options.is_module {
+        "module"
+    } else {
+        "eval"
+    };
     task.source = String::from_utf8_lossy(&bytes).into_owned();
     (task.name, task.arguments) = ("[stdin]".to_owned(), arguments);
     Ok(task)
@@ -102,7 +114,8 @@ fn read_options(call: &Call, arguments: &mut &[String]) -> Result<Options, u8> {
             Some((name, value)) if name.starts_with("--") => (name, Some(value.to_owned())),
             _ => (argument.as_str(), None),
         };
-        let takes_value = matches!(name, "-e" | "--eval" | "-p" | "--print" | "-pe" | "-r" | "--require" | "--input-type");
+        let takes_value =
+            matches!(name, "-e" | "--eval" | "-p" | "--print" | "-pe" | "-r" | "--require" | "--input-type");
         if takes_value && value.is_none() {
             let Some((next, rest)) = arguments.split_first() else {
                 return Err(call.failed(&format!("{name} requires an argument")));

@@ -16,7 +16,10 @@ pub(super) fn add(sys: &Object<'_>) -> Result<()> {
     sys.set("readText", Func::from(read_text))?;
     sys.set("writeFile", Func::from(write_file))?;
     sys.set("open", Func::from(open))?;
-    sys.set("close", Func::from(|ctx: Ctx<'_>, fd: f64| files::close(fd as u32).map_err(|errno| refused(&ctx, errno))))?;
+    sys.set(
+        "close",
+        Func::from(|ctx: Ctx<'_>, fd: f64| files::close(fd as u32).map_err(|errno| refused(&ctx, errno))),
+    )?;
     sys.set("read", Func::from(read))?;
     sys.set("write", Func::from(write))?;
     sys.set("seek", Func::from(seek))?;
@@ -171,12 +174,7 @@ fn on_path(ctx: &Ctx<'_>, path: Text, call: fn(&str) -> std::result::Result<(), 
     call(&path.0).map_err(|errno| refused(ctx, errno))
 }
 
-fn on_paths(
-    ctx: &Ctx<'_>,
-    from: Text,
-    to: Text,
-    call: fn(&str, &str) -> std::result::Result<(), Errno>,
-) -> Result<()> {
+fn on_paths(ctx: &Ctx<'_>, from: Text, to: Text, call: fn(&str, &str) -> std::result::Result<(), Errno>) -> Result<()> {
     call(&from.0, &to.0).map_err(|errno| refused(ctx, errno))
 }
 
