@@ -169,10 +169,16 @@ fn pip(site: &Path, wheels: Option<&Path>, arguments: Vec<String>) -> Result<Exi
     let code = block_on_host(async {
         let command: Vec<String> = ["pip".to_owned()].into_iter().chain(arguments).collect();
         match sandbox.execute(Command::program(command)).await {
-            Ok(output) if output.exit_code == 0 => print(&output.stdout, 0),
+            // A package that is not there is a warning to it.
+            Ok(output) if output.exit_code == 0 && output.stderr.is_empty() => print(&output.stdout, 0),
             Ok(output) => {
-                failure =
-                    Some(String::from_utf8_lossy(&output.stderr).trim().replace("ERROR: ", "").replace('\n', "; "));
+                failure = Some(
+                    String::from_utf8_lossy(&output.stderr)
+                        .trim()
+                        .replace("ERROR: ", "")
+                        .replace("WARNING: ", "")
+                        .replace('\n', "; "),
+                );
                 ExitCode::FAILURE
             }
             Err(error) => {
