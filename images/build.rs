@@ -12,16 +12,23 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
+mod node;
 mod python;
+mod tool;
 
 use python::Python;
 
 const TARGET: &str = "wasm32-wasip2";
 
+/// What a build can leave out, each a directory of `interpreters`.
+const INTERPRETERS: [&str; 2] = ["node", "python"];
+
 /// Whatever decides what the guest becomes.
-const INPUTS: [&str; 10] = [
+const INPUTS: [&str; 12] = [
     "build.rs",
+    "node.rs",
     "python.rs",
+    "tool.rs",
     "../interpreters",
     "../guest",
     "../precompile",
@@ -61,6 +68,9 @@ fn build() -> Result<()> {
     for name in &crates {
         guest.args(["-p", name]);
     }
+    if components.iter().any(|name| name == "node") {
+        node::prepare(&shared, &mut guest)?;
+    }
     run(&mut guest, "building the guest")?;
     let host = env::var("HOST")?;
     let tool = ["--profile", "tool", "-p", "isopod-precompile", "--target", &host];
@@ -86,6 +96,10 @@ fn build() -> Result<()> {
     let guests = crates.iter().map(|name| shared.join(TARGET).join("guest").join(format!("{name}.wasm")));
     let mut lines = precompile("both", &guests.collect::<Vec<_>>())?;
     let mut images_of = components;
+    if !images_of.iter().any(|name| name == "node") {
+        images_of.push("node".to_owned());
+        lines.push_str("node\n");
+    }
     images_of.push("python".to_owned());
     let python = if env::var_os("CARGO_FEATURE_PYTHON").is_some() { Some(python::build(&shared)?) } else { None };
     lines += &match &python {
@@ -98,8 +112,8 @@ fn build() -> Result<()> {
     Ok(())
 }
 
-/// The guest's components: the directories there that list programs. No program may be in two of them. One is only for
-/// benchmarks.
+/// The guest's components: the directories there that list programs, and JavaScript's unless it is left out. No program
+/// may be in two of them. One is only for benchmarks.
 fn components(is_benchmark: bool) -> Result<Vec<String>> {
     let mut components = Vec::new();
     for entry in fs::read_dir("../guest")? {
@@ -111,18 +125,21 @@ fn components(is_benchmark: bool) -> Result<Vec<String>> {
     components.retain(|name| name != "bench" || is_benchmark);
     components.sort();
     let mut owners = BTreeMap::new();
-    for component in components.iter().map(String::as_str).chain(["python"]) {
+    for component in components.iter().map(String::as_str).chain(INTERPRETERS) {
         for program in programs(component)?.lines() {
             if let Some(other) = owners.insert(program.to_owned(), component) {
                 return Err(format!("{program} is in {other} and in {component}").into());
             }
         }
     }
+    if env::var_os("CARGO_FEATURE_NODE").is_some() {
+        components.push("node".to_owned());
+    }
     Ok(components)
 }
 
 fn programs(component: &str) -> Result<String> {
-    let place = if component == "python" { "interpreters" } else { "guest" };
+    let place = if INTERPRETERS.contains(&component) { "interpreters" } else { "guest" };
     Ok(fs::read_to_string(format!("../{place}/{component}/programs.txt"))?)
 }
 

@@ -14,6 +14,7 @@ mod outlet;
 mod overlay;
 mod place;
 mod programs;
+mod python;
 mod remote;
 mod run;
 mod sandbox;
@@ -65,6 +66,7 @@ enum Verb {
     Doctor(doctor::Doctor),
     #[command(hide = true)]
     Worker(isolate::Work),
+    Python(python::Python),
 }
 
 /// Does what the command line says.
@@ -89,6 +91,7 @@ pub(crate) fn main() -> ExitCode {
         Verb::Programs(programs) => programs.run(),
         Verb::Doctor(doctor) => doctor.run(),
         Verb::Worker(work) => work.run(),
+        Verb::Python(python) => python.run(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use isopod::backend::{Backend, Directory};
-use isopod::provider::{Config, Provider, SandboxId};
+use isopod::provider::{Config, HostAccess, HostMount, Provider, SandboxId};
 use isopod::{Limits, Runtime};
 
 use super::NO_SANDBOX;
@@ -40,7 +40,13 @@ impl Place {
             let root = root.to_str().ok_or_else(|| Failure::usage("--root: not UTF-8"))?;
             variables.push(("ISOPOD_ROOT".to_owned(), root.to_owned()));
         }
-        Ok(Config::load(self.config.clone().or(named).as_deref(), variables)?)
+        let mut config = Config::load(self.config.clone().or(named).as_deref(), variables)?;
+        config.mounts.extend(super::python::packages().map(|host| HostMount {
+            host,
+            guest: super::python::LAYER.to_owned(),
+            access: HostAccess::ReadOnly,
+        }));
+        Ok(config)
     }
 
     /// Opens the root.

@@ -104,6 +104,9 @@ impl Settings {
                 false => builder.mount(host, guest),
             };
         }
+        if let Some(packages) = super::python::packages() {
+            builder = builder.mount_read_only(packages, super::python::LAYER);
+        }
         for Mount { host, guest, .. } in &self.overlay {
             builder = builder.mount_overlay(host, guest);
         }

@@ -24,7 +24,7 @@ pub(super) fn code(image: &'static Image, metering: Metering) -> Option<&'static
 
 /// Whether a program needs a deep stack: an interpreter recurses as deeply as what it runs.
 pub(super) fn is_interpreter(image: usize) -> bool {
-    IMAGES[image].name == "python"
+    ["node", "python"].contains(&IMAGES[image].name)
 }
 
 /// Whether a program of an image can run, or why it cannot.

@@ -50,7 +50,7 @@ struct Inner {
     /// Without and with fuel.
     pools: [OnceLock<std::result::Result<Pool, Arc<RuntimeError>>>; 2],
     on_demand: [OnceLock<std::result::Result<Arc<Processor>, Arc<RuntimeError>>>; 2],
-    interpreters: OnceLock<std::result::Result<Arc<Processor>, Arc<RuntimeError>>>,
+    interpreters: [OnceLock<std::result::Result<Arc<Processor>, Arc<RuntimeError>>>; 2],
 }
 
 /// A pooling processor and its free slots.
@@ -128,7 +128,7 @@ impl Runtime {
             pool_slots,
             pools: Default::default(),
             on_demand: Default::default(),
-            interpreters: OnceLock::new(),
+            interpreters: Default::default(),
         }))
     }
 
@@ -185,10 +185,10 @@ impl Inner {
         self.on_demand[metering as usize].get_or_init(make).as_ref().map_err(Arc::clone)
     }
 
-    /// What runs interpreters, without a budget of instructions: there is no such code of them.
-    fn interpreters(&self) -> Result<&Arc<Processor>, Arc<RuntimeError>> {
-        let make = || Ok(Arc::new(Processor::new(Metering::Epoch, Allocation::Deep).map_err(RuntimeError)?));
-        self.interpreters.get_or_init(make).as_ref().map_err(Arc::clone)
+    /// What runs interpreters.
+    fn interpreters(&self, metering: Metering) -> Result<&Arc<Processor>, Arc<RuntimeError>> {
+        let make = || Ok(Arc::new(Processor::new(metering, Allocation::Deep).map_err(RuntimeError)?));
+        self.interpreters[metering as usize].get_or_init(make).as_ref().map_err(Arc::clone)
     }
 
     /// A processor for a process, and its slot; nothing if its time is over before there is one.
@@ -203,7 +203,7 @@ impl Inner {
     async fn place(&self, image: usize, process: &Process) -> Result<Option<Place>, Arc<RuntimeError>> {
         let metering = metering(process);
         if image::is_interpreter(image) {
-            return Ok(Some((self.interpreters()?.clone(), None)));
+            return Ok(Some((self.interpreters(metering)?.clone(), None)));
         }
         // A live shell waits for orders most of its time: it would keep a slot from everyone else.
         let waits = process.is_first() && process.session().is_live();

@@ -19,6 +19,8 @@ mod leaks;
 mod limits;
 #[cfg(feature = "mcp")]
 mod mcp;
+#[cfg(feature = "node")]
+mod node;
 mod overlays;
 mod permits;
 mod processes;

@@ -41,7 +41,7 @@ fn every_program_answers_version() {
 }
 
 // The page is of a whole build.
-#[cfg(feature = "python")]
+#[cfg(all(feature = "node", feature = "python"))]
 #[test]
 fn every_program_answers_help_and_the_page_has_it() {
     let left_out: BTreeMap<String, String> = toml::from_str(&std::fs::read_to_string(LEFT_OUT).unwrap()).unwrap();
@@ -56,7 +56,7 @@ fn every_program_answers_help_and_the_page_has_it() {
     }
     for (program, component) in programs {
         let help = answer(&sandbox, program, "--help");
-        let tree = if component == "python" { "interpreters" } else { "guest" };
+        let tree = if ["node", "python"].contains(&component) { "interpreters" } else { "guest" };
         write!(page, "\n## {program}\n\nIn `{tree}/{component}`.").unwrap();
         if let Some(text) = left_out.get(program) {
             write!(page, " Left out: {text}").unwrap();

@@ -242,3 +242,102 @@ fn a_wheel_that_cannot_be_installed_says_why() {
     run_in(&sandbox, "pip list; ls /usr/local 2>&1").code(2);
     run_in(&sandbox, "pip install --no-deps needy-1.0-py3-none-any.whl").prints("Successfully installed needy-1.0\n");
 }
+
+/// The command line with a user's data of its own.
+fn with_packages(data: &std::path::Path, arguments: &[&str]) -> crate::support::CliAnswer {
+    let mut command = crate::support::isopod(arguments);
+    command.env("XDG_DATA_HOME", data).env("PIP_CONFIG_FILE", "/dev/null");
+    crate::support::cli_answer(command)
+}
+
+#[test]
+fn packages_of_the_host_are_there_in_every_sandbox() {
+    let (data, wheels) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let sandbox = Sandbox::builder().mount(wheels.path(), "/workspace").build().unwrap();
+    for (name, requires, body) in [
+        ("one", "Requires-Dist: two", "import two; word = two.word\n"),
+        ("two", "", "word = 'here'\n"),
+        ("native", "", ""),
+    ] {
+        run_in(&sandbox, Command::program(["python3", "-c", WHEEL, name, "1.0", requires, body])).prints("");
+    }
+    let isopod = |arguments: &[&str]| {
+        let answer = with_packages(data.path(), arguments);
+        (answer.stdout, answer.stderr, answer.code)
+    };
+    let answer = |stdout: &str, stderr: &str, code| (stdout.to_owned(), stderr.to_owned(), Some(code));
+    let links = wheels.path().to_str().unwrap();
+    let wheel = |name: &str| format!("{links}/{name}-1.0-py3-none-any.whl");
+
+    assert_eq!(isopod(&["python", "list"]), answer("", "", 0));
+    assert_eq!(isopod(&["python", "remove", "one"]), answer("", "isopod: there are no packages to remove\n", 1));
+    let added = answer("Successfully installed one-1.0 two-1.0\n", "", 0);
+    assert_eq!(isopod(&["python", "add", "--find-links", links, "one"]), added);
+    let script =
+        "python3 -c 'import one; print(one.word, one.__file__)'; touch /usr/lib/python3/site-packages/x; echo $?";
+    let seen = answer(
+        "here /usr/lib/python3/site-packages/one/__init__.py\n1\n",
+        "touch: cannot touch '/usr/lib/python3/site-packages/x': Read-only file system\n",
+        0,
+    );
+    assert_eq!(isopod(&["run", "--", script]), seen);
+    assert_eq!(
+        isopod(&["python", "list"]),
+        answer("Package Version\n------- -------\none     1.0\ntwo     1.0\n", "", 0)
+    );
+    assert_eq!(isopod(&["python", "remove", "one"]), answer("Successfully uninstalled one-1.0\n", "", 0));
+    assert_eq!(
+        isopod(&["run", "--", "python3 -c 'import one' 2>&1 | tail -1"]),
+        answer("ModuleNotFoundError: No module named 'one'\n", "", 0)
+    );
+    assert_eq!(isopod(&["python", "add", &wheel("one")]), answer("Successfully installed one-1.0\n", "", 0));
+
+    let refusals = [
+        (
+            vec!["python", "add", "--find-links", links, "nonesuch"],
+            "there is no wheel of pure Python for nonesuch: a sandbox runs no native code",
+        ),
+        (vec!["python", "add", "nope.whl"], "nope.whl: No such file or directory (os error 2)"),
+        (vec!["python", "remove", "nonesuch"], "Skipping nonesuch as it is not installed."),
+    ];
+    for (arguments, why) in refusals {
+        assert_eq!(isopod(&arguments), answer("", &format!("isopod: {why}\n"), 1));
+    }
+    let native = wheel("native");
+    let why = "isopod: native-1.0-py3-none-any.whl holds native code: this sandbox runs pure Python only\n";
+    assert_eq!(isopod(&["python", "add", &native]), answer("", why, 1));
+    assert_eq!(
+        std::fs::read_dir(data.path().join("isopod-python")).unwrap().count(),
+        1,
+        "what was fetched is left over"
+    );
+}
+
+#[test]
+fn what_stands_in_the_way_of_a_package_is_said_in_one_line() {
+    let data = tempfile::tempdir().unwrap();
+    let mut without_pip = crate::support::isopod(&["python", "add", "one"]);
+    let tools = tempfile::tempdir().unwrap();
+    std::fs::write(
+        tools.path().join("python3"),
+        "#!/bin/sh\necho '/usr/bin/python3: No module named pip' >&2\nexit 1\n",
+    )
+    .unwrap();
+    std::fs::set_permissions(tools.path().join("python3"), std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .unwrap();
+    without_pip.env("XDG_DATA_HOME", data.path()).env("PATH", tools.path());
+    let mut without_python = crate::support::isopod(&["python", "add", "one"]);
+    without_python.env("XDG_DATA_HOME", data.path()).env("PATH", data.path());
+    let mut without_network = crate::support::isopod(&["python", "add", "one"]);
+    // Nothing listens on the first port of this machine.
+    without_network.env("XDG_DATA_HOME", data.path()).env("PIP_INDEX_URL", "http://127.0.0.1:1/simple");
+    without_network.env("PIP_CONFIG_FILE", "/dev/null").env("PIP_RETRIES", "0");
+    for (command, why) in [
+        (without_pip, "this machine's python3 has no pip to fetch packages with"),
+        (without_python, "there is no python3 on this machine to fetch packages with"),
+        (without_network, "the package index cannot be reached"),
+    ] {
+        let answer = crate::support::cli_answer(command);
+        assert_eq!((answer.stdout.as_str(), answer.stderr, answer.code), ("", format!("isopod: {why}\n"), Some(1)));
+    }
+}

@@ -15,6 +15,8 @@ from _isopod import renewal, wheels
 
 LIBRARY = "/usr/lib/python3.14"
 SITE = "/usr/local/lib/python3.14/site-packages"
+#: What `isopod python add` installed on the host, read-only.
+LAYER = "/usr/lib/python3/site-packages"
 
 USAGE = "usage: {name} [option] ... [-c cmd | -m mod | file | -] [arg] ..."
 
@@ -232,7 +234,7 @@ def _search_path(options, environment):
     before = environment.get("PYTHONPATH", "")
     sys.path[:] = [*map(os.path.abspath, before.split(":") if before else []), LIBRARY]
     if not options.no_site:
-        for place in (SITE, None if options.no_user_site else user_site()):
+        for place in (SITE, None if options.no_user_site else user_site(), LAYER):
             if place and os.path.isdir(place):
                 site.addsitedir(place)
 

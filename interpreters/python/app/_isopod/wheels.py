@@ -17,6 +17,7 @@ from _isopod import markers
 
 SITE = "/usr/local/lib/python3.14/site-packages"
 SCRIPTS = "/usr/local/bin"
+LAYER = "/usr/lib/python3/site-packages"
 
 HELP = """usage: pip COMMAND [OPTIONS]
 
@@ -303,10 +304,11 @@ def main(arguments):
     if arguments[0] not in COMMANDS:
         print(f'ERROR: unknown command "{arguments[0]}"', file=sys.stderr)
         return 1
-    if os.path.isdir(SITE) and SITE not in sys.path:
-        sys.path.append(SITE)
+    for place in (SITE, LAYER):
+        if os.path.isdir(place) and place not in sys.path:
+            sys.path.append(place)
     try:
         return COMMANDS[arguments[0]](arguments[1:])
-    except Refused as error:
+    except (Refused, OSError) as error:
         print(f"ERROR: {error}", file=sys.stderr)
         return 1

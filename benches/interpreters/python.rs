@@ -1,23 +1,8 @@
-//! What is measured: how Python starts, and what programs that compute spend their time with.
+//! How Python starts, and what programs that compute spend their time with.
 
-/// A program and what it prints.
-pub struct Program {
-    pub name: &'static str,
-    pub text: &'static str,
-    pub answer: &'static str,
-    /// Whether its time goes into computing rather than into starting.
-    pub computes: bool,
-}
+use super::{Program, computes, starts};
 
-const fn starts(name: &'static str, text: &'static str, answer: &'static str) -> Program {
-    Program { name, text, answer, computes: false }
-}
-
-const fn computes(name: &'static str, text: &'static str, answer: &'static str) -> Program {
-    Program { name, text, answer, computes: true }
-}
-
-pub const PROGRAMS: [Program; 9] = [
+pub const PROGRAMS: &[Program] = &[
     starts("print(1+1)", "print(1+1)", "2\n"),
     starts(
         "seven imports",

@@ -1,0 +1,139 @@
+//! The interpreters' promises as ratios: the same programs on Isopod and on the machine's python3 and node, measured in turns
+//! in one run.
+//!
+//! `cargo bench --bench interpreters` runs everything; `-- --quick` takes seconds; `-- --json` prints one object; a word
+//! chooses the programs whose name holds it, `python3` or `node` all of one. The machine's Python starts with -S: without
+//! its site directories, as Isopod's does. What computes is compared with node's interpreter too (--jitless): it has a
+//! compiler to machine code, which a sandbox without one cannot match.
+
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::panic,
+    missing_docs,
+    unreachable_pub,
+    reason = "a benchmark"
+)]
+#![allow(clippy::disallowed_methods, reason = "it compares with the machine")]
+
+#[path = "../baseline/host.rs"]
+#[allow(dead_code, reason = "only a part is needed here")]
+mod host;
+#[path = "../baseline/measure.rs"]
+#[allow(dead_code, reason = "only a part is needed here")]
+mod measure;
+mod node;
+mod python;
+#[path = "../baseline/report.rs"]
+#[allow(dead_code, reason = "only a part is needed here")]
+mod report;
+
+use std::time::Duration;
+
+use isopod::{Command, Limits, Sandbox};
+use measure::{Contender, Plan, compare};
+use report::{Goal, Report};
+
+/// A process that starts with a memory that was made before, or with little to do.
+const STARTING: f64 = 3.0;
+/// Computing may cost three times what it costs a native interpreter.
+const COMPUTING: f64 = 1.0 / 3.0;
+
+/// A program and what it prints.
+pub struct Program {
+    pub name: &'static str,
+    pub text: &'static str,
+    pub answer: &'static str,
+    /// Whether its time goes into computing rather than into starting.
+    pub computes: bool,
+}
+
+const fn starts(name: &'static str, text: &'static str, answer: &'static str) -> Program {
+    Program { name, text, answer, computes: false }
+}
+
+const fn computes(name: &'static str, text: &'static str, answer: &'static str) -> Program {
+    Program { name, text, answer, computes: true }
+}
+
+/// An interpreter here and on the machine.
+struct Interpreter {
+    name: &'static str,
+    /// The option before a program's text.
+    option: &'static str,
+    /// What prints the path of the machine's: the interpreter itself, and not a script that looks for one.
+    path: &'static str,
+    /// How the machine's is started; what computes is held against the last way.
+    native: &'static [&'static str],
+    programs: &'static [Program],
+}
+
+const INTERPRETERS: [Interpreter; 2] = [
+    Interpreter {
+        name: "python3",
+        option: "-c",
+        path: "import sys; print(sys.executable)",
+        native: &["-S"],
+        programs: python::PROGRAMS,
+    },
+    Interpreter {
+        name: "node",
+        option: "-e",
+        path: "console.log(process.execPath)",
+        native: &["--no-warnings", "--jitless"],
+        programs: node::PROGRAMS,
+    },
+];
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+    let has = |flag: &str| words.iter().any(|word| word == flag);
+    let chosen: Vec<&String> = words.iter().filter(|word| !word.starts_with("--")).collect();
+    let plan = Plan { quick: has("--quick") };
+    let mut report = Report::new(has("--json"));
+    for interpreter in INTERPRETERS {
+        let native = interpreter.of_machine();
+        if native.is_none() {
+            report.left_out(interpreter.name, "it is not installed");
+        }
+        for program in interpreter.programs {
+            let name = format!("{}: {}", interpreter.name, program.name);
+            if chosen.is_empty() || chosen.iter().any(|word| name.contains(word.as_str())) {
+                interpreter.measure(&name, program, native.as_deref(), &plan, &mut report);
+            }
+        }
+    }
+    report.finish();
+}
+
+impl Interpreter {
+    fn of_machine(&self) -> Option<String> {
+        let output = std::process::Command::new(self.name).args([self.option, self.path]).output().ok()?;
+        let path = String::from_utf8(output.stdout).ok()?;
+        output.status.success().then(|| path.trim().to_owned())
+    }
+
+    fn measure(&self, name: &str, program: &Program, native: Option<&str>, plan: &Plan, report: &mut Report) {
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+        let mut limits = Limits::default();
+        limits.wall = Duration::from_secs(300);
+        let sandbox = Sandbox::builder().limits(limits).build().unwrap();
+        let mut contenders = vec![Contender::new("isopod", || {
+            // A wrong answer is not a fast one.
+            let command = Command::program([self.name, self.option, program.text]);
+            let output = runtime.block_on(sandbox.execute(command)).unwrap();
+            assert_eq!(String::from_utf8_lossy(&output.output), program.answer);
+            assert_eq!(output.exit_code, 0);
+        })];
+        let ways = if program.computes { self.native } else { &self.native[..1] };
+        for way in
+            native.iter().flat_map(|native| ways.iter().map(move |way| [*native, way, self.option, program.text]))
+        {
+            let name = format!("{} {}", self.name, way[1]);
+            contenders.push(Contender::new(&name, move || host::run(&way, program.answer)));
+        }
+        let by = if program.computes { COMPUTING } else { STARTING };
+        let than = contenders.len() - 1;
+        report.add(name, &compare(plan, 20, contenders), native.map(|_| Goal::Faster { by, than }));
+    }
+}

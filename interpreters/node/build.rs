@@ -1,0 +1,8 @@
+//! Gives the component a stack for the engine's own recursion: each call of a script is a call of the engine's.
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    if std::env::var("CARGO_CFG_TARGET_ARCH").as_deref() == Ok("wasm32") {
+        println!("cargo::rustc-link-arg-bins=-zstack-size=4194304");
+    }
+}

@@ -1,0 +1,20 @@
+//! Texts as arguments. JavaScript's may hold halves of surrogate pairs, which UTF-8 cannot: they become U+FFFD, as in Node.
+
+use rquickjs::prelude::This;
+use rquickjs::{Coerced, Ctx, Error, FromJs, Function, Object, Result, Value};
+
+/// An argument as text, whatever it is.
+pub(super) struct Text(pub(super) String);
+
+impl<'js> FromJs<'js> for Text {
+    fn from_js(ctx: &Ctx<'js>, value: Value<'js>) -> Result<Text> {
+        match Coerced::<String>::from_js(ctx, value.clone()) {
+            Ok(text) => Ok(Text(text.0)),
+            Err(Error::Utf8(_)) => {
+                let prototype: Object = ctx.globals().get::<_, Object>("String")?.get("prototype")?;
+                Ok(Text(prototype.get::<_, Function>("toWellFormed")?.call((This(value),))?))
+            }
+            Err(error) => Err(error),
+        }
+    }
+}

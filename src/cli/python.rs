@@ -1,0 +1,212 @@
+//! `isopod python`: Python packages that every sandbox of this user sees.
+//!
+//! The host's pip only finds and fetches wheels; the sandbox's pip checks and unpacks them, in a sandbox that sees them
+//! and the packages' directory and nothing else. So nothing of a package runs or is unpacked on the host.
+
+#![allow(clippy::disallowed_methods, reason = "it fetches packages with the host's pip, as its caller asked")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command as HostCommand, ExitCode, Stdio};
+
+use clap::{Args, Subcommand};
+use isopod::vfs::Rules;
+use isopod::{Command, Runtime, Sandbox};
+
+use super::answer::Failure;
+use super::{NO_SANDBOX, block_on_host, print, refuse};
+
+/// Where sandboxes see the packages. Python looks there after what is installed in the sandbox itself.
+pub(super) const LAYER: &str = "/usr/lib/python3/site-packages";
+/// Where the sandbox's pip installs and removes.
+const SITE: &str = "/usr/local/lib/python3.14/site-packages";
+/// Where it finds the wheels.
+const WHEELS: &str = "/wheels";
+/// The Python that packages are for.
+const VERSION: &str = "3.14";
+
+/// Python packages for all sandboxes
+///
+/// They are kept with the user's data ($XDG_DATA_HOME/isopod-python) and are there in every sandbox, read-only. Only
+/// packages of pure Python can be added: a sandbox runs no native code.
+#[derive(Args)]
+pub(super) struct Python {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Add packages, with what they require: from the package index by this machine's pip, or wheel files
+    Add {
+        /// Take packages from this directory of wheels, and not from the package index
+        #[arg(long, value_name = "DIR")]
+        find_links: Option<PathBuf>,
+
+        /// Do not add what the packages require
+        #[arg(long)]
+        no_deps: bool,
+
+        /// Names, such as `requests` or `attrs==24.2`, or paths of wheel files
+        #[arg(required = true, value_name = "PACKAGE")]
+        packages: Vec<String>,
+    },
+    /// List the packages
+    List,
+    /// Remove packages
+    Remove {
+        /// Their names
+        #[arg(required = true, value_name = "PACKAGE")]
+        packages: Vec<String>,
+    },
+}
+
+impl Python {
+    pub(super) fn run(self) -> ExitCode {
+        let done = match self.verb {
+            Verb::Add { find_links, no_deps, packages } => add(find_links.as_deref(), no_deps, &packages),
+            Verb::List => match packages() {
+                Some(site) => pip(&site, None, vec!["list".to_owned()]),
+                None => Ok(ExitCode::SUCCESS),
+            },
+            Verb::Remove { packages: names } => match packages() {
+                Some(site) => {
+                    pip(&site, None, ["uninstall", "-y"].map(str::to_owned).into_iter().chain(names).collect())
+                }
+                None => Err(Failure::refused("there are no packages to remove")),
+            },
+        };
+        done.unwrap_or_else(|failure| refuse(failure.code, failure.why))
+    }
+}
+
+/// Where the packages are on the host, if there are any.
+pub(super) fn packages() -> Option<PathBuf> {
+    place().filter(|site| site.is_dir())
+}
+
+fn place() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let data = set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share")));
+    data.map(|data| data.join("isopod-python/site-packages"))
+}
+
+fn add(find_links: Option<&Path>, no_deps: bool, packages: &[String]) -> Result<ExitCode, Failure> {
+    let site = place().ok_or_else(|| Failure::usage("no place for packages: neither XDG_DATA_HOME nor HOME is set"))?;
+    let failed = |what: &Path, error: std::io::Error| Failure::refused(format!("{}: {error}", what.display()));
+    std::fs::create_dir_all(&site).map_err(|error| failed(&site, error))?;
+    let fresh = Fetched::beside(&site).map_err(|error| failed(&site, error))?;
+    let (files, names): (Vec<&String>, Vec<&String>) = packages.iter().partition(|package| package.ends_with(".whl"));
+    for file in files {
+        let file = Path::new(file);
+        let name = file.file_name().unwrap_or_default();
+        std::fs::copy(file, fresh.0.join(name)).map_err(|error| failed(file, error))?;
+    }
+    if !names.is_empty() {
+        fetch(&fresh.0, find_links, no_deps, &names)?;
+    }
+    let mut wheels = Vec::new();
+    for entry in std::fs::read_dir(&fresh.0).map_err(|error| failed(&fresh.0, error))? {
+        let name = entry.map_err(|error| failed(&fresh.0, error))?.file_name();
+        wheels.extend(name.into_string().ok().map(|name| format!("{WHEELS}/{name}")));
+    }
+    wheels.sort();
+    let options = if no_deps { vec!["install", "--no-deps", "-U"] } else { vec!["install", "-U"] };
+    pip(&site, Some(&fresh.0), options.into_iter().map(str::to_owned).chain(wheels).collect())
+}
+
+/// Lets the host's pip fetch wheels of pure Python.
+fn fetch(into: &Path, find_links: Option<&Path>, no_deps: bool, names: &[&String]) -> Result<(), Failure> {
+    let mut pip = HostCommand::new("python3");
+    pip.args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input", "--retries", "1"]);
+    pip.args(["--only-binary", ":all:", "--implementation", "py", "--abi", "none", "--platform", "any"]);
+    pip.args(["--python-version", VERSION, "--dest"]).arg(into);
+    if let Some(directory) = find_links {
+        pip.args(["--no-index", "--find-links"]).arg(directory);
+    }
+    if no_deps {
+        pip.arg("--no-deps");
+    }
+    pip.arg("--").args(names);
+    let output = pip.stdin(Stdio::null()).output().map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => Failure::refused("there is no python3 on this machine to fetch packages with"),
+        _ => Failure::refused(format!("python3: {error}")),
+    })?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(Failure::refused(complaint(&String::from_utf8_lossy(&output.stderr))))
+}
+
+/// What pip complained of, in one line.
+fn complaint(said: &str) -> String {
+    const UNREACHABLE: [&str; 4] = ["NewConnectionError", "NameResolutionError", "ConnectTimeout", "ProxyError"];
+    const MISSING: &str = "No matching distribution found for ";
+    if said.contains("No module named pip") {
+        return "this machine's python3 has no pip to fetch packages with".to_owned();
+    }
+    if UNREACHABLE.iter().any(|word| said.contains(word)) {
+        return "the package index cannot be reached".to_owned();
+    }
+    let errors = || said.lines().filter_map(|line| line.strip_prefix("ERROR: "));
+    if let Some(name) = errors().find_map(|line| line.strip_prefix(MISSING)) {
+        return format!("there is no wheel of pure Python for {name}: a sandbox runs no native code");
+    }
+    let last = errors().next_back().or_else(|| said.lines().next_back());
+    format!("pip: {}", last.unwrap_or("failed without a word"))
+}
+
+/// Runs the sandbox's pip on the packages, and passes on what it says.
+fn pip(site: &Path, wheels: Option<&Path>, arguments: Vec<String>) -> Result<ExitCode, Failure> {
+    let no_sandbox = |error: String| Failure { code: NO_SANDBOX, why: error };
+    let runtime = Runtime::on_demand().map_err(|error| no_sandbox(error.to_string()))?;
+    // The directory is not one that programs of the host obey.
+    let mut builder = Sandbox::builder().runtime(runtime).protect(Rules::none()).mount(site, SITE);
+    if let Some(wheels) = wheels {
+        builder = builder.mount_read_only(wheels, WHEELS);
+    }
+    let sandbox = builder.build().map_err(|error| no_sandbox(error.to_string()))?;
+    let mut failure = None;
+    let code = block_on_host(async {
+        let command: Vec<String> = ["pip".to_owned()].into_iter().chain(arguments).collect();
+        match sandbox.execute(Command::program(command)).await {
+            // A package that is not there is a warning to it.
+            Ok(output) if output.exit_code == 0 && output.stderr.is_empty() => print(&output.stdout, 0),
+            Ok(output) => {
+                failure = Some(
+                    String::from_utf8_lossy(&output.stderr)
+                        .trim()
+                        .replace("ERROR: ", "")
+                        .replace("WARNING: ", "")
+                        .replace('\n', "; "),
+                );
+                ExitCode::FAILURE
+            }
+            Err(error) => {
+                failure = Some(error.to_string());
+                ExitCode::FAILURE
+            }
+        }
+    });
+    match failure {
+        Some(why) => Err(Failure::refused(why.replace(&format!("{WHEELS}/"), ""))),
+        None => Ok(code),
+    }
+}
+
+/// A directory for what is fetched, gone when it is installed.
+struct Fetched(PathBuf);
+
+impl Fetched {
+    fn beside(site: &Path) -> std::io::Result<Fetched> {
+        let place = site.with_file_name(format!("fetched-{}", std::process::id()));
+        std::fs::create_dir_all(&place)?;
+        Ok(Fetched(place))
+    }
+}
+
+impl Drop for Fetched {
+    fn drop(&mut self) {
+        // What is left over is only wheels, of which nobody knows.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
