@@ -1,5 +1,6 @@
 //! `isopod mcp`: the sandbox as a server of the Model Context Protocol.
 
+use std::io::{self, IsTerminal};
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,7 +14,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::answer::Failure;
 use super::settings::Settings;
-use super::{INTERRUPTED, NO_SANDBOX, block_on_server, refuse, say, values};
+use super::{NO_SANDBOX, block_on_server, refuse, say, values};
 
 /// Serve a sandbox to an agent, by the Model Context Protocol
 ///
@@ -115,10 +116,15 @@ async fn serve(Opened { origin, http }: Opened) -> ExitCode {
             }
             serve_http(origin, listener, settings, stop).await
         }
-        None => tokio::select! {
-            served = serve_stdio(origin, tokio::io::stdin(), tokio::io::stdout()) => served,
-            () = stop => return ExitCode::from(INTERRUPTED),
-        },
+        None => {
+            if io::stdin().is_terminal() {
+                say("waiting for an MCP client on standard input; docs/mcp.md has what to put into its configuration");
+            }
+            tokio::select! {
+                served = serve_stdio(origin, tokio::io::stdin(), tokio::io::stdout()) => served,
+                () = stop => Ok(()),
+            }
+        }
     };
     match served {
         Ok(()) => ExitCode::SUCCESS,

@@ -34,7 +34,7 @@ pub(super) const LINE_CHARS: usize = 1_000;
 pub(super) const DOWNLOAD_BYTES: u64 = 6 << 20;
 
 /// Connections at a time, over HTTP: a session has one for each call that runs, and one to listen.
-pub(super) const CONNECTIONS: usize = 256;
+pub(super) const CONNECTIONS: usize = 128;
 /// Time that a client has to send the head of a request, and again for its body.
 pub(super) const REQUEST_TIME: Duration = Duration::from_secs(30);
 /// Time between two signs of life on a connection that waits for an answer.

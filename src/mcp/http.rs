@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::io;
-use std::net::TcpListener;
+use std::net::{IpAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
-use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, RETRY_AFTER, WWW_AUTHENTICATE};
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
@@ -56,14 +56,14 @@ pub async fn serve_http(
     settings: HttpSettings,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    let is_loopback = listener.local_addr()?.ip().is_loopback();
-    if !is_loopback && settings.api_key.is_none() {
+    let address = listener.local_addr()?.ip();
+    if !address.is_loopback() && settings.api_key.is_none() {
         return Err(io::Error::other("an address that others can reach needs a key"));
     }
     listener.set_nonblocking(true)?;
     let listener = tokio::net::TcpListener::from_std(listener)?;
     let ended = CancellationToken::new();
-    let front = Arc::new(Front::new(origin, settings, is_loopback, ended.clone()));
+    let front = Arc::new(Front::new(origin, settings, address, ended.clone()));
     let room = Arc::new(Semaphore::new(bounds::CONNECTIONS));
     let mut stop = std::pin::pin!(stop);
     loop {
@@ -117,7 +117,7 @@ struct Front {
 }
 
 impl Front {
-    fn new(origin: Arc<Origin>, settings: HttpSettings, is_loopback: bool, ended: CancellationToken) -> Front {
+    fn new(origin: Arc<Origin>, settings: HttpSettings, address: IpAddr, ended: CancellationToken) -> Front {
         let HttpSettings { api_key, allow_origins, sessions, idle } = settings;
         let sessions = Arc::new(Sessions::new(Arc::clone(&origin), sessions, idle));
         let mut config = StreamableHttpServerConfig::default()
@@ -127,10 +127,11 @@ impl Front {
             .with_cancellation_token(ended)
             .with_allowed_origins(allow_origins)
             .enforce_origin_validation();
-        if !is_loopback {
+        config = match address.is_loopback() {
+            true => config.with_allowed_hosts(["localhost".to_owned(), address.to_string()]),
             // Nobody knows by which names a machine is called. A page that has its name point here has no key.
-            config = config.disable_allowed_hosts();
-        }
+            false => config.disable_allowed_hosts(),
+        };
         let server = Server { origin, whose: Whose::Session(Arc::clone(&sessions)) };
         let protocol = StreamableHttpService::new(move || Ok(server.clone()), Arc::clone(&sessions), config);
         Front { api_key, sessions, protocol }
@@ -141,15 +142,18 @@ impl Front {
             return plain(StatusCode::NOT_FOUND, "the server is at /mcp");
         }
         if !self.is_known(request.headers()) {
-            let mut answer = plain(StatusCode::UNAUTHORIZED, "the key is missing or wrong");
-            answer.headers_mut().insert(WWW_AUTHENTICATE, hyper::header::HeaderValue::from_static("Bearer"));
-            return answer;
+            return with(plain(StatusCode::UNAUTHORIZED, "the key is missing or wrong"), WWW_AUTHENTICATE, "Bearer");
         }
         let is_post = request.method() == Method::POST;
-        if is_post && !request.headers().contains_key(SESSION_ID) && self.sessions.is_full() {
-            let mut answer = plain(StatusCode::SERVICE_UNAVAILABLE, "there are too many sessions");
-            answer.headers_mut().insert(RETRY_AFTER, hyper::header::HeaderValue::from_static("10"));
-            return answer;
+        match request.headers().get(SESSION_ID) {
+            None if is_post && self.sessions.is_full() => {
+                let answer = plain(StatusCode::SERVICE_UNAVAILABLE, "there are too many sessions");
+                return with(answer, RETRY_AFTER, "10");
+            }
+            Some(id) if id.to_str().ok().and_then(|id| self.sessions.seat(id)).is_none() => {
+                return plain(StatusCode::NOT_FOUND, "there is no such session");
+            }
+            _ => {}
         }
         let (head, body) = request.into_parts();
         let body = match tokio::time::timeout(bounds::REQUEST_TIME, read(body)).await {
@@ -199,10 +203,13 @@ fn plain(status: StatusCode, text: impl Into<Bytes>) -> Answer {
     answer
 }
 
+fn with(mut answer: Answer, name: HeaderName, value: &'static str) -> Answer {
+    answer.headers_mut().insert(name, HeaderValue::from_static(value));
+    answer
+}
+
 fn not_json(error: &serde_json::Error) -> Answer {
     let message = format!("not JSON: {error}");
     let text = serde_json::json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32700, "message": message } });
-    let mut answer = plain(StatusCode::BAD_REQUEST, text.to_string());
-    answer.headers_mut().insert(CONTENT_TYPE, hyper::header::HeaderValue::from_static("application/json"));
-    answer
+    with(plain(StatusCode::BAD_REQUEST, text.to_string()), CONTENT_TYPE, "application/json")
 }

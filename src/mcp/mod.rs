@@ -4,6 +4,28 @@
 //! for the one client; over HTTP there is one for each session. All seats are forks of one sandbox, so directories of the
 //! host are opened once, before anyone is served, and a new session costs microseconds.
 //!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # tokio::runtime::Runtime::new()?.block_on(async {
+//! use std::sync::Arc;
+//! use isopod::mcp::{Origin, serve_stdio};
+//! use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex, split};
+//!
+//! let sandbox = isopod::Sandbox::builder().build()?;
+//! let (client, server) = duplex(1 << 16);
+//! let (input, output) = split(server);
+//! tokio::spawn(serve_stdio(Arc::new(Origin::new(&sandbox, false)), input, output));
+//!
+//! let mut client = BufReader::new(client);
+//! client.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n").await?;
+//! let mut answer = String::new();
+//! client.read_line(&mut answer).await?;
+//! assert_eq!(answer, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n");
+//! # Ok(())
+//! # })
+//! # }
+//! ```
+//!
 //! # Layout
 //! - `tools` has the tools, a file for those that belong together; docs/mcp.md has the table of them.
 //! - `server` answers the protocol's requests with them; `progress` tells a client how far a command is.

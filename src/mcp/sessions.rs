@@ -20,6 +20,7 @@ use rmcp::transport::streamable_http_server::session::local::{
     LocalSessionManager, LocalSessionManagerError, SessionConfig,
 };
 use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionId, SessionManager};
+use tokio::runtime::Handle;
 
 use super::seat::{Origin, Seat};
 use crate::sandbox::BuildError;
@@ -187,7 +188,9 @@ impl Drop for Listener {
         let cancelled = CancelledNotificationParam::new(Some(request), Some("the connection is closed".to_owned()));
         let notification = ClientNotification::CancelledNotification(CancelledNotification::new(cancelled));
         let (carrier, session) = (Arc::clone(&self.carrier), self.session.clone());
-        tokio::spawn(async move {
+        // Without a runtime everything ends.
+        let Ok(runtime) = Handle::try_current() else { return };
+        runtime.spawn(async move {
             // A session that has ended has nothing to cancel.
             let _ = carrier.accept_message(&session, JsonRpcMessage::notification(notification)).await;
         });

@@ -81,19 +81,21 @@ that fails is a normal answer: look at exit_code.";
 
     async fn call(arguments: Arguments, call: Call) -> Result<Reply<Answer>, Refusal> {
         let Arguments { command, timeout_seconds, stdin, restart } = arguments;
-        let timeout = match timeout_seconds.map(Duration::try_from_secs_f64) {
-            Some(Err(_)) => return Err(Refusal("timeout_seconds: not a time".to_owned())),
-            Some(Ok(time)) => Some(time),
-            None => None,
-        };
+        let timeout = timeout_seconds.map(Duration::try_from_secs_f64).transpose();
+        let timeout = timeout.map_err(|_| Refusal("timeout_seconds: not a time".to_owned()))?;
         let room = call.seat.room();
         if restart {
             room.close().await;
         }
         let started = room.start(|| {
-            let command = Command::shell(&command);
-            let command = stdin.iter().fold(command, |command, text| command.stdin(text.as_bytes()));
-            timeout.iter().fold(command, |command, time| command.timeout(*time))
+            let mut command = Command::shell(&command);
+            if let Some(text) = &stdin {
+                command = command.stdin(text.as_bytes());
+            }
+            if let Some(time) = timeout {
+                command = command.timeout(time);
+            }
+            command
         });
         let Started { shell, mut execution, is_new } = started.await?;
 

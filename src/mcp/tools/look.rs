@@ -6,7 +6,7 @@ use rmcp::model::ContentBlock;
 use rmcp::schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Call, Effect, Refusal, Reply, Sort, Tool, listing, reason};
+use super::{Call, Effect, FileKind, Refusal, Reply, Tool, listing, reason};
 use crate::backend::profile::base64;
 use crate::backend::{Backend, Content, Page, ReadAs, ReadRequest};
 use crate::mcp::bounds;
@@ -133,7 +133,7 @@ pub(super) struct LsAnswer {
 #[schemars(crate = "rmcp::schemars")]
 struct LsEntry {
     name: String,
-    kind: Sort,
+    kind: FileKind,
     /// Bytes.
     size: u64,
     /// Milliseconds since 1970.
@@ -158,13 +158,13 @@ any depth.";
         }
         let (mut lines, mut entries) = (String::new(), Vec::new());
         for entry in listed.entries {
-            let kind = Sort::from(entry.kind);
+            let kind = FileKind::from(entry.kind);
             // A name with a line end in it must not look like two.
             let name =
                 if entry.name.chars().any(char::is_control) { format!("{:?}", entry.name) } else { entry.name.clone() };
             let _ = match kind {
-                Sort::Directory => writeln!(lines, "{name}/"),
-                Sort::Symlink => writeln!(lines, "{name}@"),
+                FileKind::Directory => writeln!(lines, "{name}/"),
+                FileKind::Symlink => writeln!(lines, "{name}@"),
                 _ => writeln!(lines, "{name}  {}", entry.size),
             };
             entries.push(LsEntry { name: entry.name, kind, size: entry.size, modified_ms: entry.modified / 1_000_000 });

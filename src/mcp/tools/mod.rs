@@ -164,20 +164,20 @@ impl From<BuildError> for Refusal {
 #[derive(Serialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 #[serde(rename_all = "lowercase")]
-enum Sort {
+enum FileKind {
     File,
     Directory,
     Symlink,
     Special,
 }
 
-impl From<Kind> for Sort {
-    fn from(kind: Kind) -> Sort {
+impl From<Kind> for FileKind {
+    fn from(kind: Kind) -> FileKind {
         match kind {
-            Kind::File => Sort::File,
-            Kind::Directory => Sort::Directory,
-            Kind::Symlink => Sort::Symlink,
-            Kind::Device | Kind::Pipe => Sort::Special,
+            Kind::File => FileKind::File,
+            Kind::Directory => FileKind::Directory,
+            Kind::Symlink => FileKind::Symlink,
+            Kind::Device | Kind::Pipe => FileKind::Special,
         }
     }
 }

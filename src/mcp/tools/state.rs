@@ -3,7 +3,7 @@
 use rmcp::schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Call, Effect, Refusal, Reply, Sort, Tool, listing};
+use super::{Call, Effect, FileKind, Refusal, Reply, Tool, listing};
 use crate::mcp::bounds;
 use crate::vfs::{self, What};
 
@@ -102,7 +102,7 @@ struct Change {
     /// An absolute path.
     path: String,
     change: Happened,
-    kind: Sort,
+    kind: FileKind,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -135,7 +135,7 @@ and a patch.";
                 Happened::Changed => 'M',
                 Happened::Deleted => 'D',
             };
-            let slash = if matches!(kind, Sort::Directory) { "/" } else { "" };
+            let slash = if matches!(kind, FileKind::Directory) { "/" } else { "" };
             match path.chars().any(char::is_control) {
                 true => format!("{letter} {path:?}{slash}\n"),
                 false => format!("{letter} {path}{slash}\n"),
