@@ -91,8 +91,7 @@ impl Settings {
         let mut config = Config::new("");
         config.limits = self.limits(output);
         config.mounts.extend(self.dir.iter().map(|Mount { host, guest, read_only }| HostMount {
-            // The worker starts elsewhere.
-            host: std::path::absolute(host).unwrap_or_else(|_| host.clone()),
+            host: host.clone(),
             guest: guest.clone(),
             access: if *read_only { HostAccess::ReadOnly } else { HostAccess::ReadWrite },
         }));

@@ -51,3 +51,22 @@ fn what_ends_a_command_goes_by_the_clock_that_does_not_jump() {
     let expected = ["src/backend/layer/audit.rs", "src/backend/store/file_system.rs"];
     assert_eq!(holding(&parts, &["SystemTime::now"]), expected);
 }
+
+#[test]
+fn every_dependency_is_pinned_by_its_digest_and_comes_from_one_registry() {
+    let lock = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.lock")).unwrap();
+    let lock: toml::Table = toml::from_str(&lock).unwrap();
+    let packages = lock["package"].as_array().unwrap();
+    let sources: Vec<(&str, &str)> = packages
+        .iter()
+        .filter_map(|package| Some((package["name"].as_str().unwrap(), package.get("source")?.as_str().unwrap())))
+        .collect();
+    assert!(sources.len() > 100);
+    for (name, source) in &sources {
+        assert!(source.starts_with("registry+") && *source == sources[0].1, "{name} comes from {source}");
+    }
+    // What has no source is ours.
+    for package in packages.iter().filter(|package| package.get("source").is_some()) {
+        assert_eq!(package["checksum"].as_str().map(str::len), Some(64), "{package:?}");
+    }
+}
