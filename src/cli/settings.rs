@@ -76,8 +76,7 @@ impl Settings {
         let mut config = self.configure(Config::new(""));
         config.limits.output = output.unwrap_or(config.limits.output);
         config.mounts.extend(self.dir.iter().map(|Mount { host, guest, read_only }| HostMount {
-            // The worker starts elsewhere.
-            host: std::path::absolute(host).unwrap_or_else(|_| host.clone()),
+            host: host.clone(),
             guest: guest.clone(),
             access: access(*read_only),
         }));

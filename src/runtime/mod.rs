@@ -1,4 +1,4 @@
-//! The runtime: the kernel's [`Machine`](crate::kernel::Machine), made of wasmtime.
+//! The runtime: the kernel's [`Machine`], made of wasmtime.
 //!
 //! A process is a component instance in a store of its own. A [`Runtime`] is one engine for any number of
 //! sandboxes; a host process needs one, and [`Runtime::shared`] is it.

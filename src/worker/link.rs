@@ -99,7 +99,7 @@ impl Link {
             Walls::None => None,
             walls => Some(walls == Walls::Strict),
         };
-        let hello = Hello { version: wire::VERSION.to_owned(), wall, config: config.clone() };
+        let hello = Hello { version: wire::VERSION.to_owned(), wall, config: from_anywhere(config) };
         let hello = wire::frame(&hello, wire::HELLO_BYTES).map_err(|error| refused(error.to_string()))?;
         let welcome = async {
             to.write_all(&hello).await?;
@@ -309,6 +309,16 @@ fn start(program: &Path, arguments: Vec<OsString>, socket: OwnedFd) -> std::io::
     command.args(arguments).env_clear().current_dir("/").kill_on_drop(true);
     command.stdin(Stdio::from(socket)).stdout(Stdio::null()).stderr(Stdio::inherit());
     command.spawn()
+}
+
+/// A configuration that means the same wherever a process starts.
+fn from_anywhere(config: &Config) -> Config {
+    let mut config = config.clone();
+    for mount in &mut config.mounts {
+        // Of an empty path there is none, and the worker says so.
+        mount.host = std::path::absolute(&mount.host).unwrap_or_default();
+    }
+    config
 }
 
 /// Sends frames until there are no more, or nobody takes them.

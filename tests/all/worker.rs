@@ -12,7 +12,7 @@ use isopod::worker::{Walls, Worker};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
-use crate::support::{cli, directory, isopod};
+use crate::support::{cli, cli_answer, directory, isopod};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_isopod");
 
@@ -245,6 +245,15 @@ fn the_command_line_isolates() {
     assert_eq!(isolated(&["--cwd", "/tmp", "--env", "A=1", "--", "echo $PWD $A"]).stdout, "/tmp 1\n");
     let late = isolated(&["--timeout", "300ms", "--", "sleep 100"]);
     assert_eq!((late.code, late.stderr.as_str()), (Some(124), "isopod: limit exceeded: wall clock (300 ms)\n"));
+    let mut relative = isopod(&["run", "--isolate", "process", "--dir", ".", "--", "cat file"]);
+    assert_eq!(
+        cli_answer({
+            relative.current_dir(dir);
+            relative
+        })
+        .stdout,
+        "text\n"
+    );
     let report: serde_json::Value = serde_json::from_str(&isolated(&["--json", "--", "echo a"]).stdout).unwrap();
     assert_eq!((&report["exit_code"], &report["stdout"]), (&0.into(), &"a\n".into()));
     assert_eq!(isolated(&["--overlay", dir, "--", "true"]).code, Some(2));

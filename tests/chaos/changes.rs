@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use isopod::backend::{Backend, EditRequest, ReadRequest, SandboxBackend, Store, Upload, WriteRequest};
+use isopod::error::Errno;
 use isopod::provider::{Config, Metadata, Provider};
 use isopod::vfs::RESERVED;
 use isopod::{Limits, Sandbox};
@@ -104,7 +105,12 @@ fn commit(at: &Path) -> Result<(), String> {
     let changed = files
         .write("file", new("file"))
         .and_then(|()| files.write("d/inner", new("d/inner")))
-        .and_then(|()| if files.exists("gone") { files.remove_dir_all("gone") } else { Ok(()) })
+        .and_then(|()| match files.stat("gone") {
+            // It is done for the second time.
+            Err(error) if error.errno == Errno::NoEntry => Ok(()),
+            Err(error) => Err(error),
+            Ok(_) => files.remove_dir_all("gone"),
+        })
         .and_then(|()| files.create_dir_all("made/deep"))
         .and_then(|()| files.write("made/deep/3", new("made/deep/3")))
         .and_then(|()| files.write("made/4", new("made/4")));

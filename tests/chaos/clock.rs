@@ -1,4 +1,4 @@
-//! Clocks that jump. What ends a command goes by the clock that does not (`clippy.toml` names the files that may ask for
+//! Clocks that jump. What ends a command goes by the clock that does not (`sources` among the tests names the files that ask
 //! the other one); what lasts goes by the clock on the wall.
 
 use std::time::Duration;
