@@ -59,7 +59,7 @@ fn build() -> Result<()> {
     add_target()?;
 
     let is_benchmark = env::var_os("CARGO_FEATURE_BENCH").is_some();
-    let components = components(is_benchmark)?;
+    let components = components()?;
     let crates: Vec<String> = components.iter().map(|name| format!("isopod-{name}")).collect();
     let mut guest = cargo(&shared)?;
     guest.args(["--profile", "guest", "--target", TARGET]);
@@ -113,8 +113,8 @@ fn build() -> Result<()> {
 }
 
 /// The guest's components: the directories there that list programs, and JavaScript's unless it is left out. No program
-/// may be in two of them. One is only for benchmarks.
-fn components(is_benchmark: bool) -> Result<Vec<String>> {
+/// may be in two of them. Some are not for users, and there only if a feature of their name asks for them.
+fn components() -> Result<Vec<String>> {
     let mut components = Vec::new();
     for entry in fs::read_dir("../guest")? {
         let entry = entry?;
@@ -122,7 +122,8 @@ fn components(is_benchmark: bool) -> Result<Vec<String>> {
             components.push(entry.file_name().into_string().map_err(|name| format!("{name:?} is no name"))?);
         }
     }
-    components.retain(|name| name != "bench" || is_benchmark);
+    let is_asked_for = |name: &str| env::var_os(format!("CARGO_FEATURE_{}", name.to_uppercase())).is_some();
+    components.retain(|name| !["bench", "hostile"].contains(&name.as_str()) || is_asked_for(name));
     components.sort();
     let mut owners = BTreeMap::new();
     for component in components.iter().map(String::as_str).chain(INTERPRETERS) {

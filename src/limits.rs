@@ -37,6 +37,9 @@ pub struct Limits {
     pub file: u64,
     /// Files and directories of the sandbox, in memory and in directories of the host.
     pub inodes: u64,
+    /// The step of the clocks that processes see, and of the times of files: a fine clock tells what else the host does. Zero
+    /// is as fine as the host's own.
+    pub clock_step: Duration,
 }
 
 impl Default for Limits {
@@ -55,6 +58,7 @@ impl Default for Limits {
             disk: GIB,
             file: 100 * MIB,
             inodes: 100_000,
+            clock_step: Duration::ZERO,
         }
     }
 }
@@ -76,6 +80,7 @@ impl Limits {
             disk: 256 * MIB,
             file: 25 * MIB,
             inodes: 25_000,
+            clock_step: Duration::from_millis(1),
         }
     }
 }

@@ -57,6 +57,10 @@ pub(super) struct Settings {
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     deny_programs: Option<Vec<String>>,
 
+    /// The step of the clocks that programs see, such as 10ms: a coarse clock tells less of what else the host does
+    #[arg(long, value_name = "TIME", value_parser = values::time)]
+    clock_step: Option<Duration>,
+
     /// Start from limits of about a quarter of the defaults
     #[arg(long)]
     hardened: bool,
@@ -176,6 +180,7 @@ impl Settings {
         limits.wall = self.timeout.unwrap_or(limits.wall);
         limits.fuel = self.fuel.or(limits.fuel);
         limits.processes = self.processes.unwrap_or(limits.processes);
+        limits.clock_step = self.clock_step.unwrap_or(limits.clock_step);
         if let Some(memory) = self.memory {
             limits.process_memory = memory;
             limits.sandbox_memory = memory.saturating_mul(2);

@@ -95,7 +95,8 @@ fn create(session: &Arc<Session>, request: Request, seed: Seed) -> Result<Arc<Pr
     let path = env.iter().rev().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_str());
     let Executable { program, argv } = exec::resolve(kernel.vfs(), &seed.cwd, path, &program, argv)?;
     if !kernel.machine.has(&program) {
-        return Err(Errno::NoExec);
+        // Not "no format that I know": a shell would take that for a script, and its only line for a comment.
+        return Err(Errno::NoEntry);
     }
     if !kernel.permit().allows(&program) {
         session.fault(format!("program not allowed: {program}"));

@@ -275,6 +275,7 @@ struct LimitFields {
     disk: Option<Size>,
     file: Option<Size>,
     inodes: Option<Number>,
+    clock_step: Option<Time>,
 }
 
 impl Fields {
@@ -316,6 +317,7 @@ impl LimitFields {
             disk: size(self.disk, base.disk),
             file: size(self.file, base.file),
             inodes: self.inodes.map_or(base.inodes, |number| number.0),
+            clock_step: self.clock_step.map_or(base.clock_step, |time| time.0),
         }
     }
 }

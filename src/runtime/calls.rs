@@ -75,11 +75,13 @@ impl files::Host for Guest {
     }
 
     fn stat(&mut self, path: String, follow: bool) -> Answer<Attributes> {
-        answer(self.process.path(&path).and_then(|path| self.process.stat(&path, follow)).map(attributes))
+        let stat = self.process.path(&path).and_then(|path| self.process.stat(&path, follow));
+        answer(stat.map(|stat| attributes(self.step.of_file(stat))))
     }
 
     fn stat_fd(&mut self, fd: u32) -> Answer<Attributes> {
-        answer(self.process.file(fd).and_then(|file| file.stat()).map(attributes))
+        let stat = self.process.file(fd).and_then(|file| file.stat());
+        answer(stat.map(|stat| attributes(self.step.of_file(stat))))
     }
 
     fn list_dir(&mut self, path: String, max: u32) -> Answer<(Vec<Entry>, Option<u32>)> {
@@ -164,7 +166,7 @@ impl process::Host for Guest {
     }
 
     fn times(&mut self) -> Result<(u64, u64)> {
-        let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let nanoseconds = |time: Duration| self.step.at(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
         let (own, children) = self.process.cpu_times();
         Ok((nanoseconds(own), nanoseconds(children)))
     }

@@ -269,11 +269,12 @@ impl types::HostDescriptor for Guest {
     }
 
     fn stat(&mut self, fd: Resource<Descriptor>) -> FsResult<DescriptorStat> {
-        Ok(descriptor_stat(&self.stat_of(&fd)?))
+        Ok(descriptor_stat(&self.step.of_file(self.stat_of(&fd)?)))
     }
 
     fn stat_at(&mut self, fd: Resource<Descriptor>, flags: PathFlags, path: String) -> FsResult<DescriptorStat> {
-        Ok(descriptor_stat(&self.process.stat(&self.path_at(&fd, &path)?, follows(flags))?))
+        let stat = self.process.stat(&self.path_at(&fd, &path)?, follows(flags))?;
+        Ok(descriptor_stat(&self.step.of_file(stat)))
     }
 
     fn set_times_at(

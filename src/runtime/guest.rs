@@ -6,6 +6,7 @@ use wasmtime::component::ResourceTable;
 use wasmtime::{ResourceLimiter, Result};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
+use super::clock::{Monotonic, Step, Wall};
 use super::stdio::{Input, Output};
 use super::ticker::{Clock, Running};
 use crate::kernel::{Process, ProcessMemory, Status};
@@ -29,6 +30,8 @@ pub(super) struct Guest {
     /// Instructions it may run before it pays; see `fuel`.
     pub(super) fuel: u64,
     pub(super) clock: Clock,
+    /// How fine the clocks are that it sees.
+    pub(super) step: Step,
     /// There unless it waits for orders.
     pub(super) ticking: Option<Running>,
     wasi: WasiCtx,
@@ -45,8 +48,10 @@ impl Guest {
             .stdout(Output::standard(process.clone(), 1))
             .stderr(Output::standard(process.clone(), 2))
             .max_random_size(RANDOM_BYTES);
+        let step = Step::new(process.kernel().limits().clock_step);
+        wasi.wall_clock(Wall(step)).monotonic_clock(Monotonic::new(step));
         let ticking = Some(clock.run(&process));
-        Guest { table, memory: process.memory(), fuel: 0, clock, ticking, wasi: wasi.build(), process }
+        Guest { table, memory: process.memory(), fuel: 0, clock, step, ticking, wasi: wasi.build(), process }
     }
 }
 

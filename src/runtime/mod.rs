@@ -7,6 +7,7 @@
 
 mod bindings;
 mod calls;
+mod clock;
 mod errno;
 mod filesystem;
 mod fuel;

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Instant;
 
 use isopod::error::Errno;
-use isopod::vfs::{AtomicWrite, Expected, Kind, OpenHow, Rules, SetTime};
+use isopod::vfs::{AtomicWrite, Expected, Kind, OpenHow, SetTime};
 use isopod::{Limits, Sandbox, Snapshot};
 
 use crate::support::{directory, limited, run_in, sandbox};
@@ -67,40 +67,6 @@ fn of_two_who_edit_a_file_one_learns_that_it_changed() {
     run_in(&sandbox, "echo 22 > f").prints("");
     assert_eq!(fs.write_with("f", "3", &how).unwrap_err().errno, Errno::Again);
     assert_eq!(fs.read("f").unwrap(), b"22\n");
-}
-
-#[test]
-fn attack_25_a_file_larger_than_any_may_be_is_refused_unread() {
-    let host = directory(&[]);
-    fs::File::create(host.path().join("sparse")).unwrap().set_len(10 << 30).unwrap();
-    let sandbox = Sandbox::builder().mount(host.path(), "/workspace").build().unwrap();
-    assert_eq!(sandbox.fs().read("sparse").unwrap_err().errno, Errno::FileTooLarge);
-}
-
-#[test]
-fn attack_70_no_operation_of_the_owner_leads_out_of_a_mounted_directory() {
-    let outer = directory(&[("secret", "s3cret"), ("inside/file", "x")]);
-    let host = outer.path().join("inside");
-    let sandbox = Sandbox::builder().mount(&host, "/workspace").build().unwrap();
-    for (link, target) in [("up", ".."), ("secret", "../secret"), ("absolute", outer.path().to_str().unwrap())] {
-        std::os::unix::fs::symlink(target, host.join(link)).unwrap();
-    }
-    let fs = sandbox.fs();
-    let absolute = format!("{}/secret", outer.path().display());
-    let paths = ["../secret", "up/secret", "secret", "absolute/secret", "up/../../secret", absolute.as_str()];
-    for path in paths {
-        assert_ne!(fs.read(path).ok().as_deref(), Some(b"s3cret".as_slice()), "{path}");
-        assert!(fs.read_dir(path).is_err(), "{path}");
-        // These do something in the sandbox or fail; on the host nothing changes.
-        let _ = (fs.set_mode(path, 0o777), fs.set_len(path, 0), fs.set_times(path, SetTime::Now, SetTime::Now));
-        let _ = (fs.write(path, "owned"), fs.append(path, "owned"), fs.create_dir_all(path));
-        let _ = (fs.rename("file", path), fs.hard_link("file", path), fs.symlink("x", path));
-        let _ = (fs.remove_file(path), fs.remove_dir_all(path));
-        assert_eq!(fs::read_to_string(outer.path().join("secret")).unwrap(), "s3cret", "{path}");
-        let mut names: Vec<_> = fs::read_dir(outer.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-        names.sort();
-        assert_eq!(names, ["inside", "secret"], "{path}");
-    }
 }
 
 #[test]
@@ -210,46 +176,6 @@ fn an_overlay_protects_what_a_commit_would_write() {
 }
 
 #[test]
-fn attack_98_files_that_the_host_obeys_are_protected_in_its_directories() {
-    let files = [(".git/config", "[core]\n"), (".git/hooks/pre-commit", "#!/bin/sh\n"), ("src/main.rs", "")];
-    let host = directory(&files);
-    let attempts = [
-        "echo x > .git/config",
-        "echo x >> .git/hooks/pre-commit",
-        "echo x > .git/hooks/post-commit",
-        "chmod +x .git/hooks/pre-commit",
-        "mv .git d",
-        "mkdir -p e/hooks; mv e .git/modules && mv .git/modules .git/hooks",
-        "echo x > f; mv f .bashrc",
-        "echo x > g; ln g .mcp.json",
-        "ln -s g .gitmodules",
-        "mkdir .vscode",
-        "rm .git/config",
-        "cp src/main.rs .envrc",
-        "echo x > .GIT/CONFIG",
-        "truncate -s 0 .git/config",
-        "touch -d @1 .git/config",
-        "ln .git/config c && echo x > c",
-        "ln -s .git h; echo x > h/config",
-        "cd .git; echo x > config",
-    ];
-    let sandbox = Sandbox::builder().mount(host.path(), "/workspace").build().unwrap();
-    for attempt in attempts {
-        let answer = run_in(&sandbox, attempt);
-        assert_ne!(answer.0.exit_code, 0, "{attempt}");
-        assert_eq!(fs::read_to_string(host.path().join(".git/config")).unwrap(), "[core]\n", "{attempt}");
-        assert_eq!(fs::read_to_string(host.path().join(".git/hooks/pre-commit")).unwrap(), "#!/bin/sh\n", "{attempt}");
-        assert_eq!(fs::read_dir(host.path().join(".git/hooks")).unwrap().count(), 1, "{attempt}");
-    }
-    run_in(&sandbox, "cat .git/config; echo ok > src/new; cat src/new").prints("[core]\nok\n");
-
-    let rules = Rules::standard().allow(".vscode");
-    let allowed = Sandbox::builder().mount(host.path(), "/workspace").protect(rules).build().unwrap();
-    run_in(&allowed, "mkdir .vscode; echo {} > .vscode/settings.json; echo x > .bashrc").code(1);
-    assert!(host.path().join(".vscode/settings.json").exists() && !host.path().join(".bashrc").exists());
-}
-
-#[test]
 fn attack_38_a_directory_of_the_host_counts_against_the_disk_limit() {
     let host = directory(&[("before", "12345")]);
     let mut limits = Limits::default();
@@ -278,16 +204,6 @@ fn proc_tells_of_the_sandbox_and_nothing_else() {
         .code(1)
         .stdout("tmpfs / tmpfs\n");
     run_in(&sandbox, "ls /proc/1 /proc/self/environ /proc/self/root /proc/self/cwd /proc/self/exe").code(2).stdout("");
-}
-
-#[test]
-fn attack_82_a_directory_of_very_many_names_is_listed_in_pieces() {
-    let host = directory(&[]);
-    for number in 0..20_000 {
-        fs::write(host.path().join(number.to_string()), "").unwrap();
-    }
-    let sandbox = Sandbox::builder().mount(host.path(), "/workspace").build().unwrap();
-    run_in(&sandbox, "ls | wc -l; set -- *; echo $#; rm *; ls | wc -l").prints("20000\n20000\n0\n");
 }
 
 #[test]

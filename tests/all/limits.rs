@@ -78,15 +78,6 @@ fn processes() {
 }
 
 #[test]
-fn a_fork_bomb_meets_the_process_limit() {
-    let sandbox = limited(|limits| limits.wall = Duration::from_secs(2));
-    let answer = run_in(&sandbox, ":(){ :|:& };:; sleep 1").stderr_has("limit exceeded: processes (64)");
-    answer.within(Duration::from_millis(2250));
-    run_in(&sandbox, "echo ok").prints("ok\n");
-    assert_eq!(sandbox.kernel().processes(), 0);
-}
-
-#[test]
 fn open_files() {
     let command = "i=10; while [ $i -lt 40 ]; do eval \"exec $i> /tmp/f$i\" || break; i=$((i+1)); done; echo stopped";
     hit(|limits| limits.open_files = 16, command, Limit::OpenFiles, "open files (16)");
@@ -101,16 +92,6 @@ fn output_is_cut_and_the_command_runs_on() {
     assert_eq!(output.stderr, b"isopod: limit exceeded: output (1000 bytes)\n");
     assert!(output.limits.iter().any(|limit| limit.to_string() == "limit exceeded: output (1000 bytes)"));
     run_in(&sandbox, "cat /tmp/after").prints("after\n");
-}
-
-#[test]
-fn a_flood_on_both_streams_is_bounded() {
-    let sandbox = limited(|limits| limits.output = 64 << 10);
-    let output = run_in(&sandbox, "yes | head -c 50000000 >&2 & yes | head -c 50000000; wait").code(0).0;
-    assert!(output.truncated);
-    let notice = "isopod: limit exceeded: output (64 KiB)\n";
-    assert_eq!(output.output.len(), (64 << 10) + notice.len());
-    assert!(output.usage.peak_memory < 64 << 20, "{:?}", output.usage);
 }
 
 #[test]
@@ -146,11 +127,4 @@ fn the_hardened_profile_is_about_a_quarter() {
     assert_eq!(hardened.process_memory * 4, normal.process_memory);
     assert_eq!(hardened.processes * 4, normal.processes);
     assert_eq!(hardened.open_files * 4, normal.open_files);
-}
-
-#[test]
-fn attack_19_a_sort_of_more_than_its_memory_goes_through_files() {
-    let sandbox = limited(|limits| limits.process_memory = 24 << 20);
-    let command = "seq 1 2000000 | sort -r > sorted; head -n 1 sorted; wc -lc < sorted; sort -c -r sorted && ls /tmp";
-    run_in(&sandbox, command).prints("999999\n 2000000 14888896\n");
 }

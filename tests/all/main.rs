@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, missing_docs, unreachable_pub, reason = "tests")]
 #![allow(clippy::disallowed_methods, reason = "tests look at the host from outside")]
 
-mod archives;
 mod bad_input;
 mod cases;
 mod cli_fs;

@@ -15,6 +15,9 @@ const LEFT_OUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/left-out.toml"
 /// Programs that, as those of GNU, take `--help` for an operand like any other.
 const SILENT: [&str; 1] = ["test"];
 
+/// Components that are only part of tests and benchmarks.
+const NOT_FOR_USERS: [&str; 2] = ["bench", "hostile"];
+
 /// What a program prints for an option that it must succeed with.
 fn answer(sandbox: &Sandbox, program: &str, option: &str) -> String {
     let argv = if program == "[" { vec!["[", option] } else { vec![program, option] };
@@ -29,7 +32,7 @@ fn answer(sandbox: &Sandbox, program: &str, option: &str) -> String {
 fn programs() -> Vec<(&'static str, &'static str)> {
     let programs = Runtime::shared().unwrap().programs();
     let listed = programs.iter().map(|program| (program.name, program.component));
-    listed.filter(|(name, component)| !SILENT.contains(name) && *component != "bench").collect()
+    listed.filter(|(name, component)| !SILENT.contains(name) && !NOT_FOR_USERS.contains(component)).collect()
 }
 
 #[test]

@@ -524,19 +524,7 @@ fn every_attack_is_repelled_where_openat2_is_refused() {
     if std::env::var_os("WITHOUT_OPENAT2").is_some() {
         return;
     }
-    // 38 is ENOSYS and 1 EPERM; 437 is openat2 on every machine.
-    let script = r#"
-import ctypes, os, struct, sys
-code = lambda op, jt, jf, k: struct.pack("HBBI", op, jt, jf, k)
-program = code(0x20, 0, 0, 0) + code(0x15, 0, 1, 437) + code(6, 0, 0, 0x50000 | int(sys.argv[1])) + code(6, 0, 0, 0x7fff0000)
-text = ctypes.create_string_buffer(program)
-class Filter(ctypes.Structure):
-    _fields_ = [("len", ctypes.c_ushort), ("filter", ctypes.c_void_p)]
-libc = ctypes.CDLL(None)
-if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, ctypes.byref(Filter(4, ctypes.cast(text, ctypes.c_void_p))), 0, 0):
-    sys.exit(77)
-os.execv(sys.argv[2], sys.argv[2:])
-"#;
+    let script = include_str!("../../../tests/without_openat2.py");
     for errno in ["38", "1"] {
         let output = std::process::Command::new("python3")
             .args(["-c", script, errno])

@@ -81,7 +81,8 @@ impl Shell {
         let too_deep = self.controls.len() > DEPTH_LIMIT
             && self.controls.iter().filter(|c| matches!(c, Control::Script(_))).count() > DEPTH_LIMIT;
         if too_deep {
-            return Err(self.refuse(&format!("eval: nested too deep (limit {DEPTH_LIMIT})")));
+            // More than the line: the text would go on with its next command, which is this one again.
+            return Err(self.refuse(&format!("eval: nested too deep (limit {DEPTH_LIMIT})")).abandoning());
         }
         let Some(Control::Script(mut script)) = self.controls.pop() else { return Ok(None) };
         self.prepare(&mut script.parser);

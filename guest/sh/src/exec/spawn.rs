@@ -66,6 +66,9 @@ impl Shell {
                     true => command.program.clone(),
                     false => self.find_program(&command.program).ok_or(Errno::NoEntry)?,
                 };
+                if is_binary(&path) {
+                    return Err(Errno::NoExec);
+                }
                 command.argv[0] = path;
                 command.argv.insert(0, "sh".to_owned());
                 command.program = "/bin/sh".to_owned();
@@ -151,6 +154,9 @@ impl Shell {
             Errno::Access if name.contains('/') && is_directory(name) => {
                 self.complain(&format!("{name}: Is a directory"));
             }
+            Errno::NoExec => {
+                self.complain(&format!("{name}: cannot execute binary file: {}", isopod_sys::text(errno)));
+            }
             errno => self.complain(&format!("{name}: {}", isopod_sys::text(errno))),
         }
         Ok(126)
@@ -212,6 +218,15 @@ fn not_found(name: &str) -> &'static str {
 
 fn is_directory(path: &str) -> bool {
     files::stat(path, true).is_ok_and(|a| a.kind == files::Kind::Directory)
+}
+
+/// Whether a file is no script, as bash finds out: there is a NUL in its first line.
+fn is_binary(path: &str) -> bool {
+    /// What bash looks at.
+    const BEGINNING: u32 = 80;
+    let file = isopod_sys::Fd::open(path, files::OpenFlags::READ, 0);
+    let bytes = file.and_then(|file| file.read(BEGINNING)).unwrap_or_default();
+    bytes.split(|byte| *byte == b'\n').next().is_some_and(|line| line.contains(&0))
 }
 
 fn outward(arguments: &[String]) -> Result<Vec<String>, Errno> {

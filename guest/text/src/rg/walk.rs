@@ -38,6 +38,8 @@ struct Level {
     prefix: String,
     entries: std::vec::IntoIter<fs::Entry>,
     rules: usize,
+    /// Device and inode, if links are followed: they may lead here again.
+    identity: Option<(u64, u64)>,
 }
 
 impl<'a> Walk<'a> {
@@ -130,9 +132,13 @@ impl<'a> Walk<'a> {
     }
 
     fn complain(&mut self, name: &str, errno: Errno) {
+        self.complain_of(&format!("{name}: {}", text(errno)));
+    }
+
+    fn complain_of(&mut self, message: &str) {
         if !self.options.no_messages {
             self.out.flush();
-            self.call.complain(&format!("{name}: {}", text(errno)));
+            self.call.complain(message);
         }
         self.has_failed = true;
     }
@@ -259,6 +265,18 @@ impl<'a> Walk<'a> {
         rules: &mut Vec<Rules>,
         levels: &mut Vec<Level>,
     ) {
+        let identity = match self.options.follow {
+            true => files::stat(directory, true).ok().map(|found| (found.device, found.inode)),
+            false => None,
+        };
+        if let Some(above) = levels.iter().find(|level| identity.is_some() && level.identity == identity) {
+            let ancestor = match above.prefix.trim_end_matches('/') {
+                "" => ".",
+                prefix => prefix,
+            };
+            let message = format!("File system loop found: {directory} points to an ancestor {ancestor}");
+            return self.complain_of(&message);
+        }
         let mut entries = match fs::entries(directory) {
             Ok(entries) => entries,
             Err(errno) => return self.complain(directory, errno),
@@ -285,7 +303,7 @@ impl<'a> Walk<'a> {
                 }
             }
         }
-        levels.push(Level { prefix: prefix.to_owned(), entries: entries.into_iter(), rules: before });
+        levels.push(Level { prefix: prefix.to_owned(), entries: entries.into_iter(), rules: before, identity });
     }
 
     fn file(&mut self, name: &str, is_operand: bool) {
