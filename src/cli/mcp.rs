@@ -14,6 +14,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::answer::Failure;
 use super::settings::Settings;
+use super::wall::Guarded;
 use super::{NO_SANDBOX, block_on_server, refuse, say, values};
 
 /// Serve a sandbox to an agent, by the Model Context Protocol
@@ -54,6 +55,9 @@ pub(super) struct Mcp {
     /// End a session that no message came for in this time [default: 10m]
     #[arg(long, value_name = "TIME", requires = "http", value_parser = values::time)]
     idle: Option<Duration>,
+
+    #[command(flatten)]
+    guarded: Guarded,
 }
 
 /// All that is open before anyone is served.
@@ -70,9 +74,11 @@ impl Mcp {
         }
     }
 
-    /// Opens directories, the key and the socket. Nothing of the host is opened by its name after this.
+    /// Opens the key and the socket, then the directories, behind the wall: the sandbox has threads of its own. Nothing
+    /// of the host is opened by its name after this.
     fn open(&self) -> Result<Opened, Failure> {
         let http = self.http.map(|address| self.listen(address)).transpose()?;
+        self.guarded.raise(|| Ok(self.settings.wall(self.commit)))?;
         let mut builder = self.settings.builder(None);
         if !self.settings.mounts_at("/workspace") {
             builder = builder.mount_tracked("/workspace");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use isopod::backend::{Backend, Directory};
-use isopod::provider::{Config, HostAccess, HostMount, Provider, SandboxId};
+use isopod::provider::{Config, Provider, SandboxId};
 use isopod::{Limits, Runtime};
 
 use super::NO_SANDBOX;
@@ -41,11 +41,7 @@ impl Place {
             variables.push(("ISOPOD_ROOT".to_owned(), root.to_owned()));
         }
         let mut config = Config::load(self.config.clone().or(named).as_deref(), variables)?;
-        config.mounts.extend(super::python::packages().map(|host| HostMount {
-            host,
-            guest: super::python::LAYER.to_owned(),
-            access: HostAccess::ReadOnly,
-        }));
+        config.mounts.extend(super::python::layer());
         Ok(config)
     }
 

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command as HostCommand, ExitCode, Stdio};
 
 use clap::{Args, Subcommand};
+use isopod::provider::{HostAccess, HostMount};
 use isopod::vfs::Rules;
 use isopod::{Command, Runtime, Sandbox};
 
@@ -16,7 +17,7 @@ use super::answer::Failure;
 use super::{NO_SANDBOX, block_on_host, print, refuse};
 
 /// Where sandboxes see the packages. Python looks there after what is installed in the sandbox itself.
-pub(super) const LAYER: &str = "/usr/lib/python3/site-packages";
+const LAYER: &str = "/usr/lib/python3/site-packages";
 /// Where the sandbox's pip installs and removes.
 const SITE: &str = "/usr/local/lib/python3.14/site-packages";
 /// Where it finds the wheels.
@@ -79,8 +80,13 @@ impl Python {
     }
 }
 
+/// The packages as sandboxes see them, if there are any.
+pub(super) fn layer() -> Option<HostMount> {
+    packages().map(|host| HostMount { host, guest: LAYER.to_owned(), access: HostAccess::ReadOnly })
+}
+
 /// Where the packages are on the host, if there are any.
-pub(super) fn packages() -> Option<PathBuf> {
+fn packages() -> Option<PathBuf> {
     place().filter(|site| site.is_dir())
 }
 

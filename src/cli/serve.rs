@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use isopod::http::{Key, ServeError, Server, Settings as HttpSettings};
 use isopod::provider::Config;
+use isopod::wall::Wall;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::filter::LevelFilter;
 
@@ -16,6 +17,7 @@ use super::answer::Failure;
 use super::place::Place;
 use super::settings::Settings;
 use super::values;
+use super::wall::Guarded;
 use super::{NO_SANDBOX, USAGE, block_on_host, print, refuse, say};
 
 /// Bytes of a file with a key.
@@ -69,6 +71,9 @@ pub(super) struct Serve {
     log: Log,
 
     #[command(flatten)]
+    guarded: Guarded,
+
+    #[command(flatten)]
     place: Place,
 
     #[command(flatten)]
@@ -88,14 +93,20 @@ enum Log {
 
 impl Serve {
     pub(super) fn run(self) -> ExitCode {
-        let prepared = self.config().and_then(|config| Ok((self.http_settings()?, config)));
-        match prepared {
+        match self.prepare() {
             Ok((settings, config)) => {
                 self.start_log();
                 block_on_host(serve(settings, config))
             }
             Err(Failure { code, why }) => refuse(code, why),
         }
+    }
+
+    /// Reads what is to be read, and raises the wall before there are threads.
+    fn prepare(&self) -> Result<(HttpSettings, Config), Failure> {
+        let (config, settings) = (self.config()?, self.http_settings()?);
+        self.guarded.raise(|| Ok(Wall::around(&config)?.bind(settings.listen.port())))?;
+        Ok((settings, config))
     }
 
     /// What every sandbox is made of: with this, all of the host's directories that the server needs are known. They are

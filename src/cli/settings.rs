@@ -75,15 +75,11 @@ impl Settings {
         limits
     }
 
-    /// The same as a configuration, without overlays and the directory to start in.
+    /// The same as a configuration, without the directory to start in.
     pub(super) fn config(&self, output: Option<u64>) -> Config {
         let mut config = self.configure(Config::new(""));
         config.limits.output = output.unwrap_or(config.limits.output);
-        config.mounts.extend(self.dir.iter().map(|Mount { host, guest, read_only }| HostMount {
-            host: host.clone(),
-            guest: guest.clone(),
-            access: access(*read_only),
-        }));
+        config.mounts.extend(self.mounts());
         config
     }
 
@@ -101,17 +97,12 @@ impl Settings {
     /// The sandbox to be, with a bound for the output that is kept.
     pub(super) fn builder(&self, output: Option<u64>) -> SandboxBuilder {
         let mut builder = Sandbox::builder().limits(self.limits(output));
-        for Mount { host, guest, read_only } in &self.dir {
-            builder = match read_only {
-                true => builder.mount_read_only(host, guest),
-                false => builder.mount(host, guest),
+        for HostMount { host, guest, access } in self.mounts() {
+            builder = match access {
+                HostAccess::ReadWrite => builder.mount(host, guest),
+                HostAccess::ReadOnly => builder.mount_read_only(host, guest),
+                HostAccess::Overlay => builder.mount_overlay(host, guest),
             };
-        }
-        if let Some(packages) = super::python::packages() {
-            builder = builder.mount_read_only(packages, super::python::LAYER);
-        }
-        for Mount { host, guest, .. } in &self.overlay {
-            builder = builder.mount_overlay(host, guest);
         }
         builder = builder.protect(Rules::standard_but(&self.allow));
         if let Some(names) = &self.allow_programs {
@@ -137,11 +128,26 @@ impl Settings {
 
     /// A wall that leaves the directories that are mounted. Overlays are read, unless their changes are written back.
     pub(super) fn wall(&self, writes_back: bool) -> Wall {
-        let dirs = self.dir.iter().map(|mount| (mount, !mount.read_only));
-        let overlays = self.overlay.iter().map(|mount| (mount, writes_back));
-        dirs.chain(overlays).fold(Wall::new(), |wall, (mount, writes)| match writes {
-            true => wall.read_write(&mount.host),
-            false => wall.read_only(&mount.host),
+        self.mounts().fold(Wall::new(), |wall, HostMount { host, access, .. }| match access {
+            HostAccess::ReadWrite => wall.read_write(host),
+            HostAccess::Overlay if writes_back => wall.read_write(host),
+            HostAccess::ReadOnly | HostAccess::Overlay => wall.read_only(host),
+        })
+    }
+
+    /// What of the host is in it: what is named, and the packages that every sandbox sees.
+    fn mounts(&self) -> impl Iterator<Item = HostMount> {
+        self.named().chain(super::python::layer())
+    }
+
+    fn named(&self) -> impl Iterator<Item = HostMount> {
+        let access = |read_only| if read_only { HostAccess::ReadOnly } else { HostAccess::ReadWrite };
+        let dirs = self.dir.iter().map(move |mount| (mount, access(mount.read_only)));
+        let overlays = self.overlay.iter().map(|mount| (mount, HostAccess::Overlay));
+        dirs.chain(overlays).map(|(mount, access)| HostMount {
+            host: mount.host.clone(),
+            guest: mount.guest.clone(),
+            access,
         })
     }
 
@@ -152,13 +158,12 @@ impl Settings {
             return Err("--cwd is for one command, not for sandboxes that last".to_owned());
         }
         let mut config = self.configure(config);
-        let mounts = self.dir.iter().map(|mount| (mount, access(mount.read_only)));
-        for (Mount { host, guest, .. }, access) in mounts.chain(self.overlay.iter().map(|m| (m, HostAccess::Overlay))) {
-            if guest == "/workspace" {
-                let host = host.display();
+        for mount in self.named() {
+            if mount.guest == "/workspace" {
+                let host = mount.host.display();
                 return Err(format!("{host}: /workspace is a sandbox's own, say where: HOST:/GUEST"));
             }
-            config.mounts.push(HostMount { host: host.clone(), guest: guest.clone(), access });
+            config.mounts.push(mount);
         }
         Ok(config)
     }
@@ -201,8 +206,4 @@ impl Settings {
     pub(super) fn timeout(&self) -> Option<Duration> {
         self.timeout
     }
-}
-
-fn access(is_read_only: bool) -> HostAccess {
-    if is_read_only { HostAccess::ReadOnly } else { HostAccess::ReadWrite }
 }

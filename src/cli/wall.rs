@@ -31,18 +31,51 @@ impl Walled {
 
     /// Raises it, if it is asked for, around what the command needs. What does not hold is said.
     pub(super) fn raise(&self, around: impl FnOnce() -> Result<Wall, WallError>) -> Result<(), Failure> {
-        let Some(effort) = self.wall else { return Ok(()) };
-        let raise = |wall: Wall| match effort {
-            Effort::Strict => wall.strict().raise(),
-            Effort::BestEffort => wall.raise(),
-        };
-        let report = around().and_then(raise).map_err(|error| Failure {
-            code: if matches!(error, WallError::Path { .. }) { USAGE } else { NO_SANDBOX },
-            why: error.to_string(),
-        })?;
-        if !report.is_whole() {
-            say(&report);
-        }
-        Ok(())
+        self.wall.map_or(Ok(()), |effort| raise(effort, around))
     }
+}
+
+/// The wall of a server, which stands unless someone says otherwise: a server lives long, and many may talk to it.
+#[cfg(any(feature = "http", feature = "mcp"))]
+#[derive(Args)]
+pub(super) struct Guarded {
+    /// Have the kernel of this machine keep this process from all but the directories and the port it
+    /// needs: as far as it can, or `strict`, which fails where it cannot, or `off`
+    #[arg(long, value_name = "HOW", default_value = "best-effort")]
+    wall: Guard,
+}
+
+#[cfg(any(feature = "http", feature = "mcp"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Guard {
+    BestEffort,
+    Strict,
+    Off,
+}
+
+#[cfg(any(feature = "http", feature = "mcp"))]
+impl Guarded {
+    /// Raises it around what the server needs.
+    pub(super) fn raise(&self, around: impl FnOnce() -> Result<Wall, WallError>) -> Result<(), Failure> {
+        match self.wall {
+            Guard::BestEffort => raise(Effort::BestEffort, around),
+            Guard::Strict => raise(Effort::Strict, around),
+            Guard::Off => Ok(()),
+        }
+    }
+}
+
+fn raise(effort: Effort, around: impl FnOnce() -> Result<Wall, WallError>) -> Result<(), Failure> {
+    let raise = |wall: Wall| match effort {
+        Effort::Strict => wall.strict().raise(),
+        Effort::BestEffort => wall.raise(),
+    };
+    let report = around().and_then(raise).map_err(|error| Failure {
+        code: if matches!(error, WallError::Path { .. }) { USAGE } else { NO_SANDBOX },
+        why: error.to_string(),
+    })?;
+    if !report.is_whole() {
+        say(&report);
+    }
+    Ok(())
 }

@@ -189,7 +189,7 @@ impl From<BackendError> for ApiError {
             E::TimedOut(_) => Kind::TimedOut,
             E::Execute(error) => of_execute(error),
             E::ExecutesNothing | E::Unsupported(_) => Kind::Unsupported,
-            E::Transport { .. } => Kind::Internal,
+            E::Transport { .. } | E::WorkerDied(_) => Kind::Internal,
         };
         ApiError::new(kind, error.to_string())
     }

@@ -193,11 +193,6 @@ impl Wall {
     }
 }
 
-/// Raises a wall that leaves a provider what it needs, and these ports to listen on: what a server calls first of all.
-pub fn raise_for(config: &Config, ports: &[u16]) -> Result<Report, WallError> {
-    ports.iter().fold(Wall::around(config)?, |wall, port| wall.bind(*port)).raise()
-}
-
 /// What a wall would hold on this machine. It is raised in a thread that ends then.
 pub fn support() -> Result<Report, WallError> {
     let trial = std::thread::Builder::new().spawn(|| Wall::new().raise_here());
