@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+#[cfg(feature = "wall")]
+use crate::support::filters;
 use crate::support::isopod;
 
 /// A server, and both ends of the talk with it.
@@ -238,5 +240,20 @@ fn a_client_that_goes_takes_its_commands_along() {
         // A second is promised; a busy machine gets more.
         assert!(began.elapsed() < Duration::from_secs(3), "{command}: {:?}", began.elapsed());
         assert!(status.success(), "{command}: {status}");
+    }
+}
+
+#[cfg(feature = "wall")]
+#[test]
+fn the_server_stands_behind_a_wall_unless_it_is_told_otherwise() {
+    let own = filters(std::process::id());
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("here"), "is a file").unwrap();
+    let dir = directory.path().to_str().unwrap();
+    for (options, walls) in [(&["--dir", dir][..], 1), (&["--dir", dir, "--wall", "off"], 0)] {
+        let mut server = Server::ready(options);
+        assert_eq!(filters(server.child.id()), own + walls, "{options:?}");
+        let answer = server.call("execute", &json!({ "command": "cat here; echo; echo more > there; cat there" }));
+        assert_eq!(answer["structuredContent"]["stdout"], "is a file\nmore\n", "{answer}");
     }
 }

@@ -109,3 +109,11 @@ pub fn directory(files: &[(&str, &str)]) -> tempfile::TempDir {
     }
     directory
 }
+
+/// How many filters of system calls a process of the host lives behind.
+#[cfg(all(feature = "wall", any(feature = "http", feature = "mcp")))]
+pub fn filters(pid: u32) -> u32 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let count = status.lines().find_map(|line| line.strip_prefix("Seccomp_filters:")).unwrap();
+    count.trim().parse().unwrap()
+}

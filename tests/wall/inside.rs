@@ -7,7 +7,7 @@ use std::process::Command;
 
 use isopod::backend::SandboxBackend;
 use isopod::provider::{Config, Provider};
-use isopod::wall::{Hold, Wall, WallError, raise_for};
+use isopod::wall::{Hold, Wall, WallError};
 use isopod::{Limits, Sandbox};
 use rustix::io::Errno;
 
@@ -97,7 +97,7 @@ fn network(port: u16, parent: i32) {
 }
 
 fn server(port: u16, other: u16) {
-    let report = raise_for(&Config::new(tempfile::tempdir().unwrap().path()), &[port]).unwrap();
+    let report = Wall::around(&Config::new(tempfile::tempdir().unwrap().path())).unwrap().bind(port).raise().unwrap();
     let listener = TcpListener::bind(("127.0.0.1", port)).unwrap();
     if report.landlock_abi >= 4 {
         assert_eq!(TcpListener::bind(("127.0.0.1", other)).err().unwrap().kind(), ErrorKind::PermissionDenied);
@@ -188,7 +188,7 @@ fn missing() {
 
 fn provider(root: &Path) {
     let config = Config::new(root.join("made/when/needed"));
-    raise_for(&config, &[]).unwrap();
+    Wall::around(&config).unwrap().raise().unwrap();
     let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     tokio.block_on(async {
         let provider = Provider::open(config).unwrap();

@@ -95,6 +95,12 @@ impl Server {
         Server { address: address.to_owned(), process, root, key, called: Mutex::default() }
     }
 
+    /// The process.
+    #[cfg(feature = "wall")]
+    pub fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
     /// A connection.
     pub fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(&self.address).unwrap();

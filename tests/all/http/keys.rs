@@ -96,3 +96,17 @@ fn mounts_and_limits_are_those_of_every_sandbox() {
     assert_eq!(run("sleep 9")["exit_code"], 124);
     assert_eq!(run("seq 1")["exit_code"], 126);
 }
+
+#[cfg(feature = "wall")]
+#[test]
+fn the_server_stands_behind_a_wall_unless_it_is_told_otherwise() {
+    use crate::support::filters;
+    let own = filters(std::process::id());
+    for (options, walls) in [(&[][..], 1), (&["--wall", "off"], 0)] {
+        let server = Server::start(options);
+        assert_eq!(filters(server.pid()), own + walls, "{options:?}");
+        let command = serde_json::json!({ "command": "echo ok > f; cat f" });
+        let answer = server.post(&format!("{}/execute", server.sandbox()), &command);
+        assert_eq!(answer.is(200).json()["stdout"], "ok\n");
+    }
+}
