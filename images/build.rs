@@ -54,6 +54,11 @@ fn main() {
 
 fn build() -> Result<()> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
+    if env::var_os("CARGO_FEATURE_EMPTY").is_some() {
+        let mut source = describe(&[], "", &out)?;
+        describe_library(&mut source, None)?;
+        return Ok(fs::write(out.join("images.rs"), source)?);
+    }
     // OUT_DIR is <target>/<profile>/build/<package>/out.
     let shared = out.ancestors().nth(4).ok_or("OUT_DIR is not below a target directory")?.join("guest");
     add_target()?;

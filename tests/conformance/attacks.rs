@@ -231,6 +231,18 @@ fn attack_13_a_search_keeps_its_time_and_ends_when_nobody_waits() {
 }
 
 #[test]
+fn a_search_whose_time_is_over_while_it_lists_a_directory_says_so() {
+    let memory = many_files(100);
+    runtime().block_on(async {
+        let time = Duration::from_nanos(1);
+        let globbed = memory.glob(GlobRequest { time, ..GlobRequest::new("*", "/") }).await.unwrap();
+        assert_eq!(globbed.cut, Some(Cut::Budget), "{} found", globbed.matches.len());
+        let grepped = memory.grep(GrepRequest { time, ..GrepRequest::literal("text", "/") }).await.unwrap();
+        assert_eq!(grepped.cut, Some(Cut::Budget));
+    });
+}
+
+#[test]
 fn attack_24_a_file_that_is_too_large_is_refused() {
     let mut limits = Limits::default();
     limits.file = 1 << 20;

@@ -2,20 +2,16 @@
 //! patterns, regular expressions and arithmetic. None may panic, hang, or grow without bound.
 //!
 //! A second of it runs with the other tests; `ISOPOD_FUZZ_SECONDS=300` runs longer, `ISOPOD_FUZZ_SEED` elsewhere. The
-//! texts are the cases of the shell, cut, spliced and bent, and what never was a script. Nothing of them is run: the
-//! shell that expands them is under `set -n`.
+//! texts are the cases of the shell, cut, spliced and bent, and what never was a script. What is done with them is in
+//! `fuzz/bodies/shell.rs`.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::disallowed_methods, missing_docs, reason = "a test")]
 
 use std::time::{Duration, Instant};
 
-use isopod_sh::pattern::Pattern;
-use isopod_sh::regex::Regex;
-use isopod_sh::state::Shell;
-use isopod_sh::state::options::{SetOption, Shopt};
-use isopod_sh::state::variable::Variable;
-use isopod_sh::syntax::tree::{Kind, List, Part, Word};
-use isopod_sh::syntax::{Parser, list_text};
+#[allow(dead_code, reason = "a fuzzer hands over bytes, this a text")]
+#[path = "../../../fuzz/bodies/shell.rs"]
+mod body;
 
 /// One text takes milliseconds; what takes this long without optimisation, on a busy machine, hangs.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -40,78 +36,13 @@ fn fuzz() {
     while begin.elapsed() < time {
         let text = random.text(&corpus);
         let started = Instant::now();
-        let tried = std::panic::catch_unwind(|| try_text(&text));
+        let tried = std::panic::catch_unwind(|| body::try_text(&text));
         let took = started.elapsed();
         assert!(tried.is_ok(), "panic, text {count}: {text:?}");
         assert!(took < PATIENCE, "{took:?}, text {count}: {text:?}");
         count += 1;
     }
     assert!(count > 0);
-}
-
-/// All that is done with one text.
-fn try_text(text: &str) {
-    let mut shell = shell();
-    for extglob in [false, true] {
-        let mut parser = Parser::new(text, 1);
-        parser.extglob = extglob;
-        parser.keep_sources = extglob;
-        while let Ok(Some(list)) = parser.next_command() {
-            // What is printed is parsed again, if only to see it refused.
-            let _ = Parser::new(list_text(&list), 1).next_command();
-            expand_list(&mut shell, &list);
-        }
-    }
-    if let Ok(word) = Parser::new(text, 1).quoted_text() {
-        let _ = shell.expand_string(&word);
-    }
-    let _ = shell.evaluate(text);
-    let (half, rest) = text.split_at(middle(text));
-    let _ = Pattern::new(half, true, false).matches(rest);
-    let _ = Pattern::new(half, false, true).prefix(rest, true);
-    if let Ok(regex) = Regex::new(half, false) {
-        let _ = regex.captures(rest);
-    }
-}
-
-/// A shell that runs nothing, looks at no file, and has some variables.
-fn shell() -> Shell {
-    let mut shell = Shell::default();
-    shell.options.switch(SetOption::NOEXEC, true);
-    shell.options.switch(SetOption::NOGLOB, true);
-    shell.options.switch_shopt(Shopt::EXTGLOB, true);
-    for (name, value) in [("x", "a b*c"), ("y", "12"), ("z", "x"), ("a", "y + 1")] {
-        shell.variables.insert(name, Variable::scalar(value));
-    }
-    shell
-}
-
-/// Expands the words of the simple commands of a list.
-fn expand_list(shell: &mut Shell, list: &List) {
-    for item in &list.items {
-        let rest = item.chain.rest.iter().map(|(_, pipeline)| pipeline);
-        for stage in std::iter::once(&item.chain.first).chain(rest).flat_map(|pipeline| &pipeline.stages) {
-            match &stage.kind {
-                Kind::Simple(simple) => expand_words(shell, &simple.words),
-                Kind::For(node) => expand_words(shell, node.words.as_deref().unwrap_or_default()),
-                Kind::Arith(arith) => {
-                    let _ = shell.arith(arith);
-                }
-                _ => {}
-            }
-        }
-    }
-}
-
-fn expand_words(shell: &mut Shell, words: &[Word]) {
-    for word in words {
-        // Braces beside braces multiply up to a limit, which takes a while without optimisation.
-        if word.parts.iter().filter(|part| matches!(part, Part::Brace(_))).count() > 3 {
-            continue;
-        }
-        let mut out = Vec::new();
-        let _ = shell.expand_word(word, &mut out);
-    }
 }
 
 /// The scripts of the cases.
@@ -248,8 +179,4 @@ fn boundary_before(text: &str, mut at: usize) -> usize {
         at -= 1;
     }
     at
-}
-
-fn middle(text: &str) -> usize {
-    boundary_before(text, text.len() / 2)
 }

@@ -105,16 +105,21 @@ pub(super) fn walk<S>(
             }
         }
     }
-    Ok(cut)
+    // A directory that was not listed to its end may have had nothing to show.
+    Ok(if budget == 0 { Some(Cut::Budget.or(cut)) } else { cut })
 }
 
-/// The names in a directory, as far as the budget goes, in order.
+/// The names in a directory, as far as the budget goes, in order. When it is time to stop, there is no budget left.
 fn list(vfs: &Vfs, path: &GuestPath, budget: &mut usize, stop: &Stop) -> Result<std::vec::IntoIter<DirEntry>> {
     let mut directory = vfs.open_dir(path)?;
     let mut entries = Vec::new();
     loop {
         let names = directory.next(PIECE.min(*budget))?;
-        if names.is_empty() || stop.is_set() {
+        if names.is_empty() {
+            break;
+        }
+        if stop.is_set() {
+            *budget = 0;
             break;
         }
         *budget -= names.len().min(*budget);
