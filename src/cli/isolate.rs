@@ -1,6 +1,7 @@
 //! `--isolate process`: the sandbox in a process of its own.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::ValueEnum;
 use isopod::backend::{ExecuteRequest, SandboxBackend};
@@ -9,7 +10,7 @@ use isopod::worker::{Walls, Worker};
 
 use super::answer::{Answer, Failure, show};
 use super::remote::{pass_on, report};
-use super::{NO_SANDBOX, refuse, watch};
+use super::{NO_SANDBOX, REFUSED, refuse, watch};
 
 /// Where a sandbox lives, if it is not this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -26,25 +27,33 @@ pub(super) async fn execute(
     as_json: bool,
     raw: bool,
 ) -> ExitCode {
-    let wall = config.limits.wall;
-    let work = async {
-        let program = std::env::current_exe().map_err(|error| Failure::refused(error.to_string()))?;
-        let worker = Worker::start_behind(walls, program, ["worker"], &config).await?;
-        Ok(match as_json {
-            false => pass_on(&worker, request, raw).await?,
-            true => {
-                let executed = worker.execute(request).await?;
+    // What the command answers with 1 is the command's.
+    let not_started = |Failure { code, why }| refuse(if code == REFUSED { NO_SANDBOX } else { code }, why);
+    let program = std::env::current_exe().map_err(|error| Failure::refused(error.to_string()));
+    let worker = match program {
+        Ok(program) => Worker::start_behind(walls, program, ["worker"], &config).await.map_err(Failure::from),
+        Err(failure) => Err(failure),
+    };
+    let worker = match worker {
+        Ok(worker) => worker,
+        Err(failure) => return not_started(failure),
+    };
+    // The worker keeps the command's time.
+    watch(config.limits.wall.saturating_add(LATE), async {
+        let done = match as_json {
+            false => pass_on(&worker, request, raw).await,
+            true => worker.execute(request).await.map(|executed| {
                 let answer = Answer { code: executed.exit_code(), ..Answer::new("", report(&executed)) };
                 show(Ok(answer), true, false)
-            }
-        })
-    };
-    watch(wall, async {
-        // What the command answers with 1 is the command's.
-        work.await.unwrap_or_else(|Failure { code, why }| refuse(if code == 1 { NO_SANDBOX } else { code }, why))
+            }),
+        };
+        done.unwrap_or_else(|error| not_started(error.into()))
     })
     .await
 }
+
+/// How much later than a command's time is over its worker may say so.
+const LATE: Duration = Duration::from_secs(1);
 
 /// Is a worker.
 #[derive(clap::Args)]
