@@ -17,6 +17,9 @@ pub(super) struct Metrics {
     in_flight: AtomicUsize,
 }
 
+/// A number that goes up and down: its name, what it is, and label and value of each.
+pub(super) type Gauge<'a> = (&'a str, &'a str, &'a [(&'a str, usize)]);
+
 #[derive(Default)]
 struct Times {
     count: u64,
@@ -51,15 +54,15 @@ impl Metrics {
         fitting.for_each(|(bucket, _)| *bucket += 1);
     }
 
-    /// The text, with some gauges from elsewhere: name, what it is, and label and value of each.
-    pub(super) fn text(&self, gauges: &[(&str, &str, &[(&str, usize)])]) -> String {
+    /// The text, with some gauges from elsewhere.
+    pub(super) fn text(&self, gauges: &[Gauge<'_>]) -> String {
         let mut text = String::new();
         // Writing to a String cannot fail.
         let _ = self.write(&mut text, gauges);
         text
     }
 
-    fn write(&self, to: &mut String, gauges: &[(&str, &str, &[(&str, usize)])]) -> std::fmt::Result {
+    fn write(&self, to: &mut String, gauges: &[Gauge<'_>]) -> std::fmt::Result {
         let in_flight = self.in_flight.load(Ordering::Relaxed);
         let own = ("isopod_http_requests_in_flight", "Requests in work.", &[("", in_flight)][..]);
         for (name, help, values) in [own].iter().chain(gauges) {

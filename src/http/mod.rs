@@ -138,7 +138,8 @@ impl Server {
         let provider = Provider::open(config)?;
         let listener = TcpListener::bind(settings.listen).await;
         let listener = listener.map_err(|error| ServeError::Listen(settings.listen, error))?;
-        let request_timeout = settings.request_timeout.unwrap_or(limits.wall_max.saturating_add(MARGIN));
+        let longest = limits.wall.max(limits.wall_max).saturating_add(MARGIN);
+        let request_timeout = settings.request_timeout.unwrap_or(longest);
         let app = Shared {
             admission: Arc::new(Semaphore::new(settings.max_requests)),
             room: Arc::new(body::room()),
