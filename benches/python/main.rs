@@ -14,23 +14,17 @@
 )]
 #![allow(clippy::disallowed_methods, reason = "it compares with the machine")]
 
-#[path = "../baseline/host.rs"]
-#[allow(dead_code, reason = "only a part is needed here")]
-mod host;
-#[path = "../baseline/measure.rs"]
-#[allow(dead_code, reason = "only a part is needed here")]
-mod measure;
+#[path = "../common/mod.rs"]
+mod common;
 mod programs;
-#[path = "../baseline/report.rs"]
-#[allow(dead_code, reason = "only a part is needed here")]
-mod report;
 
 use std::time::Duration;
 
+use common::host;
+use common::measure::{Contender, Plan, compare};
+use common::report::{Goal, Report};
 use isopod::{Command, Limits, Sandbox};
-use measure::{Contender, Plan, compare};
 use programs::{PROGRAMS, Program};
-use report::{Goal, Report};
 
 /// A process that starts with a memory that was made before.
 const STARTING: f64 = 3.0;
@@ -38,17 +32,13 @@ const STARTING: f64 = 3.0;
 const COMPUTING: f64 = 1.0 / 3.0;
 
 fn main() {
-    let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
-    let has = |flag: &str| words.iter().any(|word| word == flag);
-    let chosen: Vec<&String> = words.iter().filter(|word| !word.starts_with("--")).collect();
-    let plan = Plan { quick: has("--quick") };
-    let mut report = Report::new(has("--json"));
+    let (plan, mut report, chosen) = common::asked();
     let native = interpreter();
     if native.is_none() {
         report.left_out("python3", "it is not installed");
     }
     for program in PROGRAMS {
-        if chosen.is_empty() || chosen.iter().any(|word| program.name.contains(word.as_str())) {
+        if chosen.is(program.name) {
             measure(&program, native.as_deref(), &plan, &mut report);
         }
     }

@@ -31,8 +31,8 @@ use table::Table;
 pub use snapshot::MemSnapshot;
 
 mod calls;
-pub(in crate::vfs) mod compare;
 mod chunk;
+pub(in crate::vfs) mod compare;
 pub(in crate::vfs) mod content;
 mod file;
 mod inode;
