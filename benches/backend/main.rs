@@ -12,24 +12,20 @@
     unreachable_pub,
     reason = "a benchmark"
 )]
-#![allow(dead_code, reason = "measure and report are shared with another benchmark, which uses more of them")]
 
-#[path = "../baseline/host.rs"]
-mod host;
-#[path = "../baseline/measure.rs"]
-mod measure;
-#[path = "../baseline/report.rs"]
-mod report;
+#[path = "../common/mod.rs"]
+mod common;
 
 use std::sync::Arc;
 
+use common::host;
+use common::measure::{Contender, Plan, compare};
+use common::report::{Goal, Report};
 use isopod::backend::{
     Backend, Bubblewrap, Docker, EditRequest, ExecFiles, ExecuteRequest, GlobRequest, GrepRequest, Isopod, LocalShell,
     ReadRequest, SandboxBackend, Upload, WriteRequest,
 };
 use isopod::{Limits, Sandbox};
-use measure::{Contender, Plan, compare};
-use report::{Goal, Report};
 use tokio::runtime::Runtime;
 
 /// Files of the tree, and directories that they are in.
@@ -49,11 +45,7 @@ struct Peer {
 type Operation = fn(&Runtime, &Peer, usize);
 
 fn main() {
-    let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
-    let has = |flag: &str| words.iter().any(|word| word == flag);
-    let chosen: Vec<&String> = words.iter().filter(|word| !word.starts_with("--")).collect();
-    let plan = Plan { quick: has("--quick") };
-    let mut report = Report::new(has("--json"));
+    let (plan, mut report, chosen) = common::asked();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let (memory, shared, local) =
         (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -69,7 +61,7 @@ fn main() {
         ("grep of a regular expression over 2,000 files", grep_regex),
     ];
     for (name, operation) in operations {
-        if !chosen.is_empty() && !chosen.iter().any(|word| name.contains(word.as_str())) {
+        if !chosen.is(name) {
             continue;
         }
         let (mut run, runtime) = (0, &runtime);

@@ -12,26 +12,21 @@
     reason = "a benchmark"
 )]
 
-mod host;
-mod measure;
-#[allow(dead_code, reason = "another benchmark uses more of it")]
-mod report;
+#[path = "../common/mod.rs"]
+mod common;
 
 use std::time::{Duration, Instant};
 
+use common::host;
+use common::measure::{Contender, Plan, compare};
+use common::report::{Goal, Report};
 use isopod::{Command, Limits, Sandbox};
-use measure::{Contender, Plan, compare};
-use report::{Goal, Report};
 
 /// Measures something and reports it.
 type Measurement = fn(&Plan, &mut Report);
 
 fn main() {
-    let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
-    let has = |flag: &str| words.iter().any(|word| word == flag);
-    let chosen: Vec<&String> = words.iter().filter(|word| !word.starts_with("--")).collect();
-    let plan = Plan { quick: has("--quick") };
-    let mut report = Report::new(has("--json"));
+    let (plan, mut report, chosen) = common::asked();
     let measurements: [(&str, Measurement); 7] = [
         // First: memory that another measurement gave back would hide what a sandbox takes.
         ("idle-memory", idle_memory),
@@ -43,7 +38,7 @@ fn main() {
         ("at-once", at_once),
     ];
     for (name, measure) in measurements {
-        if chosen.is_empty() || chosen.iter().any(|word| name.contains(word.as_str())) {
+        if chosen.is(name) {
             measure(&plan, &mut report);
         }
     }

@@ -11,24 +11,20 @@
     clippy::disallowed_methods,
     missing_docs,
     unreachable_pub,
-    dead_code,
     reason = "a benchmark"
 )]
 
-#[path = "../baseline/host.rs"]
-mod host;
-#[path = "../baseline/measure.rs"]
-mod measure;
-#[path = "../baseline/report.rs"]
-mod report;
+#[path = "../common/mod.rs"]
+mod common;
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use common::host;
+use common::measure::{Contender, Plan, compare};
+use common::report::{Goal, Report};
 use isopod::{Command, Limits, Sandbox};
-use measure::{Contender, Plan, compare};
-use report::{Goal, Report};
 
 /// Where the guest's programs for this machine are.
 const NATIVE: &str = match isopod_images::NATIVE {
@@ -46,15 +42,10 @@ const CALLS: [(&str, &str, u32); 5] = [
 ];
 
 fn main() {
-    let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
-    let has = |flag: &str| words.iter().any(|word| word == flag);
-    let chosen: Vec<&String> = words.iter().filter(|word| !word.starts_with("--")).collect();
-    let is_chosen = |name: &str| chosen.is_empty() || chosen.iter().any(|word| name.contains(word.as_str()));
-    let plan = Plan { quick: has("--quick") };
-    let mut report = Report::new(has("--json"));
+    let (plan, mut report, chosen) = common::asked();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     for (name, call, count) in CALLS {
-        if is_chosen(name) {
+        if chosen.is(name) {
             calls(&plan, &mut report, &runtime, name, call, count);
         }
     }
@@ -62,11 +53,11 @@ fn main() {
         ("find over 2,000 files", "find", vec!["find", ".", "-name", "*7.txt"]),
         ("grep -r over 2,000 files", "text", vec!["grep", "-rn", "needle", "."]),
     ] {
-        if is_chosen(name) {
+        if chosen.is(name) {
             trees(&plan, &mut report, &runtime, name, program, &argv);
         }
     }
-    if is_chosen("fork") {
+    if chosen.is("fork") {
         fork(&plan, &mut report);
     }
     report.finish();

@@ -16,23 +16,17 @@
 )]
 #![allow(clippy::disallowed_methods, reason = "it compares with the machine")]
 
-#[path = "../baseline/host.rs"]
-#[allow(dead_code, reason = "only a part is needed here")]
-mod host;
-#[path = "../baseline/measure.rs"]
-#[allow(dead_code, reason = "only a part is needed here")]
-mod measure;
+#[path = "../common/mod.rs"]
+mod common;
 mod node;
 mod python;
-#[path = "../baseline/report.rs"]
-#[allow(dead_code, reason = "only a part is needed here")]
-mod report;
 
 use std::time::Duration;
 
+use common::host;
+use common::measure::{Contender, Plan, compare};
+use common::report::{Goal, Report};
 use isopod::{Command, Limits, Sandbox};
-use measure::{Contender, Plan, compare};
-use report::{Goal, Report};
 
 /// A process that starts with a memory that was made before, or with little to do.
 const STARTING: f64 = 3.0;
@@ -86,11 +80,7 @@ const INTERPRETERS: [Interpreter; 2] = [
 ];
 
 fn main() {
-    let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
-    let has = |flag: &str| words.iter().any(|word| word == flag);
-    let chosen: Vec<&String> = words.iter().filter(|word| !word.starts_with("--")).collect();
-    let plan = Plan { quick: has("--quick") };
-    let mut report = Report::new(has("--json"));
+    let (plan, mut report, chosen) = common::asked();
     for interpreter in INTERPRETERS {
         let native = interpreter.of_machine();
         if native.is_none() {
@@ -98,7 +88,7 @@ fn main() {
         }
         for program in interpreter.programs {
             let name = format!("{}: {}", interpreter.name, program.name);
-            if chosen.is_empty() || chosen.iter().any(|word| name.contains(word.as_str())) {
+            if chosen.is(&name) {
                 interpreter.measure(&name, program, native.as_deref(), &plan, &mut report);
             }
         }

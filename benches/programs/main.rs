@@ -10,25 +10,21 @@
     clippy::disallowed_methods,
     missing_docs,
     unreachable_pub,
-    dead_code,
     reason = "a benchmark"
 )]
 
-#[path = "../baseline/host.rs"]
-mod host;
-#[path = "../baseline/measure.rs"]
-mod measure;
-#[path = "../baseline/report.rs"]
-mod report;
+#[path = "../common/mod.rs"]
+mod common;
 
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
+use common::host;
+use common::measure::{Contender, Plan, compare};
+use common::report::{Goal, Report};
 use isopod::{Command, Limits, Runtime, Sandbox};
-use measure::{Contender, Plan, compare};
-use report::{Goal, Report};
 
 /// What is run, in a directory with the file `text` and the tree `tree`. The first word is the program.
 const LINES: [&str; 19] = [
@@ -55,18 +51,13 @@ const LINES: [&str; 19] = [
 ];
 
 fn main() {
-    let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
-    let has = |flag: &str| words.iter().any(|word| word == flag);
-    let chosen: Vec<&String> = words.iter().filter(|word| !word.starts_with("--")).collect();
-    let is_chosen = |name: &str| chosen.is_empty() || chosen.iter().any(|word| name.contains(word.as_str()));
-    let plan = Plan { quick: has("--quick") };
-    let mut report = Report::new(has("--json"));
+    let (plan, mut report, chosen) = common::asked();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let directory = prepare(if plan.quick { 5 << 20 } else { 50 << 20 });
-    for line in LINES.into_iter().filter(|line| is_chosen(line)) {
+    for line in LINES.into_iter().filter(|line| chosen.is(line)) {
         speed(&plan, &mut report, &runtime, directory.path(), line);
     }
-    if is_chosen("start") {
+    if chosen.is("start") {
         start(&plan, &mut report, &runtime);
     }
     report.finish();

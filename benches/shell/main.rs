@@ -12,22 +12,16 @@
     reason = "a benchmark"
 )]
 
-#[path = "../baseline/host.rs"]
-#[allow(dead_code, reason = "only a part is needed here")]
-mod host;
-#[path = "../baseline/measure.rs"]
-#[allow(dead_code, reason = "only a part is needed here")]
-mod measure;
-#[path = "../baseline/report.rs"]
-#[allow(dead_code, reason = "only a part is needed here")]
-mod report;
+#[path = "../common/mod.rs"]
+mod common;
 mod scripts;
 
 use std::time::Duration;
 
+use common::host;
+use common::measure::{Contender, Plan, compare};
+use common::report::{Goal, Report};
 use isopod::{Limits, Sandbox};
-use measure::{Contender, Plan, compare};
-use report::{Goal, Report};
 use scripts::{SCRIPTS, Script, Speaks};
 
 /// Computing may cost twice what it costs bash: a WebAssembly engine's price.
@@ -36,11 +30,7 @@ const COMPUTING: f64 = 0.5;
 const SPAWNING: f64 = 5.0;
 
 fn main() {
-    let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
-    let has = |flag: &str| words.iter().any(|word| word == flag);
-    let chosen: Vec<&String> = words.iter().filter(|word| !word.starts_with("--")).collect();
-    let plan = Plan { quick: has("--quick") };
-    let mut report = Report::new(has("--json"));
+    let (plan, mut report, chosen) = common::asked();
     let natives: Vec<&str> = ["bash", "dash"]
         .into_iter()
         .filter(|shell| {
@@ -52,7 +42,7 @@ fn main() {
         })
         .collect();
     for script in SCRIPTS {
-        if chosen.is_empty() || chosen.iter().any(|word| script.name.contains(word.as_str())) {
+        if chosen.is(script.name) {
             measure(&script, &natives, &plan, &mut report);
         }
     }

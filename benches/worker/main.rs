@@ -11,26 +11,20 @@
     unreachable_pub,
     reason = "a benchmark"
 )]
-#![allow(dead_code, reason = "measure and report are shared with another benchmark, which uses more of them")]
 
-#[path = "../baseline/host.rs"]
-mod host;
-#[path = "../baseline/measure.rs"]
-mod measure;
-#[path = "../baseline/report.rs"]
-mod report;
+#[path = "../common/mod.rs"]
+mod common;
 
+use common::host;
+use common::measure::{Contender, compare};
+use common::report::Goal;
 use isopod::Sandbox;
 use isopod::backend::{Backend, Isopod, ReadRequest, SandboxBackend, WriteRequest};
 use isopod::provider::Config;
 use isopod::worker::{Walls, Worker};
-use measure::{Contender, Plan, compare};
-use report::{Goal, Report};
 
 fn main() {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let has = |flag: &str| words.iter().any(|word| word == flag);
-    let (plan, mut report) = (Plan { quick: has("--quick") }, Report::new(has("--json")));
+    let (plan, mut report, _) = common::asked();
     let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let config = Config::new("/none");
     let start = |walls| Worker::start_behind(walls, env!("CARGO_BIN_EXE_isopod"), ["worker"], &config);

@@ -41,8 +41,9 @@ pub(super) struct Run {
     #[command(flatten)]
     walled: Walled,
 
-    /// Have the sandbox in a process of its own, behind a wall, which can crash without harm. Standard
-    /// input is read to its end first
+    /// Have the sandbox in a process of its own, behind a wall, which can crash without harm
+    ///
+    /// Standard input is read to its end first
     #[arg(long, value_name = "WHERE", value_enum, conflicts_with = "overlay")]
     isolate: Option<Isolate>,
 

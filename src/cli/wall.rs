@@ -10,8 +10,7 @@ use super::{NO_SANDBOX, USAGE, say};
 /// Whether to raise it.
 #[derive(Args)]
 pub(super) struct Walled {
-    /// Have the kernel of this machine keep this process from all but the directories it needs;
-    /// `--wall=strict` fails where it cannot
+    /// Have this machine's kernel shut this process in; --wall=strict fails where it cannot
     #[arg(long, value_name = "strict", num_args = 0..=1, require_equals = true, default_missing_value = "best-effort")]
     wall: Option<Effort>,
 }
@@ -39,8 +38,7 @@ impl Walled {
 #[cfg(any(feature = "http", feature = "mcp"))]
 #[derive(Args)]
 pub(super) struct Guarded {
-    /// Have the kernel of this machine keep this process from all but the directories and the port it
-    /// needs: as far as it can, or `strict`, which fails where it cannot, or `off`
+    /// Have this machine's kernel shut this process in: as far as it can, or fail, or not at all
     #[arg(long, value_name = "HOW", default_value = "best-effort")]
     wall: Guard,
 }

@@ -35,11 +35,11 @@ fn unsafe_code_is_in_one_file_of_the_host() {
     let words = ["unsafe {", "unsafe fn", "unsafe impl", "unsafe extern", "unsafe(", "(unsafe_code)"];
     assert_eq!(holding(&["src"], &words), ["src/runtime/load.rs"]);
     assert_eq!(holding(&["images", "precompile"], &words), ["precompile/src/main.rs"]);
-    // In the guest, where it endangers the guest alone: libc's calls, and what the linker has to find.
-    assert_eq!(
-        holding(&["guest"], &words),
-        ["guest/sys/src/entry.rs", "guest/sys/src/fs.rs", "guest/sys/src/native.rs"]
-    );
+    // In the guest, where it endangers the guest alone: libc's calls, and what the linker has to find. What means harm
+    // is there for nothing else.
+    let mut guest = holding(&["guest"], &words);
+    guest.retain(|file| !file.starts_with("guest/hostile/"));
+    assert_eq!(guest, ["guest/sys/src/entry.rs", "guest/sys/src/fs.rs", "guest/sys/src/native.rs"]);
     let lints = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml")).unwrap();
     assert!(lints.contains("unsafe_code = \"deny\""));
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::measure::Times;
+use super::measure::Times;
 
 /// What the first contender promises.
 pub enum Goal {

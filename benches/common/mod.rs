@@ -1,0 +1,28 @@
+//! What the benchmarks have in common: measuring in turns, the report, the host's own processes, and what was asked for.
+
+#![allow(dead_code, reason = "each benchmark needs a part of it")]
+
+pub mod host;
+pub mod measure;
+pub mod report;
+
+use measure::Plan;
+use report::Report;
+
+/// What was asked for: `--quick`, `--json`, and words that choose what to measure.
+pub fn asked() -> (Plan, Report, Chosen) {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let has = |flag: &str| words.iter().any(|word| word == flag);
+    let (plan, report) = (Plan { quick: has("--quick") }, Report::new(has("--json")));
+    (plan, report, Chosen(words.into_iter().filter(|word| !word.starts_with("--")).collect()))
+}
+
+/// The words that choose.
+pub struct Chosen(Vec<String>);
+
+impl Chosen {
+    /// Whether something of this name is to be measured: it holds one of the words, or there are none.
+    pub fn is(&self, name: &str) -> bool {
+        self.0.is_empty() || self.0.iter().any(|word| name.contains(word.as_str()))
+    }
+}

@@ -1,0 +1,85 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+pub const HELP: &str = "\
+Isopod against native processes, containers and another sandbox, measured in turns in one run.
+
+usage: cargo bench --bench versus -- [OPTION…] [WORD…]
+
+Words choose the rows and curves whose name or group holds one of them; without, all are measured.
+
+  --quick           smaller sizes and fewer samples: about a minute instead of a quarter of an hour
+  --list            name the rows and curves, and measure nothing
+  --out DIR         where to write table.md, results.json, rows.svg, growth.svg and index.html [target/versus]
+  --json FILE       write the JSON there as well; - is standard output, and the table then goes to standard error
+  --bashkit FILE    the peer program of benches/peers [target/peers/release/bashkit-peer]
+  --image NAME      the image for docker; it needs a /bin/sh [isopod-versus:busybox]
+  --coreutils FILE  a WebAssembly command with the core utilities, for the wasmtime of the PATH
+  --strict          fail if a goal is missed
+  --help            this
+
+docker is asked through DOCKER_HOST, as its client does; benches/versus/docker-up starts a daemon of its own and
+benches/versus/all does everything: the daemon, the peers, the measurement.
+";
+
+/// What was asked for.
+pub struct Options {
+    pub quick: bool,
+    pub list: bool,
+    pub strict: bool,
+    pub out: PathBuf,
+    pub json: Option<String>,
+    pub bashkit: PathBuf,
+    pub image: String,
+    pub coreutils: Option<PathBuf>,
+    words: Vec<String>,
+}
+
+impl Options {
+    /// `None` asks for help.
+    pub fn parse(arguments: impl Iterator<Item = String>) -> Result<Option<Options>, String> {
+        let target = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("target");
+        let mut options = Options {
+            quick: false,
+            list: false,
+            strict: false,
+            out: target.join("versus"),
+            json: None,
+            bashkit: target.join("peers/release/bashkit-peer"),
+            image: "isopod-versus:busybox".to_owned(),
+            coreutils: None,
+            words: Vec::new(),
+        };
+        let mut arguments = arguments;
+        while let Some(argument) = arguments.next() {
+            let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
+            match argument.as_str() {
+                // cargo's own.
+                "--bench" => {}
+                "--help" | "-h" => return Ok(None),
+                "--quick" => options.quick = true,
+                "--list" => options.list = true,
+                "--strict" => options.strict = true,
+                "--out" => options.out = value()?.into(),
+                "--json" => options.json = Some(value()?),
+                "--bashkit" => options.bashkit = value()?.into(),
+                "--image" => options.image = value()?,
+                "--coreutils" => options.coreutils = Some(value()?.into()),
+                unknown if unknown.starts_with('-') => return Err(format!("unknown option {unknown}; see --help")),
+                word => options.words.push(word.to_owned()),
+            }
+        }
+        Ok(Some(options))
+    }
+
+    /// Whether something of this name is to be measured.
+    pub fn is_chosen(&self, name: &str) -> bool {
+        self.words.is_empty() || self.words.iter().any(|word| name.contains(word.as_str()))
+    }
+
+    /// One size or the other.
+    pub fn size<T>(&self, full: T, quick: T) -> T {
+        if self.quick { quick } else { full }
+    }
+}

@@ -1,0 +1,121 @@
+//! Programs of the host that run a script by fork and exec: shells, bubblewrap, the clients of containers, Isopod's own
+//! command line.
+
+#![allow(clippy::disallowed_methods, reason = "the host's side of the comparison")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use crate::measure::Fault;
+use crate::shell::{Answer, Shell};
+
+pub const DASH: &str = "native dash";
+pub const BASH: &str = "native bash";
+pub const BUBBLEWRAP: &str = "bubblewrap";
+pub const COMMAND_LINE: &str = "isopod run";
+
+/// A program whose last argument is the script.
+pub struct Program {
+    name: String,
+    argv: Vec<String>,
+    directory: PathBuf,
+    env: Vec<(String, String)>,
+    /// Whether it has its script already.
+    is_fixed: bool,
+}
+
+impl Program {
+    pub fn new<S: Into<String>>(name: &str, argv: impl IntoIterator<Item = S>, directory: &Path) -> Program {
+        let argv = argv.into_iter().map(Into::into).collect();
+        let env = vec![("LC_ALL".to_owned(), "C".to_owned())];
+        Program { name: name.to_owned(), argv, directory: directory.to_owned(), env, is_fixed: false }
+    }
+
+    /// One that runs `echo hi` and nothing else.
+    pub fn fixed(mut self) -> Program {
+        self.is_fixed = true;
+        self
+    }
+
+    pub fn env(mut self, name: &str, value: String) -> Program {
+        self.env.push((name.to_owned(), value));
+        self
+    }
+
+    /// Whether it can run `echo hi`; else the first line of its complaint.
+    pub fn probe(&self) -> Result<(), String> {
+        match self.run("echo hi") {
+            Ok(answer) if answer.stdout == b"hi\n" => Ok(()),
+            Ok(answer) => {
+                let said = String::from_utf8_lossy(&answer.stderr).trim().to_owned();
+                let last = said.lines().rfind(|line| !line.contains("--help") && !line.is_empty()).unwrap_or_default();
+                Err(format!("it does not work here: {last}"))
+            }
+            Err(Fault::Wrong(why) | Fault::Unsupported(why)) => Err(why),
+        }
+    }
+
+    /// All at once, each with a script of `echo hi`; how many answered.
+    pub fn many(&self, count: usize) -> std::io::Result<usize> {
+        let started: Result<Vec<_>, _> =
+            (0..count).map(|_| self.command("echo hi").stdout(Stdio::piped()).stderr(Stdio::null()).spawn()).collect();
+        let answers = started?.into_iter().map(|child| child.wait_with_output());
+        Ok(answers.filter(|answer| answer.as_ref().is_ok_and(|output| output.stdout == b"hi\n")).count())
+    }
+
+    /// The program with a script, not yet started.
+    pub fn command(&self, script: &str) -> Command {
+        let mut command = Command::new(&self.argv[0]);
+        command.args(&self.argv[1..]).current_dir(&self.directory).stdin(Stdio::null());
+        if !self.is_fixed {
+            command.arg(script);
+        }
+        command.envs(self.env.iter().cloned());
+        command
+    }
+}
+
+impl Shell for Program {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn run(&self, script: &str) -> Result<Answer, Fault> {
+        let begin = Instant::now();
+        let output = self.command(script).output();
+        let time = begin.elapsed();
+        match output {
+            Ok(output) => Ok(Answer {
+                exit_code: output.status.code().unwrap_or(-1),
+                stdout: output.stdout,
+                stderr: output.stderr,
+                time,
+            }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Err(Fault::Unsupported("it is not installed".to_owned()))
+            }
+            Err(error) => Err(Fault::Wrong(error.to_string())),
+        }
+    }
+}
+
+/// bubblewrap as it is used for agents: the host's programs only to read, no network, the work's files.
+pub fn bubblewrap(directory: &Path) -> Program {
+    let work = directory.display().to_string();
+    let argv = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-all", "--chdir", &work];
+    Program::new(BUBBLEWRAP, argv.into_iter().chain(["sh", "-c"]), directory)
+}
+
+/// The machine's Python itself, and not a script that looks for one: its directory.
+pub fn python_directory() -> Option<String> {
+    let output = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().ok()?;
+    let path = PathBuf::from(String::from_utf8(output.stdout).ok()?.trim());
+    output.status.success().then(|| path.parent().map(|directory| directory.display().to_string()))?
+}
+
+/// What a command of the host says, for the machine's description.
+pub fn says(argv: &[&str]) -> Option<String> {
+    let output = Command::new(argv[0]).args(&argv[1..]).stdin(Stdio::null()).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}

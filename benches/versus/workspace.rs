@@ -1,0 +1,72 @@
+//! The files that the work is done on, in a directory of the host that every contender sees.
+
+#![allow(clippy::disallowed_methods, reason = "the host's side of the comparison")]
+
+use std::fmt::Write as _;
+use std::io;
+use std::path::Path;
+
+use crate::options::Options;
+
+/// Lines of a fixed sequence: each run measures the same.
+const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// How many files the trees have; the second largest and the largest are also rows.
+pub fn trees(options: &Options) -> &'static [usize] {
+    options.size(&[500, 2000, 10_000, 50_000], &[200, 600, 2000])
+}
+
+/// How many files there are in one directory.
+pub fn directories(options: &Options) -> &'static [usize] {
+    options.size(&[100, 1000, 10_000, 30_000], &[100, 1000, 3000])
+}
+
+/// Bytes of `text`.
+pub fn text_bytes(options: &Options) -> usize {
+    options.size(50_000_000, 5_000_000)
+}
+
+/// Makes all files; `needs_trees` is false when nothing that was chosen looks at them.
+pub fn fill(directory: &Path, options: &Options, needs_trees: bool) -> io::Result<()> {
+    std::fs::write(directory.join("text"), text(text_bytes(options)))?;
+    if !needs_trees {
+        return Ok(());
+    }
+    for count in trees(options) {
+        tree(&directory.join(format!("tree{count}")), *count)?;
+    }
+    for count in directories(options) {
+        let flat = directory.join(format!("flat{count}"));
+        std::fs::create_dir(&flat)?;
+        (0..*count).try_for_each(|number| std::fs::write(flat.join(format!("f{number}")), ""))?;
+    }
+    Ok(())
+}
+
+fn text(bytes: usize) -> String {
+    let (mut text, mut state) = (String::with_capacity(bytes + 64), SEED);
+    while text.len() < bytes {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let word = ["foo", "bar", "needle", "hay", "straw"][(state >> 33) as usize % 5];
+        let (line, number, tail) = (state >> 50, state >> 40, (state >> 20) % 100);
+        // A string takes everything.
+        let _ = writeln!(text, "line{line} {number} {word}{tail} the quick brown fox");
+    }
+    text
+}
+
+/// Files of about 800 bytes, a hundred a directory; every fiftieth has a needle in it.
+pub fn tree(root: &Path, count: usize) -> io::Result<()> {
+    for number in 0..count {
+        let place = root.join(format!("d{}/e{}", number % 10, number / 10 % (count / 1000).max(1)));
+        if number < 10 * (count / 1000).max(1) {
+            std::fs::create_dir_all(&place)?;
+        }
+        let mut text = "nothing of interest is on this line\n".repeat(20 + number % 5);
+        if number.is_multiple_of(50) {
+            text.push_str("a needle in it\n");
+        }
+        std::fs::write(place.join(format!("{number}.txt")), text)?;
+    }
+    Ok(())
+}
