@@ -21,9 +21,12 @@ pub use plan::plan;
 pub use shell::shell;
 pub use vfs::vfs;
 
-/// All of them, by their names.
+/// A body and the name of its target.
+pub type Body = (&'static str, fn(&[u8]));
+
+/// All of them.
 #[allow(dead_code, reason = "a target of the fuzzer uses one")]
-pub const BODIES: [(&str, fn(&[u8])); 8] = [
+pub const BODIES: [Body; 8] = [
     ("archive", archive),
     ("edit", edit),
     ("frames", frames),

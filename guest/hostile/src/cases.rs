@@ -173,7 +173,10 @@ fn huge_lists() {
     let many = 100_000;
     refused(process::spawn(&command(vec![word(); many], vec![], vec![], vec![])), Errno::TooBig);
     refused(process::spawn(&command(vec![], vec![(word(), word()); many / 2], vec![], vec![])), Errno::TooBig);
-    refused(process::spawn(&command(vec![], vec![], vec![(0, 0); 2 * many], vec![])), Errno::TooManyFiles);
+    refused(
+        process::spawn(&command(vec![], vec![], (0..many as u32).map(|n| (n, 0)).collect(), vec![])),
+        Errno::TooManyFiles,
+    );
     refused(process::spawn(&command(vec![], vec![], vec![], vec![1; 9 << 20])), Errno::TooBig);
     refused(process::spawn(&command(vec!["a\0b".to_owned()], vec![], vec![], vec![])), Errno::Invalid);
     print("refused\n");
