@@ -50,10 +50,6 @@ impl Handle {
         self.0.output
     }
 
-    pub(crate) fn is_open(&self) -> bool {
-        !self.0.closing.is_closed()
-    }
-
     /// An operation, which ends when the backend is closed.
     pub(crate) fn call<T, E, F>(&self, work: impl FnOnce(Arc<dyn backend::Backend>) -> F) -> PyResult<Call>
     where
@@ -114,15 +110,6 @@ impl Backend {
 
 #[pymethods]
 impl Backend {
-    #[getter]
-    fn is_open(&self) -> bool {
-        self.0.is_open()
-    }
-
-    fn close(&self) {
-        self.0.close();
-    }
-
     #[pyo3(signature = (command, timeout=None, cwd=None, env=None, stdin=None))]
     fn execute(
         &self,

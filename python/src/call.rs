@@ -13,6 +13,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::AbortHandle;
 
 use crate::errors::{Raised, error};
+use crate::interpreter::attached;
 
 /// How often a blocking call looks whether someone pressed Ctrl-C.
 const LOOK: Duration = Duration::from_millis(50);
@@ -80,8 +81,7 @@ impl Call {
         let (its_loop, its_future) = (event_loop.unbind(), future.clone().unbind());
         let task = runtime.spawn(async move {
             let answer = work.await;
-            // None: the interpreter ends, and nobody waits any more.
-            Python::try_attach(|py| deliver_soon(py, &its_loop, its_future, answer));
+            attached(|py| deliver_soon(py, &its_loop, its_future, answer));
         });
         // A future that is cancelled is done as well.
         future.call_method1(intern!(py, "add_done_callback"), (Abort(task.abort_handle()),))?;
@@ -111,8 +111,7 @@ async fn interruptible(mut work: Work) -> PyResult<Answer> {
         tokio::select! {
             biased;
             answer = &mut work => return Ok(answer),
-            // None: the interpreter ends, and this thread with it.
-            () = tokio::time::sleep(LOOK) => Python::try_attach(|py| py.check_signals()).unwrap_or(Ok(()))?,
+            () = tokio::time::sleep(LOOK) => attached(|py| py.check_signals()).unwrap_or(Ok(()))?,
         }
     }
 }

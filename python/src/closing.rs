@@ -18,10 +18,6 @@ impl Closing {
         self.0.send_replace(true);
     }
 
-    pub(crate) fn is_closed(&self) -> bool {
-        *self.0.borrow()
-    }
-
     /// What the work came to; none if it was closed before, and then the work is dropped.
     pub(crate) async fn until<T>(self, work: impl Future<Output = T>) -> Option<T> {
         let mut is_closed = self.0.subscribe();

@@ -15,6 +15,7 @@ use isopod::backend::{self, Backend};
 use pyo3::prelude::*;
 
 use crate::errors::Raised;
+use crate::interpreter::attached;
 use crate::values::Shape;
 
 /// Puts a layer around a backend.
@@ -128,7 +129,9 @@ struct Record(Py<PyAny>);
 impl AuditSink for Record {
     fn record(&self, line: &[u8]) -> io::Result<()> {
         let line = String::from_utf8_lossy(line).into_owned();
-        Python::attach(|py| self.0.call1(py, (line,))).map(drop).map_err(|error| io::Error::other(error.to_string()))
+        let called = attached(|py| self.0.call1(py, (line,)).map(drop));
+        let called = called.ok_or_else(|| io::Error::other("the program ends"))?;
+        called.map_err(|error| io::Error::other(error.to_string()))
     }
 }
 
@@ -153,10 +156,11 @@ impl Approver for Decide {
     async fn decide(&self, call: &Call) -> Verdict {
         let (decide, call) = (self.0.clone(), call.clone());
         // A person may take their time: not on a thread that others need.
-        let asked = tokio::task::spawn_blocking(move || Python::attach(|py| ask(py, &decide, call)));
+        let asked = tokio::task::spawn_blocking(move || attached(|py| ask(py, &decide, call)));
         match asked.await {
-            Ok(Ok(verdict)) => verdict,
-            Ok(Err(error)) => Verdict::Deny(error.to_string()),
+            Ok(Some(Ok(verdict))) => verdict,
+            Ok(Some(Err(error))) => Verdict::Deny(error.to_string()),
+            Ok(None) => Verdict::Deny("the program ends".to_owned()),
             Err(error) => Verdict::Deny(error.to_string()),
         }
     }

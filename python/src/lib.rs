@@ -9,7 +9,7 @@
 //! - **One table makes exceptions** of the library's errors: `errors`.
 //!
 //! # Layout
-//! `call`, `closing` and `errors` are what the others speak in; `values` the answers. `backend` has commands and files, `stream`
+//! `interpreter`, `call`, `closing` and `errors` are what the others speak in; `values` the answers. `backend` has commands and files, `stream`
 //! output as it comes. `sandbox`, `snapshot` and `session` are the library's own; `limits` and `layer` are their
 //! arguments. `provider` leases sandboxes; `deepagents` and `deerflow` are profiles,
 //! `timing` is for the benchmark.
@@ -20,6 +20,7 @@ mod closing;
 mod deepagents;
 mod deerflow;
 mod errors;
+mod interpreter;
 mod layer;
 mod limits;
 mod provider;
@@ -33,6 +34,8 @@ mod values;
 /// What Python imports as `isopod._isopod`.
 #[pyo3::pymodule]
 mod _isopod {
+    use pyo3::prelude::*;
+
     #[pymodule_export]
     use super::backend::Backend;
     #[pymodule_export]
@@ -59,4 +62,10 @@ mod _isopod {
     use super::timing::time_execute;
     #[pymodule_export]
     use super::values::{Change, Chunk, Entry, Match, Output};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let farewell = wrap_pyfunction!(super::interpreter::farewell, module)?;
+        module.py().import("atexit")?.call_method1("register", (farewell,)).map(drop)
+    }
 }

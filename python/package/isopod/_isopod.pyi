@@ -150,8 +150,6 @@ class Layer:
 
 @final
 class Backend:
-    is_open: bool
-    def close(self) -> None: ...
     def execute(
         self,
         command: str,
