@@ -64,7 +64,7 @@ pub(super) struct Settings {
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     deny_programs: Option<Vec<String>>,
 
-    /// The step of the clocks that programs see, such as 10ms: a coarse clock tells less of what else the host does
+    /// The step of the clocks that programs see, such as 10ms: a coarse clock tells less
     #[arg(long, value_name = "TIME", value_parser = values::time)]
     clock_step: Option<Duration>,
 
