@@ -1,11 +1,13 @@
-//! How cost grows: the same work at several sizes, by Isopod and natively, and the slope of each in log-log.
+//! How cost grows: the same work at several sizes, by Isopod and natively, and the slope of each in log-log. Isopod's slope
+//! is that of the time it computed, which another process on the machine does not change.
 
+use std::cell::Cell;
 use std::time::Instant;
 
 use isopod::Sandbox;
 
 use crate::field::Field;
-use crate::isopod_shells::{WARM, limits};
+use crate::isopod_shells::{NEW, limits};
 use crate::many;
 use crate::measure::{self, Budget, Contender, Fault, Run};
 use crate::options::Options;
@@ -35,9 +37,6 @@ enum Work {
     /// Files in a sandbox's memory, by its owner.
     Written,
 }
-
-/// More than this is worse than linear.
-pub const LINEAR: f64 = 1.1;
 
 pub fn all(options: &Options) -> Vec<Growth> {
     let bytes: Vec<usize> =
@@ -102,6 +101,9 @@ pub fn all(options: &Options) -> Vec<Growth> {
         both("fill an associative array", "elements", sizes(&[1000, 10_000, 50_000, 100_000]), |n| {
             format!("declare -A m; for ((i=0; i<{n}; i++)); do m[k$i]=$i; done; echo ${{#m[@]}} ${{m[k7]}}")
         }),
+        both("shift through arguments", "arguments", sizes(&[1000, 10_000, 50_000, 100_000]), |n| {
+            format!("set -- $(seq {n}); while [ $# -gt 0 ]; do shift; done; echo $#")
+        }),
         both("words of a substitution", "words", sizes(&[1000, 10_000, 50_000, 200_000]), |n| {
             format!("n=0; for w in $(seq {n}); do n=$((n+1)); done; echo $n")
         }),
@@ -121,48 +123,63 @@ pub fn run(
     progress.row(&format!("growth: {}", growth.name));
     let mut lines: Vec<Line> = Vec::new();
     for size in growth.sizes.iter().copied() {
-        let row = match growth.work {
+        let least = Cell::new(f64::MAX);
+        let run = |ours: Contender<'_>, theirs: Option<Contender<'_>>| {
+            let contenders = std::iter::once(counted(ours, &least)).chain(theirs).collect();
+            measure::quietly(budget, progress, contenders)
+        };
+        let entries = match growth.work {
             Work::Both(script) => {
                 let reference = field.reference().ok_or("no native shell says what is right")?;
                 let script = script(size);
                 let answer = reference.run(&script).map_err(|fault| format!("{fault:?}"))?;
                 let expected = Expected { stdout: answer.stdout, sorted: false };
-                let shells: [&dyn Shell; 2] = [&field.warm, reference];
-                let contenders = shells.map(|shell| contender(shell, &script, &expected));
-                measure::quietly(budget, progress, contenders.into())
+                let theirs = contender(reference, &script, &expected);
+                run(contender(&field.warm, &script, &expected), Some(theirs))
             }
             Work::Alone(script) => {
                 let (script, answer) = script(size);
-                let expected = Expected::text(&answer);
-                measure::quietly(budget, progress, vec![contender(&field.warm, &script, &expected)])
+                run(contender(&field.warm, &script, &Expected::text(&answer)), None)
             }
-            Work::Sandboxes => {
-                let work = Contender::new("isopod, new sandbox", || many::sandboxes(field.runtime, size));
-                measure::quietly(budget, progress, vec![work])
-            }
+            Work::Sandboxes => run(Contender::new(NEW, || many::sandboxes(field.runtime, size)), None),
             Work::Fork => {
                 let sandbox = many::large(size)?;
-                let work = Contender::new("isopod, snapshot and fork", || many::fork(&sandbox));
-                measure::quietly(budget, progress, vec![work])
+                run(Contender::new("isopod, snapshot and fork", || many::fork(&sandbox)), None)
             }
-            Work::Written => measure::quietly(budget, progress, vec![Contender::new(WARM, || written(size))]),
+            Work::Written => run(Contender::new("isopod, the owner's files", || written(size)), None),
         };
-        for entry in row {
-            let line = match lines.iter_mut().find(|line| line.contender == entry.contender) {
-                Some(line) => line,
-                None => {
-                    lines.push(Line { contender: entry.contender.clone(), points: Vec::new(), ended: None });
-                    lines.last_mut().ok_or("a line was just made")?
-                }
-            };
+        for (number, entry) in entries.into_iter().enumerate() {
+            if lines.len() <= number {
+                let contender = entry.contender.clone();
+                lines.push(Line { contender, points: Vec::new(), cpu: Vec::new(), ended: None });
+            }
+            let line = &mut lines[number];
             match entry.outcome {
                 // The fastest: noise only adds, and a slope of medians shows the noise.
                 Outcome::Right(sample) => line.points.push((size as f64, sample.min)),
                 Outcome::Wrong(why) | Outcome::Unsupported(why) => line.ended = Some(format!("at {size}: {why}")),
             }
         }
+        lines[0].cpu.push((size as f64, least.get()));
     }
     Ok(Curve { name: growth.name.to_owned(), of: growth.of, note: growth.note, lines })
+}
+
+/// Isopod's, with the least time that this process computed for it.
+fn counted<'a>(contender: Contender<'a>, least: &'a Cell<f64>) -> Contender<'a> {
+    let Contender { name, mut run, .. } = contender;
+    Contender::new(name, move || {
+        let begin = computed();
+        let time = run()?;
+        least.set(least.get().min(computed() - begin));
+        Ok(time)
+    })
+}
+
+/// Seconds that this process has computed, on all its threads.
+fn computed() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
 /// Files that the owner writes into one directory.

@@ -23,6 +23,7 @@ mod progress;
 mod results;
 mod rows;
 mod shell;
+mod summary;
 mod table;
 mod workspace;
 
@@ -76,11 +77,11 @@ fn compare(arguments: Vec<String>) -> Fallible<ExitCode> {
 
 /// Everything that can be chosen, in the order in which it is measured.
 fn names(options: &Options) -> Vec<String> {
-    let mut names: Vec<String> = IDLE.into_iter().map(many::idle_name).collect();
-    names.extend([rows::LIVE_ECHO, rows::NEW_ECHO].map(str::to_owned));
+    let mut names: Vec<String> = [rows::LIVE_ECHO, rows::NEW_ECHO].map(str::to_owned).into();
     names.extend(rows::scripts(options).into_iter().map(|script| script.name));
     names.extend(backends::names(options));
     names.extend(AT_ONCE.into_iter().map(many::at_once_name));
+    names.extend(IDLE.into_iter().map(many::idle_name));
     names.push(many::fork_name(options));
     names.extend(growth::all(options).into_iter().map(|growth| growth_name(&growth)));
     names
@@ -109,9 +110,6 @@ fn measure_all(options: &Options, chosen: &[&String]) -> Fallible<Results> {
         Budget { time: Duration::from_millis(60), fewest: 2, most: 100 },
     );
     let is_chosen = |name: &str| options.is_chosen(name);
-    for count in IDLE.into_iter().filter(|count| is_chosen(&many::idle_name(*count))) {
-        results.rows.push(many::idle(&field, count, &mut progress));
-    }
     for (name, is_live) in [(rows::LIVE_ECHO, true), (rows::NEW_ECHO, false)] {
         if is_chosen(name) {
             results.rows.push(rows::echoes(&field, budget, &mut progress, is_live));
@@ -126,6 +124,9 @@ fn measure_all(options: &Options, chosen: &[&String]) -> Fallible<Results> {
     results.rows.extend(backends::run(options, &field, budget, &mut progress)?);
     for count in AT_ONCE.into_iter().filter(|count| is_chosen(&many::at_once_name(*count))) {
         results.rows.push(many::at_once(&field, count, budget, &mut progress));
+    }
+    for count in IDLE.into_iter().filter(|count| is_chosen(&many::idle_name(*count))) {
+        results.rows.push(many::idle(&field, count, &mut progress));
     }
     if is_chosen(&many::fork_name(options)) {
         results.rows.push(many::copies(options, budget, &mut progress)?);
@@ -143,8 +144,9 @@ fn measure_all(options: &Options, chosen: &[&String]) -> Fallible<Results> {
 fn write(options: &Options, results: &Results) -> Fallible<()> {
     let (table, json) = (table::markdown(results), format!("{:#}\n", results.json()));
     std::fs::create_dir_all(&options.out)?;
-    let files: [(&str, &str); 5] = [
+    let files: [(&str, &str); 6] = [
         ("table.md", &table),
+        ("summary.md", &summary::markdown(results)),
         ("results.json", &json),
         ("rows.svg", &plot::rows(results)),
         ("growth.svg", &plot::growth(results)),

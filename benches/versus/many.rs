@@ -24,6 +24,9 @@ use crate::rows::grouped;
 /// to use again, so all that a sandbox takes is seen.
 pub const WEIGH: &str = "--weigh";
 
+/// A sandbox that nothing runs in.
+pub const IDLE: &str = "isopod, idle sandbox";
+
 pub fn at_once_name(count: usize) -> String {
     format!("{} sandboxes at once", grouped(count))
 }
@@ -61,8 +64,9 @@ pub fn sandboxes(runtime: &Runtime, count: usize) -> Run {
 pub fn at_once(field: &Field<'_>, count: usize, budget: Budget, progress: &mut Progress) -> Row {
     let mut contenders = vec![Contender::new(NEW, || sandboxes(field.runtime, count))];
     // A container takes a good part of a second: hundreds of them are not worth the wait.
+    let bubblewrap = field.bubblewrap.iter().filter(|_| count <= 100);
     let docker = field.docker_run.iter().filter(|_| count <= 10);
-    for program in field.dash.iter().chain(&field.bubblewrap).chain(docker) {
+    for program in field.dash.iter().chain(bubblewrap).chain(docker) {
         contenders.push(Contender::new(crate::shell::Shell::name(program), move || programs(program, count)));
     }
     if let Some(peer) = &field.bashkit {
@@ -93,7 +97,7 @@ pub fn idle(field: &Field<'_>, count: usize, progress: &mut Progress) -> Row {
         let output = Command::new(program).args([WEIGH, what, &count.to_string()]).output().ok()?;
         String::from_utf8(output.stdout).ok()?.trim().parse().ok()
     };
-    let mut entries = vec![entry("isopod, idle sandbox", weighed("sandbox"))];
+    let mut entries = vec![entry(IDLE, weighed("sandbox"))];
     if count <= 1000 {
         entries.push(entry("isopod, live session", weighed("session")));
         entries.push(entry(DASH, native_bytes()));

@@ -103,8 +103,10 @@ impl Shell for Program {
 /// bubblewrap as it is used for agents: the host's programs only to read, no network, the work's files.
 pub fn bubblewrap(directory: &Path) -> Program {
     let work = directory.display().to_string();
-    let argv = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-all", "--chdir", &work];
-    Program::new(BUBBLEWRAP, argv.into_iter().chain(["sh", "-c"]), directory)
+    // A /tmp of its own hides the host's, which the work's files may be in.
+    let files = ["bwrap", "--ro-bind", "/", "/", "--tmpfs", "/tmp", "--ro-bind", &work, &work];
+    let rest = ["--dev", "/dev", "--proc", "/proc", "--unshare-all", "--chdir", &work, "sh", "-c"];
+    Program::new(BUBBLEWRAP, files.into_iter().chain(rest), directory)
 }
 
 /// The machine's Python itself, and not a script that looks for one: its directory.

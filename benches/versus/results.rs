@@ -47,6 +47,8 @@ pub struct Line {
     pub contender: String,
     /// Size and seconds.
     pub points: Vec<(f64, f64)>,
+    /// Size and seconds of computing, where that is known.
+    pub cpu: Vec<(f64, f64)>,
     /// Why there are no more points.
     pub ended: Option<String>,
 }
@@ -81,7 +83,7 @@ impl Sample {
     /// Of at least one value.
     pub fn of(mut values: Vec<f64>) -> Sample {
         values.sort_by(f64::total_cmp);
-        let at = |share: f64| values[((values.len() - 1) as f64 * share) as usize];
+        let at = |share: f64| values[((values.len() - 1) as f64 * share).round() as usize];
         Sample { median: at(0.5), min: at(0.0), p99: at(0.99), count: values.len() }
     }
 }
@@ -98,12 +100,20 @@ impl Row {
     }
 }
 
+impl Curve {
+    /// The steepest slope that is no defect: linear, and a little for noise; more where the work itself is more.
+    pub fn most(&self) -> f64 {
+        if self.note.is_some() { 1.25 } else { 1.1 }
+    }
+}
+
 impl Line {
     /// The slope in log-log, by least squares over the upper half of the sizes (three at least): at small sizes it is the
     /// constant cost that is measured.
     pub fn slope(&self) -> Option<f64> {
-        let from = (self.points.len() / 2).min(self.points.len().saturating_sub(3));
-        let points: Vec<(f64, f64)> = self.points[from..].iter().map(|(x, y)| (x.ln(), y.ln())).collect();
+        let points = if self.cpu.is_empty() { &self.points } else { &self.cpu };
+        let from = (points.len() / 2).min(points.len().saturating_sub(3));
+        let points: Vec<(f64, f64)> = points[from..].iter().map(|(x, y)| (x.ln(), y.ln())).collect();
         let count = points.len() as f64;
         if points.len() < 2 {
             return None;
@@ -129,7 +139,7 @@ impl Results {
         let curves = self.curves.iter().map(|curve| {
             let lines = curve.lines.iter().map(|line| {
                 json!({
-                    "contender": line.contender, "points": line.points, "slope": line.slope(), "ended": line.ended,
+                    "contender": line.contender, "points": line.points, "cpu": line.cpu, "slope": line.slope(), "ended": line.ended,
                 })
             });
             json!({ "work": curve.name, "of": curve.of, "note": curve.note, "lines": lines.collect::<Vec<_>>() })

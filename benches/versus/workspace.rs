@@ -58,15 +58,20 @@ fn text(bytes: usize) -> String {
 /// Files of about 800 bytes, a hundred a directory; every fiftieth has a needle in it.
 pub fn tree(root: &Path, count: usize) -> io::Result<()> {
     for number in 0..count {
-        let place = root.join(format!("d{}/e{}", number % 10, number / 10 % (count / 1000).max(1)));
-        if number < 10 * (count / 1000).max(1) {
-            std::fs::create_dir_all(&place)?;
+        let path = root.join(path(count, number));
+        if let Some(directory) = path.parent().filter(|_| number < 10 * (count / 1000).max(1)) {
+            std::fs::create_dir_all(directory)?;
         }
         let mut text = "nothing of interest is on this line\n".repeat(20 + number % 5);
         if number.is_multiple_of(50) {
             text.push_str("a needle in it\n");
         }
-        std::fs::write(place.join(format!("{number}.txt")), text)?;
+        std::fs::write(path, text)?;
     }
     Ok(())
+}
+
+/// Where a file of a tree is.
+pub fn path(count: usize, number: usize) -> String {
+    format!("d{}/e{}/{number}.txt", number % 10, number / 10 % (count / 1000).max(1))
 }

@@ -181,7 +181,7 @@ impl Shell {
     }
 
     fn begin(mut self, invocation: Invocation) -> u8 {
-        self.positional = Rc::new(invocation.positional);
+        self.positional = invocation.positional.into();
         let first = match self.interactive {
             true => invocation.start_up,
             // Any bash without a terminal has this instead.

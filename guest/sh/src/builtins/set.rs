@@ -1,7 +1,5 @@
 //! `set`
 
-use std::rc::Rc;
-
 use crate::state::options::{SetOption, Shopt};
 use crate::state::variable::Variable;
 use crate::state::{Shell, Stop};
@@ -20,7 +18,7 @@ pub(super) fn set(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
     let mut at = 1;
     while let Some(argument) = arguments.get(at) {
         if argument == "--" {
-            shell.positional = Rc::new(arguments[at + 1..].to_vec());
+            shell.positional = arguments[at + 1..].to_vec().into();
             return Ok(0);
         }
         if argument == "-" {
@@ -28,7 +26,7 @@ pub(super) fn set(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
             shell.options.switch(SetOption::VERBOSE, false);
             at += 1;
             if arguments.len() > at {
-                shell.positional = Rc::new(arguments[at..].to_vec());
+                shell.positional = arguments[at..].to_vec().into();
             }
             return Ok(0);
         }
@@ -59,7 +57,7 @@ pub(super) fn set(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
         }
     }
     if arguments.len() > at {
-        shell.positional = Rc::new(arguments[at..].to_vec());
+        shell.positional = arguments[at..].to_vec().into();
     }
     Ok(0)
 }

@@ -1,7 +1,5 @@
 //! `shift`
 
-use std::rc::Rc;
-
 use crate::arith;
 use crate::state::options::Shopt;
 use crate::state::{Shell, Stop};
@@ -30,6 +28,6 @@ pub(super) fn shift(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop>
         }
         return Ok(1);
     }
-    Rc::make_mut(&mut shell.positional).drain(..count);
+    shell.positional.shift(count);
     Ok(0)
 }

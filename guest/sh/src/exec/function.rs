@@ -7,7 +7,7 @@ use super::{Code, Control};
 use crate::state::options::{Options, SetOption};
 use crate::state::traps::{DEBUG, ERR, RETURN};
 use crate::state::variables::ScopeKind;
-use crate::state::{Call, Definition, Shell, Stop};
+use crate::state::{Call, Definition, Positional, Shell, Stop};
 
 /// Calls in each other. bash has no limit and dies of it at about as many; an endless recursion should end
 /// with a message before memory does.
@@ -28,7 +28,7 @@ pub(super) struct Entry {
 pub struct Return {
     code: Rc<Code>,
     at: usize,
-    positional: Rc<Vec<String>>,
+    positional: Positional,
     source: Rc<str>,
     line: u32,
     undo: Undo,
@@ -61,7 +61,7 @@ impl Shell {
         let back = Return {
             code: code.clone(),
             at,
-            positional: std::mem::replace(&mut self.positional, Rc::new(entry.arguments)),
+            positional: std::mem::replace(&mut self.positional, entry.arguments.into()),
             source: std::mem::replace(&mut self.source, definition.source.clone()),
             line: self.line,
             undo: entry.undo,

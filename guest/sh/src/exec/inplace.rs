@@ -7,11 +7,10 @@
 
 use std::rc::Rc;
 
-use crate::state::Definition;
 use crate::state::files::File;
 use crate::state::options::{SetOption, Shopt};
 use crate::state::variables::ScopeKind;
-use crate::state::{Shell, Stop};
+use crate::state::{Definition, Positional, Shell, Stop};
 use crate::syntax::tree::{
     Assigned, Assignment, Chain, Command, Kind, List, Name, Operation, Parameter, Part, Redirect, Word,
 };
@@ -139,7 +138,7 @@ struct Saved {
     functions: Rc<crate::hash::NameMap<Rc<str>, Rc<Definition>>>,
     aliases: Rc<crate::hash::NameMap<String, String>>,
     options: crate::state::options::Options,
-    positional: Rc<Vec<String>>,
+    positional: Positional,
     name: Rc<str>,
     files: crate::state::files::Files,
     process_files: Vec<u32>,

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::redirect::Undo;
 use super::{Code, Control, compile};
 use crate::state::options::{SetOption, Shopt};
-use crate::state::{Call, Origin, Shell, Stop};
+use crate::state::{Call, Origin, Positional, Shell, Stop};
 use crate::syntax::{Parser, Unfinished};
 
 /// Texts that run texts, in each other.
@@ -32,7 +32,7 @@ pub struct Script {
 
 struct SourcedFile {
     source: Rc<str>,
-    positional: Option<Rc<Vec<String>>>,
+    positional: Option<Positional>,
     line: u32,
 }
 
@@ -44,7 +44,7 @@ impl Script {
 
     /// A file that is sourced, with its arguments if it has any.
     pub fn sourced(text: String, path: &str, arguments: Option<Vec<String>>) -> Script {
-        let file = SourcedFile { source: path.into(), positional: arguments.map(Rc::new), line: 0 };
+        let file = SourcedFile { source: path.into(), positional: arguments.map(Positional::from), line: 0 };
         Script::new(Parser::new(text, 1), path.into(), Some(file))
     }
 

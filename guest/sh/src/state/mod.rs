@@ -12,6 +12,7 @@ pub mod files;
 pub mod jobs;
 mod lookup;
 pub mod options;
+mod positional;
 pub mod snapshot;
 mod special;
 pub mod traps;
@@ -33,6 +34,7 @@ use completions::Specification;
 use files::Files;
 use jobs::Jobs;
 use options::Options;
+pub use positional::Positional;
 pub use special::{VERSION, nanoseconds};
 use traps::Traps;
 use variables::Variables;
@@ -51,7 +53,7 @@ pub struct Shell {
     /// What `set` and `shopt` switched.
     pub options: Options,
     /// `$1` and on.
-    pub positional: Rc<Vec<String>>,
+    pub positional: Positional,
     /// `$0`
     pub name: Rc<str>,
     /// The open files.

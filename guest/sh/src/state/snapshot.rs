@@ -11,7 +11,7 @@ use super::options::{Options, SetOption};
 use super::traps::Traps;
 use super::variable::Variable;
 use super::variables::ScopeKind;
-use super::{Call, Definition, History, Shell};
+use super::{Call, Definition, History, Positional, Shell};
 use crate::exec::Work;
 use crate::syntax::tree::Function;
 
@@ -28,7 +28,7 @@ struct Snapshot<V, F, S> {
     functions: Vec<(F, S, bool, bool)>,
     aliases: Vec<(S, S)>,
     options: Options,
-    positional: Rc<Vec<String>>,
+    positional: Positional,
     name: S,
     source: S,
     traps: Traps,
