@@ -75,8 +75,9 @@ pub const ATTACKS: &[Attack] = &[
     ("attack_47_a_tree_is_not_copied_into_itself", |a| {
         a.refuses("mkdir d; cp -r d d/e", "into itself");
         a.refuses("mv d d/e", "subdirectory of itself");
-        a.run("cp -r /workspace /workspace/x; ln -s .. d/up; cp -rL d /tmp/copy; tar -cf d/t.tar d; tar -chf d/u.tar d; true");
-        a.run_for("rsync -a d d/x; zip -qr d/z.zip d; true", Duration::from_secs(5));
+        a.run("cp -r /workspace /workspace/x; tar -cf d/t.tar d; zip -qr d/z.zip d; rm d/*; true");
+        // Links that lead back are followed forty times, as everywhere: that ends, or its time does.
+        a.run_for("ln -s .. d/up; cp -rL d /tmp/copy; tar -chf d/u.tar d; true", Duration::from_secs(2));
     }),
     ("attack_48_a_tree_of_ten_thousand_levels_is_refused_and_what_is_there_can_be_removed", |a| {
         for place in ["/tmp", "/workspace"] {

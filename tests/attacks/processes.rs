@@ -48,7 +48,7 @@ pub const ATTACKS: &[Attack] = &[
         a.prints("hostile trap 2>/dev/null; echo $?", "134\n");
     }),
     ("attack_33_nesting_of_any_kind_is_a_limit_error", |a| {
-        let many = |text: &str| format!("x=$(printf '%0.s{text}' {{1..100000}}); eval \"$x\"; exit $?");
+        let many = |text: &str| format!("x=$(printf '%0.s{text}' {{1..20000}}); eval \"$x\"; exit $?");
         for text in ["(", "((", "{ ", "$(", "[[ ( ", "echo $((", "if ", "case x in x) ", "! ", "echo ${x:-", "f() ("] {
             let output = a.run(many(text).as_str());
             assert_ne!(output.exit_code, 0, "{text}");

@@ -28,6 +28,9 @@ impl Any for i64 {
     }
 }
 
+/// The name of a call, and a function that makes it with values from anywhere.
+type Call = (&'static str, fn(&mut Random));
+
 /// Declares the imports of an interface as the canonical ABI flattens them, and lists them with a caller for each.
 macro_rules! calls {
     ($list:ident, $module:literal, $interface:literal: $($name:literal $call:ident($($value:ty),*);)*) => {
@@ -35,7 +38,7 @@ macro_rules! calls {
         unsafe extern "C" {
             $(#[link_name = $name] fn $call($(_: $value),*);)*
         }
-        const $list: &[(&str, fn(&mut Random))] = &[
+        const $list: &[Call] = &[
             // SAFETY: none is promised. The host may write its answer anywhere in this process's memory, which is all that
             // this process can lose.
             $((concat!($interface, ".", $name), |_random| unsafe { $call($(<$value>::any(_random)),*) })),*
@@ -86,15 +89,17 @@ mod answering {
     }
 }
 
-const ANSWERING: &[(&str, fn(&mut Random))] = &[
+const ANSWERING: &[Call] = &[
     // SAFETY: numbers in, numbers out.
     ("process.id", |_| _ = unsafe { answering::id() }),
+    // SAFETY: the same.
     ("process.parent", |_| _ = unsafe { answering::parent() }),
+    // SAFETY: the same.
     ("process.umask", |random| _ = unsafe { answering::umask(i32::any(random)) }),
 ];
 
 /// Every call of the kernel.
-fn all() -> impl Iterator<Item = &'static (&'static str, fn(&mut Random))> {
+fn all() -> impl Iterator<Item = &'static Call> {
     FILES.iter().chain(PROCESS).chain(ANSWERING)
 }
 
