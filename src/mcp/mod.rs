@@ -1,6 +1,6 @@
 //! The sandbox as a server of the Model Context Protocol: what `isopod mcp` runs.
 //!
-//! A client has a [`Seat`](seat::Seat): a sandbox of its own, a live shell in it, and snapshots. Over stdio there is one,
+//! A client has a `Seat`: a sandbox of its own, a live shell in it, and snapshots. Over stdio there is one,
 //! for the one client; over HTTP there is one for each session. All seats are forks of one sandbox, so directories of the
 //! host are opened once, before anyone is served, and a new session costs microseconds.
 //!
