@@ -12,7 +12,6 @@
     unreachable_pub,
     reason = "a benchmark"
 )]
-#![allow(clippy::disallowed_methods, reason = "it compares with the machine")]
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -33,7 +32,7 @@ const COMPUTING: f64 = 1.0 / 3.0;
 
 fn main() {
     let (plan, mut report, chosen) = common::asked();
-    let native = interpreter();
+    let native = host::python();
     if native.is_none() {
         report.left_out("python3", "it is not installed");
     }
@@ -43,14 +42,6 @@ fn main() {
         }
     }
     report.finish();
-}
-
-/// The machine's Python itself, and not a script that looks for one.
-fn interpreter() -> Option<String> {
-    let output =
-        std::process::Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().ok()?;
-    let path = String::from_utf8(output.stdout).ok()?;
-    output.status.success().then(|| path.trim().to_owned())
 }
 
 fn measure(program: &Program, native: Option<&str>, plan: &Plan, report: &mut Report) {
