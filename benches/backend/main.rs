@@ -19,7 +19,7 @@ mod common;
 use std::sync::Arc;
 
 use common::host;
-use common::measure::{Contender, Plan, compare};
+use common::measure::{Contender, compare};
 use common::report::{Goal, Report};
 use isopod::backend::{
     Backend, Bubblewrap, Docker, EditRequest, ExecFiles, ExecuteRequest, GlobRequest, GrepRequest, Isopod, LocalShell,
