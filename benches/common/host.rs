@@ -17,6 +17,14 @@ pub fn works(argv: &[&str]) -> bool {
     output.is_ok_and(|output| output.status.success())
 }
 
+/// The machine's Python itself, and not a script that looks for one.
+#[allow(clippy::disallowed_methods, reason = "the native side of the comparison")]
+pub fn python() -> Option<String> {
+    let output = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().ok()?;
+    let path = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| path.trim().to_owned())
+}
+
 /// Memory of this process that is in RAM.
 #[allow(clippy::disallowed_methods, reason = "the kernel's own account of this process")]
 pub fn resident_bytes() -> u64 {

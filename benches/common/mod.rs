@@ -1,6 +1,7 @@
 //! What the benchmarks have in common: measuring in turns, the report, the host's own processes, and what was asked for.
 
 #![allow(dead_code, reason = "each benchmark needs a part of it")]
+#![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs, unreachable_pub, reason = "a benchmark")]
 
 pub mod host;
 pub mod measure;

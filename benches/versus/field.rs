@@ -7,6 +7,7 @@ use isopod::Sandbox;
 use tokio::runtime::Runtime;
 
 use crate::bashkit::{Interpreter, Peer};
+use crate::common::host;
 use crate::containers::{self, Container};
 use crate::isopod_shells::{Live, New, Warm, builder};
 use crate::options::Options;
@@ -45,7 +46,8 @@ impl<'a> Field<'a> {
     ) -> Result<Field<'a>, Box<dyn std::error::Error>> {
         // With the machine's own Python in front: a script that looks for one takes longer than Python.
         let path = std::env::var_os("PATH").map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
-        let path = programs::python_directory().map(|python| format!("{python}:{path}")).unwrap_or(path);
+        let python = host::python().and_then(|python| Some(Path::new(&python).parent()?.display().to_string()));
+        let path = python.map(|directory| format!("{directory}:{path}")).unwrap_or(path);
         let mut usable = |program: Program| match program.probe() {
             Ok(()) => Some(program),
             Err(why) => {

@@ -7,6 +7,8 @@
 
 mod backends;
 mod bashkit;
+#[path = "../common/mod.rs"]
+mod common;
 mod containers;
 mod field;
 mod goals;

@@ -10,6 +10,7 @@ use serde_json::json;
 use tokio::runtime::Runtime;
 
 use crate::bashkit;
+use crate::common::host;
 use crate::containers::proportional_bytes;
 use crate::field::Field;
 use crate::isopod_shells::{NEW, limits};
@@ -141,7 +142,7 @@ pub fn weigh(runtime: &Runtime, what: &str, count: usize) -> Result<u64, Box<dyn
     let first = Sandbox::builder().build()?;
     runtime.block_on(first.execute("echo hi"))?;
     let (mut idle, mut live) = (Vec::with_capacity(count), Vec::with_capacity(count));
-    let before = resident()?;
+    let before = host::resident_bytes();
     for _ in 0..count {
         let sandbox = Sandbox::builder().build()?;
         if what == "session" {
@@ -151,13 +152,7 @@ pub fn weigh(runtime: &Runtime, what: &str, count: usize) -> Result<u64, Box<dyn
         }
         idle.push(sandbox);
     }
-    Ok(resident()?.saturating_sub(before) / count as u64)
-}
-
-fn resident() -> Result<u64, Box<dyn std::error::Error>> {
-    let statm = std::fs::read_to_string("/proc/self/statm")?;
-    let pages: u64 = statm.split(' ').nth(1).unwrap_or_default().parse()?;
-    Ok(pages * rustix::param::page_size() as u64)
+    Ok(host::resident_bytes().saturating_sub(before) / count as u64)
 }
 
 /// A sandbox of its own memory with this many files of 10 KB.

@@ -109,13 +109,6 @@ pub fn bubblewrap(directory: &Path) -> Program {
     Program::new(BUBBLEWRAP, files.into_iter().chain(rest), directory)
 }
 
-/// The machine's Python itself, and not a script that looks for one: its directory.
-pub fn python_directory() -> Option<String> {
-    let output = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().ok()?;
-    let path = PathBuf::from(String::from_utf8(output.stdout).ok()?.trim());
-    output.status.success().then(|| path.parent().map(|directory| directory.display().to_string()))?
-}
-
 /// What a command of the host says, for the machine's description.
 pub fn says(argv: &[&str]) -> Option<String> {
     let output = Command::new(argv[0]).args(&argv[1..]).stdin(Stdio::null()).output().ok()?;
