@@ -18,6 +18,8 @@ mod leaks;
 mod limits;
 #[cfg(feature = "mcp")]
 mod mcp;
+#[cfg(any(feature = "http", feature = "mcp"))]
+mod mutant;
 #[cfg(feature = "node")]
 mod node;
 mod overlays;

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::mutant::Mutant;
 #[cfg(feature = "wall")]
 use crate::support::filters;
 use crate::support::isopod;
@@ -256,4 +257,39 @@ fn the_server_stands_behind_a_wall_unless_it_is_told_otherwise() {
         let answer = server.call("execute", &json!({ "command": "cat here; echo; echo more > there; cat there" }));
         assert_eq!(answer["structuredContent"]["stdout"], "is a file\nmore\n", "{answer}");
     }
+}
+
+#[test]
+fn frames_that_are_almost_right_do_no_harm() {
+    let messages: [&[u8]; 5] = [
+        br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"execute","arguments":{"command":"echo hi"}}}"#,
+        br#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"edit","arguments":{"path":"f","old":"a","new":"b"}}}"#,
+        br#"{"jsonrpc":"2.0","id":3,"method":"tools/list","params":{"cursor":null}}"#,
+        br#"{"jsonrpc":"2.0","id":"x","method":"ping"}"#,
+        br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"none"}}"#,
+    ];
+    let mut server = Server::ready(&["--timeout", "2s"]);
+    let mut mutant = Mutant::new(26);
+    let count = if std::env::var_os("ISOPOD_LONG").is_some() { 200_000 } else { 3000 };
+    std::thread::scope(|scope| {
+        let (input, output) = (&mut server.input, &mut server.output);
+        // Whoever does not read the answers would stop the server from taking more.
+        let reader = scope.spawn(move || {
+            let mut line = String::new();
+            while !line.contains("the-last-one") {
+                line.clear();
+                assert!(output.read_line(&mut line).unwrap() > 0, "the server has ended");
+                assert!(serde_json::from_str::<Value>(&line).is_ok(), "{line:?}");
+            }
+        });
+        for _ in 0..count {
+            let mut frame = mutant.disturb(&messages);
+            frame.retain(|byte| *byte != b'\n');
+            frame.push(b'\n');
+            input.write_all(&frame).unwrap();
+        }
+        input.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":\"the-last-one\",\"method\":\"ping\"}\n").unwrap();
+        reader.join().unwrap();
+    });
+    println!("mcp frames: {count} executions, 0 findings");
 }

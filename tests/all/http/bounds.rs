@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use serde_json::json;
 
+use crate::mutant::Mutant;
+
 use super::client::{Server, read_reply};
 
 const TEN_GIGABYTES: u64 = 10_000_000_000;
@@ -186,4 +188,33 @@ fn after_the_grace_or_a_second_signal_what_runs_is_cut_off() {
         assert!(said.ends_with("isopod: 1 connections were cut off\n"), "{said}");
         assert!(began.elapsed() < Duration::from_secs(10));
     }
+}
+
+#[test]
+fn requests_that_are_almost_right_do_no_harm() {
+    let server = Server::start(&["--timeout", "2s"]);
+    let at = server.sandbox();
+    let execute = r#"{"command": "echo hi", "timeout_ms": 1000}"#;
+    let head = format!("POST {at}/execute HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n");
+    let whole = format!("{head}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{execute}", execute.len());
+    let chunked = format!(
+        "{head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n{:x}\r\n{execute}\r\n0\r\n\r\n",
+        execute.len()
+    );
+    let get = format!("GET {at}/files/content?path=a%20b HTTP/1.1\r\nHost: localhost\r\nRange: bytes=0-1\r\n\r\n");
+    let messages = [whole.as_bytes(), chunked.as_bytes(), get.as_bytes()];
+    let count = if std::env::var_os("ISOPOD_LONG").is_some() { 50_000 } else { 1000 };
+    let mut mutant = Mutant::new(26);
+    for _ in 0..count {
+        let message = mutant.disturb(&messages);
+        let mut stream = server.connect();
+        // It may have refused and closed before all of it is there.
+        let _ = stream.write_all(&message);
+        let _ = stream.shutdown(std::net::Shutdown::Write);
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        assert!(!answer.starts_with(b"HTTP/1.1 500"), "{}", String::from_utf8_lossy(&message));
+    }
+    server.get("/health").is(200);
+    println!("http requests: {count} executions, 0 findings");
 }
