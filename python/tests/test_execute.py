@@ -178,7 +178,9 @@ except KeyboardInterrupt:
 
 def test_ctrl_c_ends_the_command_and_raises(tmp_path: Path) -> None:
     program = [sys.executable, "-c", INTERRUPTED, str(tmp_path)]
-    with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as process:
+    # What runs in the background of a script ignores SIGINT, and so would its children.
+    obeying = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
+    with subprocess.Popen(program, stdout=subprocess.PIPE, text=True, preexec_fn=obeying) as process:
         while not (tmp_path / "begun").exists():
             assert process.poll() is None
             time.sleep(0.01)
