@@ -1,6 +1,6 @@
 //! Guest paths: one form for each place, which never leads above the root.
 
-use isopod::limits::{NAME_BYTES, PATH_DEPTH};
+use isopod::limits::{NAME_BYTES, PATH_BYTES, PATH_DEPTH};
 use isopod::path::GuestPath;
 
 use super::{text, texts};
@@ -16,6 +16,9 @@ pub fn guest_path(data: &[u8]) {
     for name in path.components() {
         assert!(!name.is_empty() && name.len() <= NAME_BYTES && !name.contains('/'), "{shown:?}");
     }
-    // What is shown is the same path again.
+    // What is shown is the same path again, unless both together are longer than what may be asked for at once.
+    if shown.len() >= PATH_BYTES {
+        return;
+    }
     assert_eq!(GuestPath::parse(&GuestPath::root(), &shown).map(|again| again.to_string()), Ok(shown));
 }
