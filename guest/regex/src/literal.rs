@@ -25,7 +25,7 @@ pub(crate) struct Folded {
 }
 
 /// A run of symbols that must be there, one after the other.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Run {
     bytes: Vec<u8>,
     folded: bool,
@@ -52,15 +52,27 @@ pub(crate) fn several(node: &Node) -> Option<Finder> {
     builder.ok().map(|searcher| Finder::Several(Box::new(searcher)))
 }
 
+/// A text that is in every match.
+#[derive(Debug)]
+pub(crate) struct Required {
+    pub(crate) finder: Finder,
+    /// Every match begins with it, so that none begins before it is found.
+    pub(crate) is_first: bool,
+}
+
 /// The longest text that is in every match.
-pub(crate) fn required(node: &Node) -> Option<Run> {
+pub(crate) fn required(node: &Node) -> Option<Required> {
     let mut best = Run::default();
     let mut run = Run::default();
     collect(node, &mut run, &mut best);
     keep(&mut run, &mut best);
-    (!best.bytes.is_empty()).then_some(best)
+    let mut first = Run::default();
+    extend(node, &mut first);
+    let is_first = first == best;
+    (!best.bytes.is_empty()).then(|| Required { finder: best.finder(), is_first })
 }
 
+/// Adds the text that a tree begins with, and tells whether that is all of it.
 fn extend(node: &Node, run: &mut Run) -> bool {
     match node {
         Node::Empty => {}

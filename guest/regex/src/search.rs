@@ -6,7 +6,7 @@ use memchr::{memchr, memrchr};
 
 use crate::automaton::{Automaton, Quit};
 use crate::error::Error;
-use crate::literal::{self, Finder};
+use crate::literal::{self, Finder, Required};
 use crate::machine::{GaveUp, Machine, Reach};
 use crate::program::{self, Program};
 use crate::symbol::Encoding;
@@ -24,7 +24,7 @@ pub struct Regex {
     /// The pattern is nothing but this text, or one of these.
     exact: Option<Finder>,
     /// A text that is in every match.
-    required: Option<Finder>,
+    required: Option<Required>,
     /// What the required text has been worth.
     worth: Cell<Worth>,
     has_references: bool,
@@ -40,7 +40,11 @@ pub struct Regex {
     gave_up: Cell<bool>,
 }
 
-/// How often the required text was found, and how much text that skipped.
+/// Bytes that a search for the required text has to spare the automaton: to find it, and to start anew there, costs
+/// what the automaton takes for some forty.
+const WORTH_SKIPPING: usize = 32;
+
+/// How often the required text was found, and how much text the automaton did not have to read.
 #[derive(Debug, Clone, Copy, Default)]
 struct Worth {
     found: u32,
@@ -78,7 +82,7 @@ impl Regex {
             groups: groups + 1,
             flags,
             exact,
-            required: required.map(literal::Run::finder),
+            required,
             worth: Cell::default(),
             has_references,
             has_words,
@@ -167,15 +171,18 @@ impl Regex {
         while start <= text.len() {
             let mut part = text;
             let mut from = start;
-            if let Some(finder) = &self.required
+            if let Some(required) = &self.required
                 && self.is_worth_it()
             {
-                let (at, _) = finder.find(text, start)?;
+                let (at, _) = required.finder.find(text, start)?;
+                match self.flags.lines {
+                    _ if required.is_first => from = at,
+                    Lines::Records(end) => from = start.max(line_start(text, at, end)),
+                    _ => {}
+                }
                 if let Lines::Records(end) = self.flags.lines {
-                    self.note(at - start);
-                    let (line, line_end) = line_around(text, at, end);
-                    part = &text[..line_end];
-                    from = start.max(line);
+                    part = &text[..line_end(text, at, end)];
+                    self.note(from - start);
                 }
             }
             let quit = match self.automaton(self.beyond.get()) {
@@ -197,7 +204,7 @@ impl Regex {
                 None => from,
             };
             let (line, line_end) = match self.flags.lines {
-                Lines::Records(end) => line_around(part, quit, end),
+                Lines::Records(end) => (line_start(part, quit, end), line_end(part, quit, end)),
                 _ => (0, part.len()),
             };
             let from = from.max(line);
@@ -248,10 +255,10 @@ impl Regex {
         if self.flags.bytes { Encoding::Bytes } else { Encoding::Utf8 }
     }
 
-    /// Whether it pays to look for the required text first: not if it is in every other line.
+    /// Whether it pays to look for the required text first: not if it is all over the place.
     fn is_worth_it(&self) -> bool {
         let worth = self.worth.get();
-        worth.found < 64 || worth.skipped / (worth.found as usize) > 200
+        worth.found < 64 || worth.skipped / (worth.found as usize) > WORTH_SKIPPING
     }
 
     fn note(&self, skipped: usize) {
@@ -271,8 +278,12 @@ fn wrap(node: Node, flags: Flags) -> Node {
     Node::Concat(vec![Node::Look(before), node, Node::Look(after)])
 }
 
-/// Start and end of the line around a position; the end is before the line's own end.
-fn line_around(text: &[u8], at: usize, end: u8) -> (usize, usize) {
-    let start = memrchr(end, &text[..at]).map_or(0, |before| before + 1);
-    (start, memchr(end, &text[at..]).map_or(text.len(), |after| at + after))
+/// Where the line around a position starts.
+fn line_start(text: &[u8], at: usize, end: u8) -> usize {
+    memrchr(end, &text[..at]).map_or(0, |before| before + 1)
+}
+
+/// Where the line around a position ends, before what ends it.
+fn line_end(text: &[u8], at: usize, end: u8) -> usize {
+    memchr(end, &text[at..]).map_or(text.len(), |after| at + after)
 }

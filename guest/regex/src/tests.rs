@@ -44,6 +44,40 @@ fn records_are_texts_of_their_own() {
 }
 
 #[test]
+fn matches_are_found_wherever_the_text_they_need_is() {
+    for (pattern, text, found) in [
+        // Every match begins with the text, and not everything that begins with it is a match.
+        ("ab[0-9]*c", "abx ab12c", Some((4, 9))),
+        ("ab[0-9]*c", "abx\nab\nx ab1c", Some((9, 13))),
+        ("aab*", "aaab", Some((0, 2))),
+        ("a[ab]*c", "aabx\naabc", Some((5, 9))),
+        ("\\(ab\\)c*\\1", "abcx abcab", Some((5, 10))),
+        ("ab\\b", "abc ab", Some((4, 6))),
+        ("abé*c", "abé abéc", Some((5, 10))),
+        // It is at the end, or in the middle.
+        ("[0-9]*ab", "x 12ab", Some((2, 6))),
+        ("[0-9]ab[0-9]", "ab1 1ab\n1ab1", Some((8, 12))),
+        ("^ab[0-9]", "xab1\nab1", Some((5, 8))),
+    ] {
+        for icase in [false, true] {
+            let flags = Flags { lines: Lines::Records(b'\n'), icase, ..Flags::default() };
+            let regex = Regex::new(pattern.as_bytes(), Syntax::Grep, flags).unwrap();
+            let text = if icase { text.to_uppercase() } else { text.to_owned() };
+            assert_eq!(regex.find_at(text.as_bytes(), 0), found, "{pattern} {text}");
+            assert_eq!(regex.shortest_at(text.as_bytes(), 0).is_some(), found.is_some(), "{pattern} {text}");
+        }
+    }
+}
+
+#[test]
+fn a_text_that_is_everywhere_is_not_looked_for_first() {
+    let flags = Flags { lines: Lines::Records(b'\n'), ..Flags::default() };
+    let regex = Regex::new(b"a[0-9]", Syntax::Grep, flags).unwrap();
+    let text = [b"a a a a\n".repeat(200), b"x a1\n".to_vec()].concat();
+    assert_eq!(regex.find_at(&text, 0), Some((1602, 1604)));
+}
+
+#[test]
 fn deep_patterns_are_refused() {
     let deep = [b"(".repeat(5000), b"a".to_vec(), b")".repeat(5000)].concat();
     assert_eq!(Regex::new(&deep, Syntax::Extended, Flags::default()).err(), Some(Error::TooBig));
