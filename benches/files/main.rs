@@ -33,8 +33,9 @@ const NATIVE: &str = match isopod_images::NATIVE {
 };
 
 /// What is timed, by its name in `filebench`, and how often in one run.
-const CALLS: [(&str, &str, u32); 5] = [
+const CALLS: [(&str, &str, u32); 6] = [
     ("stat", "stat", 5000),
+    ("stat three names deep", "stat-deep", 5000),
     ("open and read 4 KiB", "read", 2000),
     ("readdir of 1,000 names", "list", 20),
     ("write 1 MiB in 4 KiB pieces", "write", 5),
@@ -99,11 +100,15 @@ fn calls(plan: &Plan, report: &mut Report, runtime: &tokio::runtime::Runtime, na
             Contender::timed(&format!("isopod, {who}"), || inside(sandbox, call, count)),
             Contender::timed("native", || outside(call, count)),
         ];
+        let mut goal = Goal::Within { times, of: 1 };
         if let (2.0, Some(confined)) = (times, confined(call)) {
             contenders.push(Contender::timed("the host's calls alone, confined", move || confined(native, count)));
+            if call == "stat-deep" {
+                // What has to be asked of the host takes more than twice a native call before anything of ours is added.
+                goal = Goal::Within { times: 1.5, of: 2 };
+            }
         }
-        let times = Goal::Within { times, of: 1 };
-        report.add(&format!("{name}, {who}"), &compare(plan, 40, contenders), Some(times));
+        report.add(&format!("{name}, {who}"), &compare(plan, 40, contenders), Some(goal));
     }
 }
 
@@ -123,7 +128,7 @@ fn confined(call: &str) -> Option<fn(&Path, u32) -> Duration> {
         begin.elapsed() / count
     }
     match call {
-        "stat" => Some(|at, count| time(at, count, OFlags::PATH | OFlags::NOFOLLOW, |_| ())),
+        "stat-deep" => Some(|at, count| time(at, count, OFlags::PATH | OFlags::NOFOLLOW, |_| ())),
         "read" => Some(|at, count| {
             let mut piece = [0; 4096];
             time(at, count, OFlags::RDONLY | OFlags::NONBLOCK, |handle| {

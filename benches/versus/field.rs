@@ -66,14 +66,7 @@ impl<'a> Field<'a> {
             ),
             Err(_) => (None, None),
         };
-        let wasmtime = options.coreutils.as_ref().and_then(|module| {
-            let argv = ["wasmtime".to_owned(), "run".to_owned(), module.display().to_string()];
-            let argv = argv.into_iter().chain(["echo".to_owned(), "hi".to_owned()]);
-            usable(Program::new("wasmtime run", argv, directory).fixed())
-        });
-        if options.coreutils.is_none() {
-            left_out.push(("wasmtime run".into(), "no --coreutils FILE with a component to run was given".into()));
-        }
+        let wasmtime = usable(programs::wasmtime(&options.wasmtime, &options.coreutils, directory));
         if let Err(why) = &container {
             left_out.push(("docker".to_owned(), why.clone()));
         }
@@ -111,6 +104,12 @@ impl<'a> Field<'a> {
         let natives = natives.into_iter().flatten().map(|program| program as &dyn Shell);
         let bashkit = self.bashkit_live.iter().map(|interpreter| interpreter as &dyn Shell);
         std::iter::once(&self.warm as &dyn Shell).chain(natives).chain(bashkit).collect()
+    }
+
+    /// Those of them that can run a script, and who has no shell if one command is all that it is.
+    pub fn workers_for(&self, script: &str) -> Vec<&dyn Shell> {
+        let shell_less = self.wasmtime.iter().filter(|program| program.understands(script));
+        self.workers().into_iter().chain(shell_less.map(|program| program as &dyn Shell)).collect()
     }
 
     /// Those that make everything anew for each script, Isopod first.

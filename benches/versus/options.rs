@@ -15,7 +15,8 @@ Words choose the rows and curves whose name or group holds one of them; without,
   --json FILE       write the JSON there as well; - is standard output, and the table then goes to standard error
   --bashkit FILE    the peer program of benches/peers [target/peers/release/bashkit-peer]
   --image NAME      the image for docker; it needs a /bin/sh [isopod-versus:busybox]
-  --coreutils FILE  a WebAssembly command with the core utilities, for the wasmtime of the PATH
+  --wasmtime FILE   wasmtime's command [target/peers/bin/wasmtime]
+  --coreutils FILE  the core utilities as a component that it compiled [target/peers/bin/coreutils.cwasm]
   --strict          fail if a goal is missed
   --help            this
 
@@ -32,7 +33,8 @@ pub struct Options {
     pub json: Option<String>,
     pub bashkit: PathBuf,
     pub image: String,
-    pub coreutils: Option<PathBuf>,
+    pub wasmtime: PathBuf,
+    pub coreutils: PathBuf,
     words: Vec<String>,
 }
 
@@ -48,7 +50,8 @@ impl Options {
             json: None,
             bashkit: target.join("peers/release/bashkit-peer"),
             image: "isopod-versus:busybox".to_owned(),
-            coreutils: None,
+            wasmtime: target.join("peers/bin/wasmtime"),
+            coreutils: target.join("peers/bin/coreutils.cwasm"),
             words: Vec::new(),
         };
         let mut arguments = arguments;
@@ -65,7 +68,8 @@ impl Options {
                 "--json" => options.json = Some(value()?),
                 "--bashkit" => options.bashkit = value()?.into(),
                 "--image" => options.image = value()?,
-                "--coreutils" => options.coreutils = Some(value()?.into()),
+                "--coreutils" => options.coreutils = value()?.into(),
+                "--wasmtime" => options.wasmtime = value()?.into(),
                 unknown if unknown.starts_with('-') => return Err(format!("unknown option {unknown}; see --help")),
                 word => options.words.push(word.to_owned()),
             }

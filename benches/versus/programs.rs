@@ -14,28 +14,51 @@ pub const DASH: &str = "native dash";
 pub const BASH: &str = "native bash";
 pub const BUBBLEWRAP: &str = "bubblewrap";
 pub const COMMAND_LINE: &str = "isopod run";
+pub const WASMTIME: &str = "wasmtime run";
 
-/// A program whose last argument is the script.
+/// A program that runs a script.
 pub struct Program {
     name: String,
     argv: Vec<String>,
     directory: PathBuf,
     env: Vec<(String, String)>,
-    /// Whether it has its script already.
-    is_fixed: bool,
+    takes: Takes,
+}
+
+/// How a program gets its script.
+#[derive(PartialEq, Eq)]
+enum Takes {
+    /// As its last argument.
+    Script,
+    /// As arguments, a word each: it has no shell, so the script has to be one command.
+    Words,
+    /// It has it already.
+    Nothing,
 }
 
 impl Program {
     pub fn new<S: Into<String>>(name: &str, argv: impl IntoIterator<Item = S>, directory: &Path) -> Program {
         let argv = argv.into_iter().map(Into::into).collect();
         let env = vec![("LC_ALL".to_owned(), "C".to_owned())];
-        Program { name: name.to_owned(), argv, directory: directory.to_owned(), env, is_fixed: false }
+        Program { name: name.to_owned(), argv, directory: directory.to_owned(), env, takes: Takes::Script }
     }
 
     /// One that runs `echo hi` and nothing else.
     pub fn fixed(mut self) -> Program {
-        self.is_fixed = true;
+        self.takes = Takes::Nothing;
         self
+    }
+
+    /// One without a shell: it runs a command of plain words.
+    fn without_shell(mut self) -> Program {
+        self.takes = Takes::Words;
+        self
+    }
+
+    /// Whether the script is something for it.
+    pub fn understands(&self, script: &str) -> bool {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b" -_./".contains(&byte);
+        self.takes == Takes::Script || script.bytes().all(is_plain)
     }
 
     pub fn env(mut self, name: &str, value: String) -> Program {
@@ -68,8 +91,10 @@ impl Program {
     pub fn command(&self, script: &str) -> Command {
         let mut command = Command::new(&self.argv[0]);
         command.args(&self.argv[1..]).current_dir(&self.directory).stdin(Stdio::null());
-        if !self.is_fixed {
-            command.arg(script);
+        match self.takes {
+            Takes::Script => _ = command.arg(script),
+            Takes::Words => _ = command.args(script.split_whitespace()),
+            Takes::Nothing => {}
         }
         command.envs(self.env.iter().cloned());
         command
@@ -107,6 +132,13 @@ pub fn bubblewrap(directory: &Path) -> Program {
     let files = ["bwrap", "--ro-bind", "/", "/", "--tmpfs", "/tmp", "--ro-bind", &work, &work];
     let rest = ["--dev", "/dev", "--proc", "/proc", "--unshare-all", "--chdir", &work, "sh", "-c"];
     Program::new(BUBBLEWRAP, files.into_iter().chain(rest), directory)
+}
+
+/// wasmtime's own command, with a component of the core utilities that it compiled before.
+pub fn wasmtime(command: &Path, coreutils: &Path, directory: &Path) -> Program {
+    let [command, coreutils] = [command, coreutils].map(|path| path.display().to_string());
+    let argv = [&command, "run", "--allow-precompiled", "--dir", ".", &coreutils];
+    Program::new(WASMTIME, argv, directory).without_shell()
 }
 
 /// What a command of the host says, for the machine's description.

@@ -139,7 +139,8 @@ pub fn run(script: &Script, field: &Field<'_>, budget: Budget, progress: &mut Pr
     let expected = script.answer.map_or_else(|| right(&script.text), |answer| Ok(Expected::text(answer)))?;
     let check = script.check.as_ref().map(|text| right(text).map(|expected| (text.as_str(), expected))).transpose()?;
     // bash is of interest where the shell itself works.
-    let shells = field.workers().into_iter().filter(|shell| script.group == "shell" || shell.name() != BASH);
+    let shells =
+        field.workers_for(&script.text).into_iter().filter(|shell| script.group == "shell" || shell.name() != BASH);
     let contenders = shells.map(|shell| {
         let measured = contender(shell, &script.text, &expected);
         match &check {

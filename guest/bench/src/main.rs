@@ -28,7 +28,8 @@ fn run() -> Result<(), String> {
     let count: u32 = count.parse().map_err(|_| format!("{count:?} is no number"))?;
     let call: fn() -> Result<(), Errno> = match call.as_str() {
         "prepare" => prepare,
-        "stat" => || files::stat("a/b/file", true).map(drop),
+        "stat" => || files::stat("file", true).map(drop),
+        "stat-deep" => || files::stat("a/b/file", true).map(drop),
         "read" => read,
         "list" => list,
         "write" => write,
@@ -48,7 +49,9 @@ fn prepare() -> Result<(), Errno> {
     for directory in ["a", "a/b", "many"] {
         fs::create_dir(directory)?;
     }
-    files::write(new("a/b/file")?.raw(), &[7; PIECE])?;
+    for file in ["file", "a/b/file"] {
+        files::write(new(file)?.raw(), &[7; PIECE])?;
+    }
     (0..1000).try_for_each(|number| new(&format!("many/name-{number}")).map(drop))
 }
 
