@@ -1,8 +1,13 @@
 //! A process's life, from the first instruction to the moment its parent hears of its end.
+//!
+//! A process is a task of its own, so that the stages of a pipeline run on different cores. But most children are short,
+//! and their parents wait for them: to hand such a child to another thread, and to be woken by it, costs more than all
+//! that it does. So **a child's first poll is its parent's**, when that has nothing else to do; a child that is not done
+//! then gets its task.
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use futures::future::BoxFuture;
@@ -10,6 +15,15 @@ use futures::future::BoxFuture;
 use super::process::{Process, Status};
 use super::signal::Signal;
 use crate::limits::ZOMBIES;
+
+/// A life that is not yet, or no longer, polled by anyone.
+pub(super) type Life = BoxFuture<'static, Status>;
+
+/// Gives a process a task of its own.
+pub(super) fn run_beside(life: Life) {
+    // The handle is not needed: the session ends its processes by signal.
+    drop(tokio::spawn(life));
+}
 
 /// Runs a process to its end. Dropping the future is a kill.
 pub(super) fn life(process: Arc<Process>) -> impl Future<Output = Status> + Send {
@@ -34,15 +48,38 @@ impl Future for Mortal<'_> {
     type Output = Status;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Status> {
-        // Registered before the look, or a signal in between would wake nobody.
-        self.process.signals.register(cx.waker());
-        if let Some(signal) = self.process.signals.fatal() {
-            return Poll::Ready(Status::Signalled(signal));
+        loop {
+            // Registered before the look, or a signal in between would wake nobody.
+            self.process.signals.register(cx.waker());
+            if let Some(signal) = self.process.signals.fatal() {
+                return Poll::Ready(Status::Signalled(signal));
+            }
+            self.process.cpu.start();
+            let poll = self.code.as_mut().poll(cx);
+            self.process.session.charge_cpu(self.process.cpu.stop());
+            let Some(mut newborn) = self.process.take_newborn() else { return poll };
+            // A child of a parent that has ended is on its own from the beginning.
+            if poll.is_ready() || newborn.as_mut().poll(cx).is_pending() {
+                run_beside(newborn);
+                return poll;
+            }
+            // The child is done, and its parent may have waited for nothing else.
         }
-        self.process.cpu.start();
-        let poll = self.code.as_mut().poll(cx);
-        self.process.session.charge_cpu(self.process.cpu.stop());
-        poll
+    }
+}
+
+impl Process {
+    /// Keeps a child for its first poll, and hands out the one that was kept before.
+    pub(super) fn deliver(&self, child: Life) -> Option<Life> {
+        self.newborn().replace(child)
+    }
+
+    fn take_newborn(&self) -> Option<Life> {
+        self.newborn().take()
+    }
+
+    fn newborn(&self) -> MutexGuard<'_, Option<Life>> {
+        self.newborn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -10,6 +10,7 @@ use tokio::sync::Notify;
 use super::Kernel;
 use super::cpu::CpuTime;
 use super::descriptors::{Descriptors, FileCount, Slot};
+use super::life::Life;
 use super::memory::ProcessMemory;
 use super::session::Session;
 use super::signal::{Signal, Signals};
@@ -60,6 +61,10 @@ pub struct Process {
     pub(super) payload: Mutex<Vec<u8>>,
     pub(super) cpu: CpuTime,
     pub(super) children: Mutex<Children>,
+    /// A child that was started a moment ago and that nobody has polled yet. Empty whenever this process is not polled.
+    pub(super) newborn: Mutex<Option<Life>>,
+    /// How many processes stand between it and the first of its command.
+    pub(super) generation: u32,
     /// Told when a child ends.
     pub(super) child_ended: Notify,
     /// For arguments, environment and payload, which the host holds; given back at its end.

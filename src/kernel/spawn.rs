@@ -20,6 +20,10 @@ use crate::path::GuestPath;
 /// The umask a command starts with.
 const UMASK: u32 = 0o022;
 
+/// Generations of processes whose children begin on the thread of their parent. Each is a poll within a poll, and takes
+/// some of the thread's stack.
+const NEAR: u32 = 4;
+
 /// What to start.
 #[derive(Debug, Default)]
 pub struct Request {
@@ -48,20 +52,27 @@ impl Process {
             let own = self.descriptors();
             files.iter().map(|&(theirs, ours)| Ok((theirs, own.get(ours)?))).collect::<Result<Vec<_>>>()?
         };
+        let is_background = request.background;
         let seed = Seed {
             parent: Arc::downgrade(self),
+            generation: self.generation + 1,
             cwd: self.cwd(),
             umask: self.umask.load(Ordering::Relaxed),
             signals: self.signals.inherit(),
-            order: self.order_of_child(request.background),
+            order: self.order_of_child(is_background),
             files,
         };
         let process = create(&self.session, request, seed)?;
         let pid = process.pid;
         // Before it can run: a child that ends at once must find its place among the living.
         self.children().live.insert(pid);
-        // The handle is not needed: the session ends its processes by signal.
-        drop(tokio::spawn(life::life(process)));
+        let life = Box::pin(life::life(process));
+        if is_background || self.generation >= NEAR {
+            life::run_beside(life);
+        } else if let Some(elder) = self.deliver(life) {
+            // Of several, as in a pipeline, only the last may have to wait.
+            life::run_beside(elder);
+        }
         Ok(pid)
     }
 }
@@ -74,13 +85,15 @@ pub(super) fn first(
     stdio: [Arc<OpenFile>; 3],
 ) -> Result<Arc<Process>> {
     let files = (0..).zip(stdio).collect();
-    let seed = Seed { parent: Weak::new(), cwd, umask: UMASK, signals: Signals::default(), order: None, files };
+    let signals = Signals::default();
+    let seed = Seed { parent: Weak::new(), generation: 0, cwd, umask: UMASK, signals, order: None, files };
     create(session, request, seed)
 }
 
 /// What a process has from where it comes from.
 struct Seed {
     parent: Weak<Process>,
+    generation: u32,
     cwd: GuestPath,
     umask: u32,
     signals: Signals,
@@ -127,6 +140,8 @@ fn create(session: &Arc<Session>, request: Request, seed: Seed) -> Result<Arc<Pr
         payload: Mutex::new(payload),
         cpu: CpuTime::default(),
         children: Mutex::new(Children::default()),
+        newborn: Mutex::default(),
+        generation: seed.generation,
         child_ended: Notify::new(),
         charge: Mutex::new(Some(charge)),
     });

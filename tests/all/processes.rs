@@ -64,6 +64,19 @@ fn a_child_outlives_its_parent_within_the_command() {
 }
 
 #[test]
+fn a_child_does_not_wait_for_a_parent_that_computes() {
+    run("shopt -s lastpipe; touch /tmp/f | until [ -e /tmp/f ]; do :; done; echo seen")
+        .prints("seen\n")
+        .within(Duration::from_secs(2));
+}
+
+#[test]
+fn a_tower_of_shells_stands() {
+    let step = "if [ $1 -gt 0 ]; then bash /tmp/step $(($1 - 1)); else echo top; fi";
+    run(format!("echo '{step}' > /tmp/step; bash /tmp/step 50")).prints("top\n");
+}
+
+#[test]
 fn a_file_runs_by_its_mode_and_its_first_line() {
     run("printf '#!/bin/sh\\necho \"$0 $1\"\\n' > /tmp/s; /tmp/s; echo $?")
         .stdout("126\n")
