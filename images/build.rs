@@ -107,8 +107,9 @@ fn build() -> Result<()> {
     }
 
     let images = shared.join("images");
+    let precompiler = shared.join(&host).join("tool/isopod-precompile");
     let precompile = |metering: &str, components: &[PathBuf]| -> Result<String> {
-        let mut precompile = Command::new(shared.join(&host).join("tool/isopod-precompile"));
+        let mut precompile = Command::new(&precompiler);
         precompile.arg(env::var("TARGET")?).arg(&images).arg(metering).args(components);
         run(&mut precompile, "precompiling the guest")
     };
@@ -120,7 +121,8 @@ fn build() -> Result<()> {
         lines.push_str("node\n");
     }
     images_of.push("python".to_owned());
-    let python = if env::var_os("CARGO_FEATURE_PYTHON").is_some() { Some(python::build(&shared)?) } else { None };
+    let with_python = env::var_os("CARGO_FEATURE_PYTHON").is_some();
+    let python = if with_python { Some(python::build(&shared, &precompiler)?) } else { None };
     lines += &match &python {
         Some(python) => precompile("plain", std::slice::from_ref(&python.component))?,
         None => "python\n".to_owned(),

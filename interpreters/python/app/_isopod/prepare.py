@@ -1,5 +1,6 @@
 """Build time: everything that every process would otherwise do again."""
 
+import array
 import gc
 import importlib
 import os
@@ -55,8 +56,13 @@ def interpreter():
     _relocate()
     sys.path[:] = [LIBRARY]
     sys.path_importer_cache.clear()
-    programs.known_modules = frozenset(sys.modules) - {"__main__"}
+    # A process has its own, and what a process adds comes last.
+    del sys.modules["__main__"]
+    programs.known_modules = frozenset(sys.modules)
+    programs.last_known = next(reversed(sys.modules))
     gc.collect()
+    # Kept to the end: an object that is on the list must not make room for another.
+    programs.immortal = _list_objects()
     # Collecting garbage in a process looks only at what that process made.
     gc.freeze()
 
@@ -98,6 +104,26 @@ def _write_library():
                 offset += len(content)
     with open(f"{OUTPUT}/library.txt", "w") as index:
         index.writelines(lines)
+
+
+def _list_objects():
+    """Writes the addresses of all objects, with those of their types: the build makes them immortal (precompile/immortal.rs)."""
+    found, todo = {}, gc.get_objects()
+    while todo:
+        one = todo.pop()
+        if id(one) not in found:
+            found[id(one)] = one
+            todo += gc.get_referents(one)
+            if isinstance(one, types.CodeType):
+                # What it refers to is nothing that garbage collection would ask for.
+                todo += [one.co_consts, one.co_names, *one.co_varnames, *one.co_cellvars, *one.co_freevars]
+                todo += [one.co_filename, one.co_name, one.co_qualname, one.co_linetable, one.co_exceptiontable]
+    words = array.array("L")
+    for address, one in found.items():
+        words.extend((address, id(type(one))))
+    with open(f"{OUTPUT}/objects.bin", "wb") as file:
+        file.write(words.tobytes())
+    return tuple(found.values())
 
 
 def _relocate():
