@@ -72,9 +72,28 @@ def _finalise(known_modules, last_known):
                 names[name] = None
     # What is left is in cycles. Looking for them touches two megabytes of memory that nobody else has touched, so it is
     # done only if one of them would do something at its end.
-    # Every file is one of these; io.IOBase would ask all classes that there are whether they take it for theirs.
-    if any(isinstance(one, _io._IOBase) or hasattr(type(one), "__del__") for one in gc.get_objects()):
+    streams = _standard_streams()
+    if any(_does_something(one) and id(one) not in streams for one in gc.get_objects()):
         gc.collect()
+
+
+def _does_something(one):
+    # Every file is one of these; io.IOBase would ask all classes that there are whether they take it for theirs.
+    return isinstance(one, _io._IOBase) or hasattr(type(one), "__del__")
+
+
+def _standard_streams():
+    """Which objects are the standard streams, as they were opened: they are flushed without being looked for."""
+    parts = set()
+    for one in (sys.__stdin__, sys.__stdout__, sys.__stderr__):
+        while isinstance(one, _io._IOBase):
+            parts.add(id(one))
+            try:
+                one = getattr(one, "buffer", None) or getattr(one, "raw", None)
+            except ValueError:
+                # The program took it apart.
+                break
+    return parts
 
 
 def _flush(stream, quiet=False):
