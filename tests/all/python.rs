@@ -190,6 +190,15 @@ import helper";
     let script =
         format!("cat > helper.py <<'E'\n{helper}\nE\ncat > m.py <<'E'\n{cycle}\nE\npython3 m.py; cat in-a-ring open");
     run_in(&sandbox, script.as_str()).prints("last\nringopen");
+    // What was registered for the end runs in turn, the last first, and logging's after all.
+    let handlers = "
+import atexit, logging, logging.handlers
+class Shown(logging.Handler):
+    def emit(self, record): print('emit', record.getMessage())
+    def flush(self): print('flush')
+logging.getLogger().addHandler(Shown())
+atexit.register(print, 'first'); atexit.register(logging.warning, 'at the end')";
+    python(handlers).prints("emit at the end\nfirst\nflush\n");
     // A program may take its streams apart; natively that is the same code.
     python("import sys; raw = sys.stdout.detach(); raw.write(b'raw\\n'); raw.flush()").stdout("raw\n").code(120);
     python("import sys; sys.stdout = sys.__stdout__ = None").prints("");

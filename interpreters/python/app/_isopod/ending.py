@@ -1,8 +1,8 @@
 """How a process ends: what CPython does between the last statement and the exit code."""
 
-import _io
 import atexit
 import gc
+import logging
 import sys
 import threading
 import types
@@ -42,14 +42,35 @@ def code_of(error):
 
 def end(code, known_modules, last_known):
     """Ends the process, as CPython does: exit handlers, finalisers, and what is still in a buffer."""
-    threading._shutdown()
-    atexit._run_exitfuncs()
+    _run_handlers()
     flushed = _flush(sys.stdout)
     _flush(sys.stderr)
     _finalise(known_modules, last_known)
     # Finalisers may have printed.
     flushed = _flush(sys.stdout, quiet=not flushed) and flushed
     process.exit(code if flushed or code else FLUSH_FAILED)
+
+
+#: How many handlers there are before a program starts: of threads, of which there are none, and of logging.
+known_handlers = 0, 0
+
+
+def prepare():
+    """Build time: what modules have registered for the end is run only if there is something for it to do."""
+    global known_handlers
+    # The first that was registered, so the last to run: `_run_handlers` does it.
+    atexit.unregister(logging.shutdown)
+    known_handlers = len(threading._threading_atexits), len(logging._handlerList)
+
+
+def _run_handlers():
+    threads, logs = known_handlers
+    if len(threading._threading_atexits) != threads:
+        threading._shutdown()
+    if atexit._ncallbacks():
+        atexit._run_exitfuncs()
+    if len(logging._handlerList) != logs:
+        logging.shutdown()
 
 
 def _finalise(known_modules, last_known):
@@ -70,30 +91,8 @@ def _finalise(known_modules, last_known):
                 names[name] = None
             for name in [name for name in names if name != "__builtins__"]:
                 names[name] = None
-    # What is left is in cycles. Looking for them touches two megabytes of memory that nobody else has touched, so it is
-    # done only if one of them would do something at its end.
-    streams = _standard_streams()
-    if any(_does_something(one) and id(one) not in streams for one in gc.get_objects()):
-        gc.collect()
-
-
-def _does_something(one):
-    # Every file is one of these; io.IOBase would ask all classes that there are whether they take it for theirs.
-    return isinstance(one, _io._IOBase) or hasattr(type(one), "__del__")
-
-
-def _standard_streams():
-    """Which objects are the standard streams, as they were opened: they are flushed without being looked for."""
-    parts = set()
-    for one in (sys.__stdin__, sys.__stdout__, sys.__stderr__):
-        while isinstance(one, _io._IOBase):
-            parts.add(id(one))
-            try:
-                one = getattr(one, "buffer", None) or getattr(one, "raw", None)
-            except ValueError:
-                # The program took it apart.
-                break
-    return parts
+    # What is left is in cycles. What the process began with is not looked at: it is immortal.
+    gc.collect()
 
 
 def _flush(stream, quiet=False):

@@ -47,11 +47,12 @@ def interpreter():
     for module in MODULES:
         importlib.import_module(module)
     _write_library()
-    from _isopod import descriptors, digests, loop, processes, programs, signals, system
+    from _isopod import descriptors, digests, ending, loop, processes, programs, signals, system
 
     # There is no kernel to call while this is built: from here on files are not looked at.
     for part in (absent, system, descriptors, processes, signals, loop, digests):
         part.install()
+    ending.prepare()
     _set_build_variables()
     _relocate()
     sys.path[:] = [LIBRARY]
