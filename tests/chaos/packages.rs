@@ -12,7 +12,7 @@ use crate::faults::calls;
 const CALLS: &str = "?mkdir,?mkdirat,?openat,?openat2,?copy_file_range,?pwrite64,?syncfs,?flock,?rename,?renameat2,?rmdir,\
                      ?unlinkat";
 /// Kills in the short form.
-const TRIALS: usize = 12;
+const TRIALS: usize = 6;
 
 /// Makes a wheel in the sandbox: a package of a hundred files, each with the version in it.
 const WHEEL: &str = "

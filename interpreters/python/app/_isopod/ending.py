@@ -1,5 +1,6 @@
 """How a process ends: what CPython does between the last statement and the exit code."""
 
+import _io
 import atexit
 import gc
 import logging
@@ -12,6 +13,9 @@ from _isopod.kernel import process
 #: What CPython answers when its own output could not be written at the end.
 FLUSH_FAILED = 120
 INTERRUPTED = 130
+
+#: What holds back what a program has written. All classes of files are made of these.
+BUFFERS = (_io.TextIOWrapper, _io.BufferedWriter, _io.BufferedRandom)
 
 
 def code_of(error):
@@ -91,7 +95,15 @@ def _finalise(known_modules, last_known):
                 names[name] = None
             for name in [name for name in names if name != "__builtins__"]:
                 names[name] = None
-    # What is left is in cycles. What the process began with is not looked at: it is immortal.
+    # What is left is in cycles, where a file may be closed before the buffer in front of it. Written first, nothing is lost.
+    for one in gc.get_objects():
+        if issubclass(type(one), BUFFERS):
+            try:
+                one.flush()
+            except Exception:
+                # Closed, taken apart, or a full disk: as when a finaliser fails, nobody is left to be told.
+                pass
+    # What the process began with is not looked at: it is immortal.
     gc.collect()
 
 
