@@ -1,6 +1,5 @@
 """Build time: everything that every process would otherwise do again."""
 
-import array
 import gc
 import importlib
 import os
@@ -27,6 +26,9 @@ unicodedata unittest unittest.mock urllib.error urllib.parse urllib.request uuid
 xml.etree.ElementTree zipfile zipimport zlib zoneinfo _strptime _pydatetime
 _isopod.programs _isopod.sqlite_shell _isopod.wheels
 """.split()
+
+#: Where no object of the initial memory lies beyond: twice as much as it takes.
+HIGHEST = 64 << 20
 
 #: Parts of the library that cannot work here, or that nobody needs.
 LEFT_OUT = {"__pycache__", "config-3.14-wasm32-wasi", "curses", "ensurepip", "idlelib", "multiprocessing", "pydoc_data",
@@ -108,23 +110,35 @@ def _write_library():
 
 
 def _list_objects():
-    """Writes the addresses of all objects, with those of their types: the build makes them immortal (precompile/immortal.rs)."""
-    found, todo = {}, gc.get_objects()
-    while todo:
-        one = todo.pop()
-        if id(one) not in found:
-            found[id(one)] = one
+    """Writes the addresses of all objects, with those of their types: the build makes them immortal (precompile/immortal.rs).
+
+    Answers them, in parts. What is made here and freed stays in the image, so it is little: a map of bits for what has been
+    seen, which is left as zeros, and parts that do not grow.
+    """
+    seen = bytearray(HIGHEST // 64)
+    todo = gc.get_objects()
+    parts, part, room = [], [], 0
+    with open(f"{OUTPUT}/objects.bin", "wb") as file:
+        while todo:
+            one = todo.pop()
+            # Objects begin at multiples of eight.
+            place, bit = divmod(id(one) >> 3, 8)
+            if seen[place] >> bit & 1:
+                continue
+            seen[place] |= 1 << bit
+            if not room:
+                part, room = [None] * 1000, 1000
+                parts.append(part)
+            room -= 1
+            part[room] = one
+            file.write(id(one).to_bytes(4, "little") + id(type(one)).to_bytes(4, "little"))
             todo += gc.get_referents(one)
             if isinstance(one, types.CodeType):
                 # What it refers to is nothing that garbage collection would ask for.
-                todo += [one.co_consts, one.co_names, *one.co_varnames, *one.co_cellvars, *one.co_freevars]
-                todo += [one.co_filename, one.co_name, one.co_qualname, one.co_linetable, one.co_exceptiontable]
-    words = array.array("L")
-    for address, one in found.items():
-        words.extend((address, id(type(one))))
-    with open(f"{OUTPUT}/objects.bin", "wb") as file:
-        file.write(words.tobytes())
-    return tuple(found.values())
+                todo += (one.co_consts, one.co_names, *one.co_varnames, *one.co_cellvars, *one.co_freevars)
+                todo += (one.co_filename, one.co_name, one.co_qualname, one.co_linetable, one.co_exceptiontable)
+    seen[:] = bytes(len(seen))
+    return parts
 
 
 def _relocate():
