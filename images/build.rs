@@ -49,7 +49,7 @@ fn main() {
     if arguments.next().is_some_and(|word| word == node::REPAIR) {
         let files: Vec<PathBuf> = arguments.map(PathBuf::from).collect();
         let [from, to] = files.as_slice() else { return fail("repair: which file, and where to?") };
-        return engine::repair(from, to).unwrap_or_else(|error| fail(error));
+        return engine::repair(from, to).unwrap_or_else(fail);
     }
     for input in INPUTS {
         println!("cargo::rerun-if-changed={input}");
