@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
+mod engine;
 mod node;
 mod python;
 mod tool;
@@ -24,8 +25,9 @@ const TARGET: &str = "wasm32-wasip2";
 const INTERPRETERS: [&str; 2] = ["node", "python"];
 
 /// Whatever decides what the guest becomes.
-const INPUTS: [&str; 12] = [
+const INPUTS: [&str; 13] = [
     "build.rs",
+    "engine.rs",
     "node.rs",
     "python.rs",
     "tool.rs",
@@ -42,6 +44,13 @@ const INPUTS: [&str; 12] = [
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 fn main() {
+    // As the compiler's wrapper calls it, while the guest is built.
+    let mut arguments = env::args_os().skip(1);
+    if arguments.next().is_some_and(|word| word == node::REPAIR) {
+        let files: Vec<PathBuf> = arguments.map(PathBuf::from).collect();
+        let [from, to] = files.as_slice() else { return fail("repair: which file, and where to?") };
+        return engine::repair(from, to).unwrap_or_else(fail);
+    }
     for input in INPUTS {
         println!("cargo::rerun-if-changed={input}");
     }
@@ -50,6 +59,11 @@ fn main() {
         // Only of a build that failed does cargo show what the compiler said.
         std::process::exit(1);
     }
+}
+
+fn fail(why: impl std::fmt::Display) {
+    eprintln!("{why}");
+    std::process::exit(1);
 }
 
 fn build() -> Result<()> {
@@ -93,8 +107,9 @@ fn build() -> Result<()> {
     }
 
     let images = shared.join("images");
+    let precompiler = shared.join(&host).join("tool/isopod-precompile");
     let precompile = |metering: &str, components: &[PathBuf]| -> Result<String> {
-        let mut precompile = Command::new(shared.join(&host).join("tool/isopod-precompile"));
+        let mut precompile = Command::new(&precompiler);
         precompile.arg(env::var("TARGET")?).arg(&images).arg(metering).args(components);
         run(&mut precompile, "precompiling the guest")
     };
@@ -106,7 +121,8 @@ fn build() -> Result<()> {
         lines.push_str("node\n");
     }
     images_of.push("python".to_owned());
-    let python = if env::var_os("CARGO_FEATURE_PYTHON").is_some() { Some(python::build(&shared)?) } else { None };
+    let with_python = env::var_os("CARGO_FEATURE_PYTHON").is_some();
+    let python = if with_python { Some(python::build(&shared, &precompiler)?) } else { None };
     lines += &match &python {
         Some(python) => precompile("plain", std::slice::from_ref(&python.component))?,
         None => "python\n".to_owned(),

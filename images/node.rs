@@ -2,46 +2,68 @@
 //!
 //! Zig is clang with wasi-libc's headers in one package, so that a machine with Rust and pip needs nothing more. Only
 //! the engine's C is compiled with it; what links is Rust's, with the libc that comes with the target.
+//!
+//! Whatever the compiler, it is called by a script that hands it the engine as `engine` repairs it. The script asks this
+//! build's own program for the repair: it sees the very file that is compiled, and needs no other tool.
 
 use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
+use super::engine::FILE;
 use super::{Result, tool};
 
+/// What the engine's files are compiled after.
+const BEFORE: &str = "../interpreters/node/engine.h";
 const REQUIREMENTS: &str = "../interpreters/node/requirements.txt";
 /// What the crate that compiles C looks for.
 const COMPILER: &str = "CC_wasm32_wasip2";
+
+/// The word by which the script asks for a repair.
+pub(crate) const REPAIR: &str = "repair";
 
 /// Lets a build of the guest compile C, with the compiler that its caller names or with one that is fetched.
 pub(crate) fn prepare(shared: &Path, guest: &mut Command) -> Result<()> {
     // The engine's crate would fetch an SDK of its own otherwise.
     guest.env("RQUICKJS_SYS_NO_WASI_SDK", "1");
-    let before = quoted(&env::current_dir()?.join("../interpreters/node/engine.h"));
-    guest.env("CC_SHELL_ESCAPED_FLAGS", "1").env("CFLAGS_wasm32_wasip2", format!("-include {before}"));
     println!("cargo::rerun-if-env-changed={COMPILER}");
-    if env::var_os(COMPILER).is_some() {
-        return Ok(());
-    }
     let place = shared.join("node");
-    let zig = tool::fetch(&place, Path::new(REQUIREMENTS), "JavaScript")?.join("ziglang/zig");
-    let cache = place.join("cache");
-    // Zig has a name of its own for the target, and checks in the code unless it is told not to.
-    let compiler = place.join("cc");
-    let arguments = "for one do shift; case $one in --target=*) ;; *) set -- \"$@\" \"$one\" ;; esac; done\n";
-    write_script(&compiler, &zig, &cache, arguments, "cc -target wasm32-wasi -fno-sanitize=undefined")?;
-    let archiver = place.join("ar");
-    write_script(&archiver, &zig, &cache, "", "ar")?;
-    guest.env(COMPILER, compiler).env("AR_wasm32_wasip2", archiver);
+    fs::create_dir_all(&place)?;
+    let (compiler, archiver) = (place.join("cc"), place.join("ar"));
+    if let Ok(named) = env::var(COMPILER) {
+        write_script(&compiler, &format!("{}exec {named} \"$@\"\n", repaired("")))?;
+    } else {
+        let zig = tool::fetch(&place, Path::new(REQUIREMENTS), "JavaScript")?.join("ziglang/zig");
+        let (zig, cache) = (quoted(&zig), quoted(&place.join("cache")));
+        let zig = format!("export ZIG_GLOBAL_CACHE_DIR={cache} ZIG_LOCAL_CACHE_DIR={cache}\nexec {zig}");
+        // Zig has a name of its own for the target, and checks in the code unless it is told not to.
+        let options = "-target wasm32-wasi -fno-sanitize=undefined";
+        write_script(&compiler, &format!("{}{zig} cc {options} \"$@\"\n", repaired("--target=*) ;;\n")))?;
+        write_script(&archiver, &format!("{zig} ar \"$@\"\n"))?;
+        guest.env("AR_wasm32_wasip2", archiver);
+    }
+    // In the environment and not in the script: each profile has a program of its own, and they share the engine.
+    guest.env("ISOPOD_REPAIR", env::current_exe()?);
+    // What the crate that compiles C looks at to see whether it has to do it again.
+    let before = env::current_dir()?.join(BEFORE);
+    let made_of = tool::digest([Path::new(BEFORE), Path::new("engine.rs"), &compiler])?;
+    let flags = format!("-include {} -DISOPOD_MADE_OF=0x{made_of:x}", quoted(&before));
+    guest.env("CC_SHELL_ESCAPED_FLAGS", "1").env("CFLAGS_wasm32_wasip2", flags).env(COMPILER, compiler);
     Ok(())
 }
 
-fn write_script(path: &Path, zig: &Path, cache: &Path, arguments: &str, command: &str) -> Result<()> {
+/// The beginning of a script: its arguments with the engine's file repaired. `cases` are of other arguments.
+fn repaired(cases: &str) -> String {
+    let copy = "\"${one%.c}-repaired.c\"";
+    format!(
+        "for one do shift; case $one in\n{cases}*/{FILE}) \"$ISOPOD_REPAIR\" {REPAIR} \"$one\" {copy} || exit; \
+         set -- \"$@\" {copy} ;;\n*) set -- \"$@\" \"$one\" ;;\nesac; done\n"
+    )
+}
+
+fn write_script(path: &Path, text: &str) -> Result<()> {
     use std::os::unix::fs::PermissionsExt;
-    let (zig, cache) = (quoted(zig), quoted(cache));
-    let text = format!(
-        "#!/bin/sh\nexport ZIG_GLOBAL_CACHE_DIR={cache} ZIG_LOCAL_CACHE_DIR={cache}\n{arguments}exec {zig} {command} \"$@\"\n"
-    );
+    let text = format!("#!/bin/sh\n{text}");
     if fs::read_to_string(path).is_ok_and(|there| there == text) {
         return Ok(());
     }

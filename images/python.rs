@@ -20,21 +20,21 @@ pub(crate) struct Python {
     pub(crate) files: PathBuf,
 }
 
-/// Makes the component, or finds it made.
-pub(crate) fn build(shared: &Path) -> Result<Python> {
+/// Makes the component, or finds it made. `precompile` is the build's own tool.
+pub(crate) fn build(shared: &Path, precompile: &Path) -> Result<Python> {
     let python = shared.join("python");
     let tool = fetch(&python, &Path::new(SOURCE).join("requirements.txt"), "Python")?;
     let mut inputs = files_below(Path::new(SOURCE))?;
-    inputs.push("../wit/kernel.wit".into());
+    inputs.extend(["../wit/kernel.wit", "../precompile/src/immortal.rs", "python.rs"].map(PathBuf::from));
     let place = python.join(format!("made-{:016x}", digest(inputs.iter().map(PathBuf::as_path))?));
     if !place.exists() {
-        componentize(&tool, &place)?;
+        componentize(&tool, precompile, &place)?;
     }
     let made = |name: &str| place.join(name);
     Ok(Python { component: made("python.wasm"), index: made("library.txt"), files: made("library.bin") })
 }
 
-fn componentize(tool: &Path, place: &Path) -> Result<()> {
+fn componentize(tool: &Path, precompile: &Path, place: &Path) -> Result<()> {
     in_place(place, |fresh| {
         // A copy: Python leaves its caches beside what it imports, and writes the library where it was started.
         let app = fresh.join("app");
@@ -65,6 +65,9 @@ fn componentize(tool: &Path, place: &Path) -> Result<()> {
         fs::create_dir_all(nothing.join("lib/python3/site-packages"))?;
         python.env("VIRTUAL_ENV", &nothing).env("RUST_BACKTRACE", "0");
         succeed(&mut python).map_err(|why| format!("making a component of Python: {why}"))?;
+        let mut immortal = Command::new(precompile);
+        immortal.arg("immortal").arg(fresh.join("python.wasm")).arg(out.join("objects.bin"));
+        succeed(&mut immortal).map_err(|why| format!("making Python's objects immortal: {why}"))?;
         for name in ["library.txt", "library.bin"] {
             fs::rename(out.join(name), fresh.join(name))?;
         }

@@ -3,6 +3,8 @@
 //! `isopod-precompile TRIPLE OUT_DIR both|plain COMPONENT.wasm…` writes `OUT_DIR/<digest>.cwasm` for each component, once
 //! for each kind of metering or without fuel alone, and prints a line `name digest sum [digest sum]` for each. The digest
 //! is of the component, the settings and the CPU, so code that is there already is not made again; the sum is of the code.
+//!
+//! `isopod-precompile immortal COMPONENT.wasm OBJECTS` changes what CPython starts with: see `immortal`.
 
 #![allow(clippy::disallowed_methods, reason = "a build tool reaches the host: that is its work")]
 
@@ -16,6 +18,7 @@ use sha2::{Digest, Sha256};
 use tunables::{Metering, X86_64_BASELINE};
 use wasmtime::Engine;
 
+mod immortal;
 #[path = "../../src/runtime/tunables.rs"]
 mod tunables;
 
@@ -33,6 +36,14 @@ fn main() -> ExitCode {
 fn run() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
     let triple = args.next().ok_or("no target triple")?;
+    if triple == "immortal" {
+        let (component, objects) = (args.next().ok_or("no component")?, args.next().ok_or("no list of objects")?);
+        let mut wasm = fs::read(&component)?;
+        let done = immortal::make_immortal(&mut wasm, &fs::read(objects)?)?;
+        fs::write(component, wasm)?;
+        println!("{done}");
+        return Ok(());
+    }
     let out = PathBuf::from(args.next().ok_or("no output directory")?);
     fs::create_dir_all(&out)?;
     let engines = match args.next().as_deref() {

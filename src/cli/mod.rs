@@ -12,6 +12,7 @@ mod isolate;
 mod mcp;
 mod outlet;
 mod overlay;
+mod packages;
 mod place;
 mod programs;
 mod python;

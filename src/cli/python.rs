@@ -14,6 +14,7 @@ use isopod::vfs::Rules;
 use isopod::{Command, Runtime, Sandbox};
 
 use super::answer::Failure;
+use super::packages::{Change, Packages};
 use super::{NO_SANDBOX, block_on_host, print, refuse};
 
 /// Where sandboxes see the packages. Python looks there after what is installed in the sandbox itself.
@@ -65,59 +66,75 @@ impl Python {
     pub(super) fn run(self) -> ExitCode {
         let done = match self.verb {
             Verb::Add { find_links, no_deps, packages } => add(find_links.as_deref(), no_deps, &packages),
-            Verb::List => match packages() {
+            Verb::List => match site() {
                 Some(site) => pip(&site, None, vec!["list".to_owned()]),
-                None => Ok(ExitCode::SUCCESS),
+                None => Ok(String::new()),
             },
-            Verb::Remove { packages: names } => match packages() {
-                Some(site) => {
-                    pip(&site, None, ["uninstall", "-y"].map(str::to_owned).into_iter().chain(names).collect())
-                }
-                None => Err(Failure::refused("there are no packages to remove")),
-            },
+            Verb::Remove { packages } => remove(packages),
         };
-        done.unwrap_or_else(|failure| refuse(failure.code, failure.why))
+        match done {
+            Ok(said) => print(said.as_bytes(), 0),
+            Err(failure) => refuse(failure.code, failure.why),
+        }
     }
 }
 
 /// The packages as sandboxes see them, if there are any.
 pub(super) fn layer() -> Option<HostMount> {
-    packages().map(|host| HostMount { host, guest: LAYER.to_owned(), access: HostAccess::ReadOnly })
+    site().map(|host| HostMount { host, guest: LAYER.to_owned(), access: HostAccess::ReadOnly })
 }
 
 /// Where the packages are on the host, if there are any.
-fn packages() -> Option<PathBuf> {
-    place().filter(|site| site.is_dir())
+fn site() -> Option<PathBuf> {
+    Packages::of_user()?.site()
 }
 
-fn place() -> Option<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let data = set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share")));
-    data.map(|data| data.join("isopod-python/site-packages"))
+fn begin() -> Result<Change, Failure> {
+    let packages = Packages::of_user();
+    let packages =
+        packages.ok_or_else(|| Failure::usage("no place for packages: neither XDG_DATA_HOME nor HOME is set"))?;
+    packages.change().map_err(failed)
 }
 
-fn add(find_links: Option<&Path>, no_deps: bool, packages: &[String]) -> Result<ExitCode, Failure> {
-    let site = place().ok_or_else(|| Failure::usage("no place for packages: neither XDG_DATA_HOME nor HOME is set"))?;
-    let failed = |what: &Path, error: std::io::Error| Failure::refused(format!("{}: {error}", what.display()));
-    std::fs::create_dir_all(&site).map_err(|error| failed(&site, error))?;
-    let fresh = Fetched::beside(&site).map_err(|error| failed(&site, error))?;
+fn failed(error: std::io::Error) -> Failure {
+    Failure::refused(format!("cannot change the packages: {error}"))
+}
+
+fn add(find_links: Option<&Path>, no_deps: bool, packages: &[String]) -> Result<String, Failure> {
+    let change = begin()?;
+    let fetched = change.fetched();
     let (files, names): (Vec<&String>, Vec<&String>) = packages.iter().partition(|package| package.ends_with(".whl"));
     for file in files {
         let file = Path::new(file);
         let name = file.file_name().unwrap_or_default();
-        std::fs::copy(file, fresh.0.join(name)).map_err(|error| failed(file, error))?;
+        std::fs::copy(file, fetched.join(name))
+            .map_err(|error| Failure::refused(format!("{}: {error}", file.display())))?;
     }
     if !names.is_empty() {
-        fetch(&fresh.0, find_links, no_deps, &names)?;
+        fetch(&fetched, find_links, no_deps, &names)?;
     }
     let mut wheels = Vec::new();
-    for entry in std::fs::read_dir(&fresh.0).map_err(|error| failed(&fresh.0, error))? {
-        let name = entry.map_err(|error| failed(&fresh.0, error))?.file_name();
+    for entry in std::fs::read_dir(&fetched).map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name();
         wheels.extend(name.into_string().ok().map(|name| format!("{WHEELS}/{name}")));
     }
     wheels.sort();
     let options = if no_deps { vec!["install", "--no-deps", "-U"] } else { vec!["install", "-U"] };
-    pip(&site, Some(&fresh.0), options.into_iter().map(str::to_owned).chain(wheels).collect())
+    let arguments = options.into_iter().map(str::to_owned).chain(wheels).collect();
+    let said = pip(&change.next(), Some(&fetched), arguments)?;
+    change.make().map_err(failed)?;
+    Ok(said)
+}
+
+fn remove(names: Vec<String>) -> Result<String, Failure> {
+    if site().is_none() {
+        return Err(Failure::refused("there are no packages to remove"));
+    }
+    let change = begin()?;
+    let arguments = ["uninstall", "-y"].map(str::to_owned).into_iter().chain(names).collect();
+    let said = pip(&change.next(), None, arguments)?;
+    change.make().map_err(failed)?;
+    Ok(said)
 }
 
 /// Lets the host's pip fetch wheels of pure Python.
@@ -161,8 +178,8 @@ fn complaint(said: &str) -> String {
     format!("pip: {}", last.unwrap_or("failed without a word"))
 }
 
-/// Runs the sandbox's pip on the packages, and passes on what it says.
-fn pip(site: &Path, wheels: Option<&Path>, arguments: Vec<String>) -> Result<ExitCode, Failure> {
+/// Runs the sandbox's pip on the packages, and answers what it says.
+fn pip(site: &Path, wheels: Option<&Path>, arguments: Vec<String>) -> Result<String, Failure> {
     let no_sandbox = |error: String| Failure { code: NO_SANDBOX, why: error };
     let runtime = Runtime::on_demand().map_err(|error| no_sandbox(error.to_string()))?;
     // The directory is not one that programs of the host obey.
@@ -171,48 +188,22 @@ fn pip(site: &Path, wheels: Option<&Path>, arguments: Vec<String>) -> Result<Exi
         builder = builder.mount_read_only(wheels, WHEELS);
     }
     let sandbox = builder.build().map_err(|error| no_sandbox(error.to_string()))?;
-    let mut failure = None;
-    let code = block_on_host(async {
+    let mut answer = Err(Failure::refused("pip did not run"));
+    block_on_host(async {
         let command: Vec<String> = ["pip".to_owned()].into_iter().chain(arguments).collect();
-        match sandbox.execute(Command::program(command)).await {
+        answer = match sandbox.execute(Command::program(command)).await {
             // A package that is not there is a warning to it.
-            Ok(output) if output.exit_code == 0 && output.stderr.is_empty() => print(&output.stdout, 0),
+            Ok(output) if output.exit_code == 0 && output.stderr.is_empty() => {
+                Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+            }
             Ok(output) => {
-                failure = Some(
-                    String::from_utf8_lossy(&output.stderr)
-                        .trim()
-                        .replace("ERROR: ", "")
-                        .replace("WARNING: ", "")
-                        .replace('\n', "; "),
-                );
-                ExitCode::FAILURE
+                let said = String::from_utf8_lossy(&output.stderr);
+                let said = said.trim().replace("ERROR: ", "").replace("WARNING: ", "").replace('\n', "; ");
+                Err(Failure::refused(said.replace(&format!("{WHEELS}/"), "")))
             }
-            Err(error) => {
-                failure = Some(error.to_string());
-                ExitCode::FAILURE
-            }
-        }
+            Err(error) => Err(Failure::refused(error.to_string())),
+        };
+        ExitCode::SUCCESS
     });
-    match failure {
-        Some(why) => Err(Failure::refused(why.replace(&format!("{WHEELS}/"), ""))),
-        None => Ok(code),
-    }
-}
-
-/// A directory for what is fetched, gone when it is installed.
-struct Fetched(PathBuf);
-
-impl Fetched {
-    fn beside(site: &Path) -> std::io::Result<Fetched> {
-        let place = site.with_file_name(format!("fetched-{}", std::process::id()));
-        std::fs::create_dir_all(&place)?;
-        Ok(Fetched(place))
-    }
-}
-
-impl Drop for Fetched {
-    fn drop(&mut self) {
-        // What is left over is only wheels, of which nobody knows.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+    answer
 }

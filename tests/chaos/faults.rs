@@ -106,7 +106,7 @@ fn prepared(change: &Change) -> tempfile::TempDir {
 }
 
 /// The calls of a change, each with its number among those of its kind on its thread.
-fn calls(log: &str) -> Vec<(String, usize)> {
+pub fn calls(log: &str) -> Vec<(String, usize)> {
     let mut counts = BTreeMap::new();
     let mut calls = BTreeSet::new();
     for line in log.lines().filter_map(|line| line.split_once('(').map(|(before, _)| before)) {

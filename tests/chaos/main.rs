@@ -12,6 +12,8 @@ mod clock;
 mod faults;
 mod few_files;
 mod full_disk;
+#[cfg(feature = "python")]
+mod packages;
 
 fn run<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)

@@ -20,7 +20,7 @@ zlib asyncio.test_tasks asyncio.test_locks asyncio.test_queues asyncio.test_task
 ENDLESS = """
 ReDoS test_sniff_regex_backtracking test_sniff_quoted_single_column test_sniff_single_column test_sniff_space_delimiter
 test_mutate_dict_items_during_encode test_mutate_list_during_encode test_current_indent_level test_divide_unbound_context
-test_grouper_reentrant_eq_does_not_crash
+test_grouper_reentrant_eq_does_not_crash test_groupby_reentrant_eq_does_not_crash
 """.split()
 
 #: Runs in the sandbox: prints how many tests passed, failed and were skipped, and which did not pass.

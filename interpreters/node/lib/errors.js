@@ -51,7 +51,8 @@ Object.defineProperty(Error.prototype, 'stack', {
     if (text === null) text = '\n    at <anonymous>';
     if (typeof text !== 'string' || !text.startsWith('\n')) return text;
     text = heading(this) + text;
-    stack.set.call(this, text);
+    // Not by the engine's own setter: that makes a property that keys, copies and JSON show.
+    if (Object.isExtensible(this)) define(this, 'stack', text);
     return text;
   },
   // The engine's takes texts only.

@@ -140,7 +140,8 @@ def main(name, arguments):
 
 
 def _apply(options):
-    environment = {} if options.ignore_environment else os.environ
+    # A copy: os.environ encodes a name each time that it is asked for it.
+    environment = {} if options.ignore_environment else dict(os.environ)
     if environment.get("PYTHONUNBUFFERED"):
         options.unbuffered = True
     if environment.get("PYTHONSAFEPATH"):
@@ -205,11 +206,18 @@ def _optimise(level):
     builtins.compile = compile_optimised
 
 
-def _flags(options):
+def _flags_at_build():
     names = [name for name in dir(sys.flags) if not name.startswith("_") and name not in ("count", "index")]
-    names = [name for name in names if not name.startswith("n_")]
-    values = {name: getattr(sys.flags, name) for name in names}
-    values.update(
+    return {name: getattr(sys.flags, name) for name in names if not name.startswith("n_")}
+
+
+#: As the interpreter was started when it was built.
+FLAGS = _flags_at_build()
+
+
+def _flags(options):
+    return types.SimpleNamespace(
+        FLAGS,
         dont_write_bytecode=int(sys.dont_write_bytecode),
         no_user_site=int(options.no_user_site),
         no_site=int(options.no_site),
@@ -222,7 +230,6 @@ def _flags(options):
         dev_mode="dev" in sys._xoptions,
         utf8_mode=1,
     )
-    return types.SimpleNamespace(**values)
 
 
 def user_site():
@@ -247,7 +254,9 @@ def _run(name, options):
         sys.argv[:] = ["-c", *options.rest]
         if not options.safe_path:
             sys.path.insert(0, "")
-        source = textwrap.dedent(options.command)
+        source = options.command
+        if "\n" in source or source[:1].isspace():
+            source = textwrap.dedent(source)
         return _execute(main_module, source + "\n", "<string>", options)
     if options.module is not None:
         sys.argv[:] = ["-m", *options.rest]

@@ -1,8 +1,9 @@
 """How a process ends: what CPython does between the last statement and the exit code."""
 
+import _io
 import atexit
 import gc
-import io
+import logging
 import sys
 import threading
 import types
@@ -12,6 +13,9 @@ from _isopod.kernel import process
 #: What CPython answers when its own output could not be written at the end.
 FLUSH_FAILED = 120
 INTERRUPTED = 130
+
+#: What holds back what a program has written. All classes of files are made of these.
+BUFFERS = (_io.TextIOWrapper, _io.BufferedWriter, _io.BufferedRandom)
 
 
 def code_of(error):
@@ -40,21 +44,49 @@ def code_of(error):
     return INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
 
 
-def end(code, known_modules):
+def end(code, known_modules, last_known):
     """Ends the process, as CPython does: exit handlers, finalisers, and what is still in a buffer."""
-    threading._shutdown()
-    atexit._run_exitfuncs()
+    _run_handlers()
     flushed = _flush(sys.stdout)
     _flush(sys.stderr)
-    _finalise(known_modules)
+    _finalise(known_modules, last_known)
     # Finalisers may have printed.
     flushed = _flush(sys.stdout, quiet=not flushed) and flushed
     process.exit(code if flushed or code else FLUSH_FAILED)
 
 
-def _finalise(known_modules):
+#: How many handlers there are before a program starts: of threads, of which there are none, and of logging.
+known_handlers = 0, 0
+
+
+def prepare():
+    """Build time: what modules have registered for the end is run only if there is something for it to do."""
+    global known_handlers
+    # The first that was registered, so the last to run: `_run_handlers` does it.
+    atexit.unregister(logging.shutdown)
+    known_handlers = len(threading._threading_atexits), len(logging._handlerList)
+
+
+def _run_handlers():
+    threads, logs = known_handlers
+    if len(threading._threading_atexits) != threads:
+        threading._shutdown()
+    if atexit._ncallbacks():
+        atexit._run_exitfuncs()
+    if len(logging._handlerList) != logs:
+        logging.shutdown()
+
+
+def _finalise(known_modules, last_known):
     """Drops what the program's own modules hold: a file that nobody closed is written to its end by its finaliser."""
-    ours = [module for name, module in sys.modules.items() if name not in known_modules]
+    ours = []
+    # From the end, where they are: the names of all others are memory that nobody else looks at.
+    for name in reversed(sys.modules):
+        if name == last_known:
+            break
+        if name not in known_modules:
+            ours.append(sys.modules[name])
+    ours.reverse()
     for module in ours:
         if isinstance(module, types.ModuleType):
             names = vars(module)
@@ -63,10 +95,16 @@ def _finalise(known_modules):
                 names[name] = None
             for name in [name for name in names if name != "__builtins__"]:
                 names[name] = None
-    # What is left is in cycles. Looking for them touches two megabytes of memory that nobody else has touched, so it is
-    # done only if one of them would do something at its end.
-    if any(isinstance(one, io.IOBase) or hasattr(type(one), "__del__") for one in gc.get_objects()):
-        gc.collect()
+    # What is left is in cycles, where a file may be closed before the buffer in front of it. Written first, nothing is lost.
+    for one in gc.get_objects():
+        if issubclass(type(one), BUFFERS):
+            try:
+                one.flush()
+            except Exception:
+                # Closed, taken apart, or a full disk: as when a finaliser fails, nobody is left to be told.
+                pass
+    # What the process began with is not looked at: it is immortal.
+    gc.collect()
 
 
 def _flush(stream, quiet=False):

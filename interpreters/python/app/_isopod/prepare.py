@@ -27,6 +27,9 @@ xml.etree.ElementTree zipfile zipimport zlib zoneinfo _strptime _pydatetime
 _isopod.programs _isopod.sqlite_shell _isopod.wheels
 """.split()
 
+#: Where no object of the initial memory lies beyond: twice as much as it takes.
+HIGHEST = 64 << 20
+
 #: Parts of the library that cannot work here, or that nobody needs.
 LEFT_OUT = {"__pycache__", "config-3.14-wasm32-wasi", "curses", "ensurepip", "idlelib", "multiprocessing", "pydoc_data",
             "site-packages", "test", "tkinter", "turtle.py", "turtledemo", "venv"}  # fmt: skip
@@ -46,17 +49,23 @@ def interpreter():
     for module in MODULES:
         importlib.import_module(module)
     _write_library()
-    from _isopod import descriptors, digests, loop, processes, programs, signals, system
+    from _isopod import descriptors, digests, ending, loop, processes, programs, signals, system
 
     # There is no kernel to call while this is built: from here on files are not looked at.
     for part in (absent, system, descriptors, processes, signals, loop, digests):
         part.install()
+    ending.prepare()
     _set_build_variables()
     _relocate()
     sys.path[:] = [LIBRARY]
     sys.path_importer_cache.clear()
-    programs.known_modules = frozenset(sys.modules) - {"__main__"}
+    # A process has its own, and what a process adds comes last.
+    del sys.modules["__main__"]
+    programs.known_modules = frozenset(sys.modules)
+    programs.last_known = next(reversed(sys.modules))
     gc.collect()
+    # Kept to the end: an object that is on the list must not make room for another.
+    programs.immortal = _list_objects()
     # Collecting garbage in a process looks only at what that process made.
     gc.freeze()
 
@@ -98,6 +107,38 @@ def _write_library():
                 offset += len(content)
     with open(f"{OUTPUT}/library.txt", "w") as index:
         index.writelines(lines)
+
+
+def _list_objects():
+    """Writes the addresses of all objects, with those of their types: the build makes them immortal (precompile/immortal.rs).
+
+    Answers them, in parts. What is made here and freed stays in the image, so it is little: a map of bits for what has been
+    seen, which is left as zeros, and parts that do not grow.
+    """
+    seen = bytearray(HIGHEST // 64)
+    todo = gc.get_objects()
+    parts, part, room = [], [], 0
+    with open(f"{OUTPUT}/objects.bin", "wb") as file:
+        while todo:
+            one = todo.pop()
+            # Objects begin at multiples of eight.
+            place, bit = divmod(id(one) >> 3, 8)
+            if seen[place] >> bit & 1:
+                continue
+            seen[place] |= 1 << bit
+            if not room:
+                part, room = [None] * 1000, 1000
+                parts.append(part)
+            room -= 1
+            part[room] = one
+            file.write(id(one).to_bytes(4, "little") + id(type(one)).to_bytes(4, "little"))
+            todo += gc.get_referents(one)
+            if isinstance(one, types.CodeType):
+                # What it refers to is nothing that garbage collection would ask for.
+                todo += (one.co_consts, one.co_names, *one.co_varnames, *one.co_cellvars, *one.co_freevars)
+                todo += (one.co_filename, one.co_name, one.co_qualname, one.co_linetable, one.co_exceptiontable)
+    seen[:] = bytes(len(seen))
+    return parts
 
 
 def _relocate():

@@ -1,12 +1,15 @@
 """Which program a process is, and its life from start to end."""
 
 import sys
+import types
 
 from _isopod import command_line, ending, renewal
 from _isopod.kernel import process
 
 #: The modules that were there before the program started: they outlive it.
 known_modules = frozenset()
+#: The last of them: what a program imports comes after it.
+last_known = None
 
 
 def run():
@@ -16,11 +19,12 @@ def run():
         if program in ("python", "python3"):
             code = command_line.main(sys.argv[0], sys.argv[1:])
         else:
+            sys.modules["__main__"] = types.ModuleType("__main__")
             renewal.open_streams(unbuffered=False, ignore_environment=True)
             code = _tool(program).main(sys.argv[1:])
     except BaseException as error:
         code = ending.code_of(error)
-    ending.end(code or 0, known_modules)
+    ending.end(code or 0, known_modules, last_known)
 
 
 def _tool(program):
