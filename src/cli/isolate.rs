@@ -55,12 +55,33 @@ pub(super) async fn execute(
 /// How much later than a command's time is over its worker may say so.
 const LATE: Duration = Duration::from_secs(1);
 
-/// Is a worker.
+/// Is a worker, or what starts workers.
 #[derive(clap::Args)]
-pub(super) struct Work;
+pub(super) struct Work {
+    role: Option<Role>,
+}
+
+/// Whose worker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Role {
+    #[cfg(feature = "http")]
+    Http,
+    #[cfg(feature = "mcp")]
+    Mcp,
+    #[cfg(any(feature = "http", feature = "mcp"))]
+    Spawner,
+}
 
 impl Work {
     pub(super) fn run(&self) -> ExitCode {
-        isopod::worker::serve()
+        match self.role {
+            None => isopod::worker::serve(),
+            #[cfg(feature = "http")]
+            Some(Role::Http) => isopod::http::work(),
+            #[cfg(feature = "mcp")]
+            Some(Role::Mcp) => isopod::mcp::work(),
+            #[cfg(any(feature = "http", feature = "mcp"))]
+            Some(Role::Spawner) => isopod::worker::spawner(),
+        }
     }
 }
