@@ -19,6 +19,17 @@ pub(super) enum Isolate {
     Process,
 }
 
+/// What the environment says, where an option says nothing.
+#[cfg(feature = "mcp")]
+#[allow(clippy::disallowed_methods, reason = "the caller's own settings")]
+pub(super) fn from_environment() -> Result<Option<Isolate>, Failure> {
+    match std::env::var("ISOPOD_ISOLATE").as_deref() {
+        Ok("process") => Ok(Some(Isolate::Process)),
+        Ok("none") | Err(std::env::VarError::NotPresent) => Ok(None),
+        _ => Err(Failure::usage("ISOPOD_ISOLATE: expected none or process")),
+    }
+}
+
 /// Executes a command in a worker.
 pub(super) async fn execute(
     config: Config,

@@ -15,7 +15,7 @@ use isopod::worker::Spawner;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::answer::Failure;
-use super::isolate::Isolate;
+use super::isolate::{Isolate, from_environment};
 use super::settings::Settings;
 use super::wall::Guarded;
 use super::{NO_SANDBOX, block_on_server, refuse, say, values};
@@ -59,7 +59,7 @@ pub(super) struct Mcp {
     #[arg(long, value_name = "TIME", requires = "http", value_parser = values::time)]
     idle: Option<Duration>,
 
-    /// Have each session in a process of its own, so that a crash takes down one
+    /// Have each session in a process of its own, so that a crash takes down one; else what $ISOPOD_ISOLATE says
     #[arg(long, value_name = "process")]
     isolate: Option<Isolate>,
 
@@ -91,7 +91,7 @@ impl Mcp {
     /// of the host is opened by its name after this.
     fn open(&self) -> Result<Opened, Failure> {
         let http = self.http.map(|address| self.listen(address)).transpose()?;
-        if self.isolate.is_some() {
+        if self.isolate.map_or_else(from_environment, |isolate| Ok(Some(isolate)))?.is_some() {
             let spawner = self.spawner(http.as_ref())?;
             // All that it still needs is open.
             self.guarded.raise(|| Ok(Wall::new()))?;

@@ -299,7 +299,11 @@ fn internal(method: Method, path: &str) -> Result<Request> {
 
 impl From<Lost> for ApiError {
     fn from(lost: Lost) -> ApiError {
-        let kind = if matches!(lost, Lost::Died(_)) { Kind::WorkerDied } else { Kind::Internal };
+        let kind = match &lost {
+            Lost::Died(_) => Kind::WorkerDied,
+            Lost::Request(_) => Kind::BadRequest,
+            Lost::Broken(_) => Kind::Internal,
+        };
         ApiError::new(kind, lost.to_string())
     }
 }

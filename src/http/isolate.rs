@@ -123,12 +123,18 @@ fn of_origin(mut request: Request) -> Request {
 fn streamed(answer: Response<crew::Answer>) -> Response {
     let (head, body) = answer.into_parts();
     let is_events = head.headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind == "text/event-stream");
-    let pieces = futures::stream::unfold(Some(body), move |body| async move {
-        let mut body = body?;
+    // Whether the last event is whole.
+    let start = Some((body, true));
+    let pieces = futures::stream::unfold(start, move |state| async move {
+        let (mut body, is_whole) = state?;
         match body.pieces.next().await? {
-            Ok(piece) => Some((Ok(piece), Some(body))),
+            Ok(piece) if piece.is_empty() => Some((Ok(piece), Some((body, is_whole)))),
+            Ok(piece) => {
+                let is_whole = piece.ends_with(b"\n\n");
+                Some((Ok(piece), Some((body, is_whole))))
+            }
             // The head is gone, but who reads events can be told how the command ended: its worker was killed.
-            Err(Lost::Died(how)) if is_events => Some((Ok(last_events(&how)), None)),
+            Err(Lost::Died(how)) if is_events => Some((Ok(last_events(&how, is_whole)), None)),
             // An answer that breaks off says that it is not whole.
             Err(lost) => Some((Err(lost), None)),
         }
@@ -136,11 +142,12 @@ fn streamed(answer: Response<crew::Answer>) -> Response {
     Response::from_parts(head, Body::from_stream(pieces))
 }
 
-/// What a reader of events is told when the worker has died, whatever event was cut off by that.
-fn last_events(how: &str) -> Bytes {
+/// What a reader of events is told when the worker has died.
+fn last_events(how: &str, is_whole: bool) -> Bytes {
     let said = json!({ "text": format!("isopod: {}\n", Lost::Died(how.to_owned())) });
     let exit = json!({ "exit_code": DIED, "timed_out": false, "limits": [], "wall_ms": null });
-    Bytes::from(format!("\n\nevent: stderr\ndata: {said}\n\nevent: exit\ndata: {exit}\n\n"))
+    let end = if is_whole { "" } else { "\n\n" };
+    Bytes::from(format!("{end}event: stderr\ndata: {said}\n\nevent: exit\ndata: {exit}\n\n"))
 }
 
 /// Is a worker of `isopod serve`. For `main`, before it starts any thread.

@@ -27,6 +27,9 @@ pub(crate) enum Lost {
     /// It died, and this is how.
     #[error("worker died: {0}")]
     Died(String),
+    /// It lives, and was asked something that is not whole.
+    #[error("body: {0}")]
+    Request(String),
     /// It lives, and does not do what it should.
     #[error("worker: {0}")]
     Broken(String),

@@ -58,6 +58,10 @@ where
             clean(answer.headers_mut());
             Ok(answer)
         }
+        // What was to be sent broke off, which is not the worker's fault.
+        Err(error) if error.is_user() => {
+            Err(Lost::Request(error.source().map_or_else(|| error.to_string(), ToString::to_string)))
+        }
         Err(error) => Err(process.lost(&error.to_string()).await),
     }
 }

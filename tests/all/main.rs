@@ -14,6 +14,8 @@ mod files;
 #[cfg(feature = "http")]
 mod http;
 mod interactive;
+#[cfg(all(feature = "http", feature = "mcp"))]
+mod isolation;
 mod leaks;
 mod limits;
 #[cfg(feature = "mcp")]
