@@ -96,7 +96,8 @@ fn connect(
     serve_on(stream, router)
 }
 
-fn serve_on<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+/// Answers what comes on a stream.
+pub(super) fn serve_on<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     stream: S,
     router: Router,
 ) -> http1::Connection<TokioIo<Patient<S>>, TowerToHyperService<Router>> {

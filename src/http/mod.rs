@@ -39,6 +39,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
@@ -99,6 +100,13 @@ impl Default for Settings {
 pub struct Server {
     listener: TcpListener,
     app: App,
+}
+
+/// A server without a socket: for whoever has connections already, from another kind of socket or from the same process.
+#[derive(Clone)]
+pub struct Service {
+    app: App,
+    router: axum::Router,
 }
 
 /// What all requests share.
@@ -244,6 +252,33 @@ impl Server {
         }
         app.provider.shutdown().await;
         cut_off
+    }
+}
+
+impl Service {
+    /// Opens the root of the sandboxes. Where the settings would listen means nothing here, and neither does their grace.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime, or in one without timers.
+    pub fn open(settings: Settings, config: Config) -> Result<Service, ServeError> {
+        if config.isolate != Isolation::None {
+            return Err(ServeError::NoSpawner);
+        }
+        let config = leasing(config);
+        let limits = config.limits.clone();
+        let app = Shared::new(settings, Provider::open(config)?, limits, None);
+        Ok(Service { router: openapi::router(app.clone()), app })
+    }
+
+    /// Answers what comes on a connection until it ends.
+    pub async fn serve(&self, connection: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+        // A client that went away, or that spoke something else: there is nobody to tell.
+        let _ = listener::serve_on(connection, self.router.clone()).await;
+    }
+
+    /// Puts sandboxes and sessions to rest that nobody uses, for ever: for a task of its own.
+    pub async fn tend(&self) {
+        tend(self.app.clone()).await;
     }
 }
 

@@ -21,6 +21,7 @@ mod limits;
 #[cfg(feature = "mcp")]
 mod mcp;
 #[cfg(any(feature = "http", feature = "mcp"))]
+#[path = "../../fuzz/bodies/mutant.rs"]
 mod mutant;
 #[cfg(feature = "node")]
 mod node;
