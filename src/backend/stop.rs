@@ -1,47 +1,13 @@
 //! Work on a thread that may block, which ends when nobody waits for it or its time is over.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::oneshot;
 
+use super::threads::{Work, submit};
 use super::{BackendError, Result};
-use crate::limits::{FILE_THREADS, SEARCH_SHARE};
-
-/// How long work takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Work {
-    /// As long as a disk does.
-    File,
-    /// As long as there are files.
-    Search,
-}
-
-/// The threads that work may hold, over all backends of the process: whoever embeds this has other uses for a runtime's.
-struct Threads {
-    all: Arc<Semaphore>,
-    searches: Arc<Semaphore>,
-}
-
-static THREADS: LazyLock<Threads> = LazyLock::new(|| {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let (a_core, least) = FILE_THREADS;
-    let most = (a_core * cores).max(least);
-    Threads { all: Arc::new(Semaphore::new(most)), searches: Arc::new(Semaphore::new(most / SEARCH_SHARE)) }
-});
-
-impl Work {
-    /// Waits for a thread to be free. A search waits among searches first, so that it has its place among all at once.
-    async fn thread(self) -> (Option<OwnedSemaphorePermit>, Option<OwnedSemaphorePermit>) {
-        // Neither is ever closed.
-        let search = match self {
-            Work::Search => THREADS.searches.clone().acquire_owned().await.ok(),
-            Work::File => None,
-        };
-        (search, THREADS.all.clone().acquire_owned().await.ok())
-    }
-}
 
 /// Tells work that it is to end.
 pub(super) struct Stop {
@@ -84,11 +50,12 @@ pub(super) async fn blocking<T: Send + 'static>(
     let now = Instant::now();
     let deadline = now.checked_add(time).unwrap_or(now + Duration::from_secs(365 * 24 * 3600));
     let stop = Stop { dropped, deadline };
-    let thread = kind.thread().await;
-    let task = tokio::task::spawn_blocking(move || {
-        // Held by the work and not by who waits for it: that may go away first.
-        let _thread = thread;
-        work(&stop)
+    let (answer, done) = oneshot::channel();
+    submit(kind, move || {
+        // What nobody waits for any more need not begin.
+        if !answer.is_closed() {
+            let _ = answer.send(work(&stop));
+        }
     });
-    task.await.map_err(|error| BackendError::Transport { backend: "files", reason: error.to_string() })
+    done.await.map_err(|_| BackendError::Transport { backend: "files", reason: "the work came to nothing".to_owned() })
 }

@@ -170,7 +170,9 @@ fn a_file_that_names_a_program_that_is_not_there_is_127() {
     for missing in ["nonesuch", "/bin/nonesuch", "env nonesuch", "exec nonesuch"] {
         run_in(&sandbox, missing).code(127).stdout("");
     }
-    assert_eq!(run_in(&sandbox, isopod::Command::program(["nonesuch"])).0.exit_code, 127);
+    // A program that the owner names and that is not there is the owner's mistake.
+    let started = sandbox.execute_blocking(isopod::Command::program(["nonesuch"]));
+    assert!(matches!(started, Err(isopod::ExecuteError::Program(..))));
 }
 
 #[test]

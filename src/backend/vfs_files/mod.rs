@@ -16,7 +16,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::stop::{Stop, Work, blocking};
+use super::stop::{Stop, blocking};
+use super::threads::Work;
 use super::{
     Backend, BackendError, Content, Cut, EditRequest, Edited, Entry, GlobRequest, Globbed, GrepRequest, Grepped,
     Listed, ReadRequest, Result, SandboxBackend, Upload, WriteRequest, Written, bounds,
