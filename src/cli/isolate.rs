@@ -30,6 +30,17 @@ pub(super) fn from_environment() -> Result<Option<Isolate>, Failure> {
     }
 }
 
+/// Looks whether the directories are there that workers will mount: who starts a server is to hear it, and not its clients.
+#[cfg(any(feature = "http", feature = "mcp"))]
+#[allow(clippy::disallowed_methods, reason = "the caller names the directories")]
+pub(super) fn check(config: &Config) -> Result<(), Failure> {
+    for mount in &config.mounts {
+        let found = std::fs::metadata(&mount.host);
+        found.map_err(|error| Failure::usage(format!("{}: {error}", mount.host.display())))?;
+    }
+    Ok(())
+}
+
 /// Executes a command in a worker.
 pub(super) async fn execute(
     config: Config,

@@ -15,7 +15,7 @@ use isopod::worker::Spawner;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::answer::Failure;
-use super::isolate::{Isolate, from_environment};
+use super::isolate::{self, Isolate};
 use super::settings::Settings;
 use super::wall::Guarded;
 use super::{NO_SANDBOX, block_on_server, refuse, say, values};
@@ -91,7 +91,7 @@ impl Mcp {
     /// of the host is opened by its name after this.
     fn open(&self) -> Result<Opened, Failure> {
         let http = self.http.map(|address| self.listen(address)).transpose()?;
-        if self.isolate.map_or_else(from_environment, |isolate| Ok(Some(isolate)))?.is_some() {
+        if self.isolate.map_or_else(isolate::from_environment, |isolate| Ok(Some(isolate)))?.is_some() {
             let spawner = self.spawner(http.as_ref())?;
             // All that it still needs is open.
             self.guarded.raise(|| Ok(Wall::new()))?;
@@ -113,6 +113,7 @@ impl Mcp {
     fn spawner(&self, http: Option<&(TcpListener, HttpSettings)>) -> Result<Spawner, Failure> {
         let no_process = |error: io::Error| Failure { code: NO_SANDBOX, why: format!("no worker: {error}") };
         let mut seat = Isolated::new(self.settings.config(None));
+        isolate::check(&seat.config)?;
         (seat.cwd, seat.commit) = (self.settings.cwd().map(str::to_owned), self.commit);
         let http = match http {
             Some((listener, settings)) => Some((listener.local_addr().map_err(no_process)?.ip(), settings)),

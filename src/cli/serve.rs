@@ -15,7 +15,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::filter::LevelFilter;
 
 use super::answer::Failure;
-use super::isolate::Isolate;
+use super::isolate::{self, Isolate};
 use super::place::Place;
 use super::settings::Settings;
 use super::values;
@@ -133,6 +133,7 @@ impl Serve {
     /// Starts what starts workers: behind its wall this process can start nothing.
     fn spawner(&self, settings: &HttpSettings, config: &Config) -> Result<Spawner, Failure> {
         let no_process = |error: std::io::Error| Failure { code: NO_SANDBOX, why: format!("no worker: {error}") };
+        isolate::check(config)?;
         let program = std::env::current_exe().map_err(no_process)?;
         let walls = self.guarded.of_workers();
         settings.spawner(config, walls, program, ["worker", "spawner"], ["worker", "http"]).map_err(no_process)

@@ -164,7 +164,7 @@ impl Settings {
         arguments: impl IntoIterator<Item = A>,
         of_worker: impl IntoIterator<Item = A>,
     ) -> io::Result<Spawner> {
-        let config = leasing(config.clone().from_anywhere());
+        let config = leasing(config.clone().made_absolute());
         let task = isolate::Task { request_timeout: self.time(&config.limits), max_body: self.max_body, config };
         Spawner::start(program, arguments, of_worker, walls, &task)
     }

@@ -67,7 +67,7 @@ impl Isolated {
         of_worker: impl IntoIterator<Item = A>,
     ) -> io::Result<Spawner> {
         let mut seat = self.clone();
-        seat.config = seat.config.from_anywhere();
+        seat.config = seat.config.made_absolute();
         let web = |(address, settings): (IpAddr, &HttpSettings)| Web {
             address,
             allow_origins: settings.allow_origins.clone(),

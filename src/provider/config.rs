@@ -189,7 +189,7 @@ impl Config {
     }
 
     /// The same wherever a process starts that reads it.
-    pub(crate) fn from_anywhere(mut self) -> Config {
+    pub(crate) fn made_absolute(mut self) -> Config {
         let paths = self.mounts.iter_mut().map(|mount| &mut mount.host).chain([&mut self.root]);
         for path in paths {
             // Of an empty path there is none, and whoever opens it says so.

@@ -90,7 +90,7 @@ impl Link {
         let (from, mut to) = connected.map_err(|error| refused(error.to_string()))?.into_split();
         let mut from = BufReader::with_capacity(TRANSFER_BYTES, from);
 
-        let hello = wire::frame(&Hello::new(walls, config.clone().from_anywhere()), wire::HELLO_BYTES)
+        let hello = wire::frame(&Hello::new(walls, config.clone().made_absolute()), wire::HELLO_BYTES)
             .map_err(|error| refused(error.to_string()))?;
         let welcome = async {
             to.write_all(&hello).await?;

@@ -99,11 +99,12 @@ impl Pieces {
     pub(crate) async fn next(&mut self) -> Option<Result<Bytes, Lost>> {
         loop {
             match std::future::poll_fn(|cx| Pin::new(&mut self.body).poll_frame(cx)).await? {
-                Ok(frame) => match frame.into_data() {
-                    Ok(bytes) => return Some(Ok(bytes)),
-                    // Trailers: our own servers send none.
-                    Err(_) => {}
-                },
+                Ok(frame) => {
+                    // Else trailers, of which our own servers send none.
+                    if let Ok(bytes) = frame.into_data() {
+                        return Some(Ok(bytes));
+                    }
+                }
                 Err(error) => return Some(Err(self.process.lost(&error.to_string()).await)),
             }
         }

@@ -48,6 +48,7 @@ const OWN_PROGRAM: &str = "/proc/self/exe";
 impl Spawner {
     /// Starts a program that calls [`spawner`] with `arguments`, and has workers started as the same program with
     /// `of_worker`. For `main`, before the wall is raised and before there are threads.
+    #[allow(clippy::disallowed_methods, reason = "a program of the embedder's, before anyone is served")]
     pub(crate) fn start<A: AsRef<OsStr>, T: Serialize>(
         program: impl AsRef<Path>,
         arguments: impl IntoIterator<Item = A>,
@@ -150,6 +151,7 @@ async fn work(socket: OwnedFd, orders: Orders) -> io::Result<()> {
 }
 
 /// Starts a worker and says hello to it: the server's ends of its socket and of its life.
+#[allow(clippy::disallowed_methods, reason = "this very program")]
 async fn start(orders: &Orders) -> io::Result<[OwnedFd; 2]> {
     let ((ours, theirs), (life, its_life)) = (HostStream::pair()?, HostStream::pair()?);
     let mut command = Command::new(OWN_PROGRAM);

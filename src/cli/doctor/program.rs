@@ -45,7 +45,8 @@ fn worker() -> Finding {
         let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(text)?;
         let began = Instant::now();
         tokio.block_on(async {
-            let worker = Worker::start(program, ["worker"], &Config::new("")).await.map_err(|error| error.to_string())?;
+            let worker =
+                Worker::start(program, ["worker"], &Config::new("")).await.map_err(|error| error.to_string())?;
             let started = began.elapsed();
             match worker.execute("echo works".into()).await {
                 Ok(answer) if answer.stdout() == b"works\n" => Ok(started),

@@ -125,10 +125,10 @@ impl Web {
         stream.read_to_string(&mut all).unwrap();
         let status = all.split(' ').nth(1).unwrap().parse().unwrap();
         let session = all.lines().find_map(|line| line.strip_prefix("mcp-session-id: ")).map(str::to_owned);
-        let messages = all.lines().filter_map(|line| {
+        let mut messages = all.lines().filter_map(|line| {
             serde_json::from_str::<Value>(line.strip_prefix("data: ").unwrap_or(line)).ok().filter(Value::is_object)
         });
-        (status, session, messages.last().unwrap_or_default())
+        (status, session, messages.next_back().unwrap_or_default())
     }
 
     fn initialize(&self) -> String {
