@@ -2,7 +2,9 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::path::Path;
 use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -18,6 +20,15 @@ fn call(id: u64, tool: &str, arguments: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
 }
 
+/// Waits until a file is there, which must not take long.
+fn appears(file: &Path) {
+    let began = Instant::now();
+    while !file.exists() {
+        assert!(began.elapsed() < Duration::from_secs(20), "{file:?} does not come");
+        std::thread::yield_now();
+    }
+}
+
 fn stdout(answer: &Value) -> &str {
     answer["structuredContent"]["stdout"].as_str().unwrap_or_else(|| panic!("{answer}"))
 }
@@ -30,9 +41,7 @@ fn a_crash_is_an_answer_and_the_next_call_finds_a_new_seat() {
         let answer = server.call("execute", &json!({ "command": "echo kept > file; x=1; echo $x; touch /tmp/lost" }));
         assert_eq!(stdout(&answer), "1\n");
         server.send(call(20, "execute", &json!({ "command": "touch up; sleep 1000" })).to_string().as_bytes());
-        while !host.path().join("up").exists() {
-            std::thread::yield_now();
-        }
+        appears(&host.path().join("up"));
         let worker = workers(server.child.id())[0];
         kill(worker, signal);
         let answer = server.receive();
@@ -169,9 +178,7 @@ fn a_session_over_http_is_a_process_and_its_crash_is_no_one_else_s() {
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| server.execute(&first, "touch /workspace/up; sleep 1000"));
         let neighbour = scope.spawn(|| server.execute(&second, "while [ ! -e go ]; do sleep 0.01; done; echo done"));
-        while !host.path().join("up").exists() {
-            std::thread::yield_now();
-        }
+        appears(&host.path().join("up"));
         kill(worker, Signal::ABORT);
         let answer = waiting.join().unwrap();
         assert_eq!(
