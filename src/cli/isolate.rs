@@ -80,30 +80,33 @@ const LATE: Duration = Duration::from_secs(1);
 /// Is a worker, or what starts workers.
 #[derive(clap::Args)]
 pub(super) struct Work {
+    #[cfg(any(feature = "http", feature = "mcp"))]
     role: Option<Role>,
 }
 
 /// Whose worker.
+#[cfg(any(feature = "http", feature = "mcp"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Role {
     #[cfg(feature = "http")]
     Http,
     #[cfg(feature = "mcp")]
     Mcp,
-    #[cfg(any(feature = "http", feature = "mcp"))]
     Spawner,
 }
 
 impl Work {
     pub(super) fn run(&self) -> ExitCode {
-        match self.role {
-            None => isopod::worker::serve(),
-            #[cfg(feature = "http")]
-            Some(Role::Http) => isopod::http::work(),
-            #[cfg(feature = "mcp")]
-            Some(Role::Mcp) => isopod::mcp::work(),
-            #[cfg(any(feature = "http", feature = "mcp"))]
-            Some(Role::Spawner) => isopod::worker::spawner(),
+        #[cfg(any(feature = "http", feature = "mcp"))]
+        if let Some(role) = self.role {
+            return match role {
+                #[cfg(feature = "http")]
+                Role::Http => isopod::http::work(),
+                #[cfg(feature = "mcp")]
+                Role::Mcp => isopod::mcp::work(),
+                Role::Spawner => isopod::worker::spawner(),
+            };
         }
+        isopod::worker::serve()
     }
 }

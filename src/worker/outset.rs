@@ -10,6 +10,7 @@ use rustix::process::{Signal as HostSignal, getpid, kill_process};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::net::UnixStream;
+#[cfg(any(feature = "http", feature = "mcp"))]
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::{Walls, wire};
@@ -89,6 +90,7 @@ fn volunteer() {
 
 /// Takes no notice of being told to end: whoever stops a whole group of processes means the server, which gives its
 /// requests time, and without which this ends anyway.
+#[cfg(any(feature = "http", feature = "mcp"))]
 pub(super) fn deafen() -> io::Result<[Signal; 2]> {
     Ok([signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?])
 }
