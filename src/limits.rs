@@ -178,6 +178,11 @@ pub const SYMLINKS: usize = 40;
 pub const PIPE_BYTES: usize = 64 << 10;
 /// Bytes that one read or write moves at most: a guest cannot make the host allocate more at once.
 pub const TRANSFER_BYTES: usize = 64 << 10;
+/// Threads of a runtime that the file operations of backends hold: for each core, and at least. They wait for disks more than
+/// they compute; what is over waits without a thread. tokio alone would start one for each, up to 512.
+pub const FILE_THREADS: (usize, usize) = (4, 32);
+/// How many of these are for searches, which take seconds: half, so that reads and writes never wait for them.
+pub const SEARCH_SHARE: usize = 2;
 /// Descriptor numbers, so that a table stays small.
 pub const DESCRIPTORS: u32 = 1 << 16;
 /// Bytes of a file that is compared line by line; larger ones are said to differ.

@@ -15,8 +15,12 @@
 
 #[path = "../fuzz/bodies/mod.rs"]
 mod bodies;
+#[path = "../fuzz/bodies/mutant.rs"]
+mod mutant;
 
 use std::time::{Duration, Instant};
+
+use mutant::Mutant;
 
 /// What takes this long without optimisation, on a busy machine, hangs.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -73,12 +77,16 @@ fn smoke(name: &str) {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let (_, body) = bodies::BODIES.iter().find(|(known, _)| *known == name).unwrap();
     let mut random = Random(number("ISOPOD_FUZZ_SEED").unwrap_or(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut mutant = Mutant::new(random.0);
     let time = number("ISOPOD_FUZZ_SECONDS").map(Duration::from_secs);
-    // These make a directory or a thread for each.
-    let least = if ["vfs", "shell", "edit"].contains(&name) { 300 } else { 5_000 };
+    // These make a directory or a thread for each, or a whole conversation.
+    let least = if ["vfs", "shell", "edit", "http", "mcp"].contains(&name) { 300 } else { 5_000 };
     let (begin, mut count) = (Instant::now(), 0u64);
     while count < least || time.is_some_and(|time| begin.elapsed() < time) {
-        let data = random.data();
+        let data = match seeds(name) {
+            Some(seeds) if random.below(4) > 0 => [&[0], &mutant.disturb(seeds)[..]].concat(),
+            _ => random.data(),
+        };
         let started = Instant::now();
         let tried = std::panic::catch_unwind(|| body(&data));
         assert!(tried.is_ok(), "{name}, input {count}: {:?}", data.escape_ascii().to_string());
@@ -88,9 +96,20 @@ fn smoke(name: &str) {
     println!("{name}: {count} executions, 0 findings");
 }
 
+/// Messages that are right, of targets that read messages.
+fn seeds(name: &str) -> Option<&'static [&'static [u8]]> {
+    match name {
+        #[cfg(feature = "http")]
+        "http" => Some(bodies::REQUESTS),
+        #[cfg(feature = "mcp")]
+        "mcp" => Some(bodies::MESSAGES),
+        _ => None,
+    }
+}
+
 macro_rules! smoke {
-    ($($test:ident $name:literal;)*) => {
-        $(#[test] fn $test() { smoke($name) })*
+    ($($(#[$only:meta])? $test:ident $name:literal;)*) => {
+        $($(#[$only])? #[test] fn $test() { smoke($name) })*
 
         #[test]
         fn every_target_is_tried() {
@@ -100,7 +119,9 @@ macro_rules! smoke {
                 .collect();
             targets.sort();
             assert_eq!(targets, [$($name),*]);
-            assert_eq!(targets, bodies::BODIES.map(|(name, _)| name));
+            let built: Vec<&str> = bodies::BODIES.iter().map(|(name, _)| *name).collect();
+            targets.retain(|name| (cfg!(feature = "http") || name != "http") && (cfg!(feature = "mcp") || name != "mcp"));
+            assert_eq!(targets, built);
         }
     };
 }
@@ -111,6 +132,10 @@ smoke! {
     no_text_breaks_the_frames_of_a_shell "frames";
     no_pattern_breaks_a_search "glob";
     no_text_leads_a_path_above_the_root "guest_path";
+    #[cfg(feature = "http")]
+    no_request_breaks_the_http_server "http";
+    #[cfg(feature = "mcp")]
+    no_frame_breaks_the_mcp_server "mcp";
     no_text_breaks_what_is_planned "plan";
     no_bytes_break_the_shell_s_language "shell";
     no_calls_tell_memory_from_a_directory_of_the_host "vfs";

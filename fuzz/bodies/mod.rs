@@ -8,6 +8,10 @@ mod edit;
 mod frames;
 mod glob;
 mod guest_path;
+#[cfg(feature = "http")]
+mod http;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod plan;
 mod shell;
 mod vfs;
@@ -17,6 +21,12 @@ pub use edit::edit;
 pub use frames::frames;
 pub use glob::glob;
 pub use guest_path::guest_path;
+#[cfg(feature = "http")]
+#[allow(unused_imports, reason = "a target of the fuzzer uses one body")]
+pub use http::{REQUESTS, http};
+#[cfg(feature = "mcp")]
+#[allow(unused_imports, reason = "a target of the fuzzer uses one body")]
+pub use mcp::{MESSAGES, mcp};
 pub use plan::plan;
 pub use shell::shell;
 pub use vfs::vfs;
@@ -26,12 +36,16 @@ pub type Body = (&'static str, fn(&[u8]));
 
 /// All of them.
 #[allow(dead_code, reason = "a target of the fuzzer uses one")]
-pub const BODIES: [Body; 8] = [
+pub const BODIES: &[Body] = &[
     ("archive", archive),
     ("edit", edit),
     ("frames", frames),
     ("glob", glob),
     ("guest_path", guest_path),
+    #[cfg(feature = "http")]
+    ("http", http),
+    #[cfg(feature = "mcp")]
+    ("mcp", mcp),
     ("plan", plan),
     ("shell", shell),
     ("vfs", vfs),
@@ -45,4 +59,22 @@ fn texts(data: &[u8]) -> Vec<String> {
 /// The text of this number, or none.
 fn text(texts: &[String], at: usize) -> &str {
     texts.get(at).map_or("", String::as_str)
+}
+
+/// A message that is almost right, of what a fuzzer thinks up: one of `seeds` with a part of it replaced. The first bytes say
+/// which one and which part; or all bytes but the first are the message.
+#[cfg(any(feature = "http", feature = "mcp"))]
+fn almost(seeds: &[&[u8]], data: &[u8]) -> Vec<u8> {
+    match data {
+        [] => Vec::new(),
+        [0, whole @ ..] => whole.to_vec(),
+        [which, from, length, part @ ..] => {
+            let mut message = seeds[usize::from(*which) % seeds.len()].to_vec();
+            let from = usize::from(*from).min(message.len());
+            let to = (from + usize::from(*length) % 32).min(message.len());
+            message.splice(from..to, part.iter().copied()).for_each(drop);
+            message
+        }
+        short => short.to_vec(),
+    }
 }

@@ -61,6 +61,7 @@ mod replace;
 mod request;
 mod stop;
 mod store;
+mod threads;
 mod transcript;
 mod vfs_files;
 

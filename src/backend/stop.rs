@@ -4,6 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use tokio::sync::oneshot;
+
+use super::threads::{Work, submit};
 use super::{BackendError, Result};
 
 /// Tells work that it is to end.
@@ -35,8 +38,9 @@ impl Drop for OnDrop {
 }
 
 /// Does work on a thread that may block. A directory of the host may be on a slow disk, and a search takes as long as
-/// it takes: neither may hold a worker that other commands need.
+/// it takes: neither may hold a worker that other commands need. The time begins before a thread is free.
 pub(super) async fn blocking<T: Send + 'static>(
+    kind: Work,
     time: Duration,
     work: impl FnOnce(&Stop) -> T + Send + 'static,
 ) -> Result<T> {
@@ -46,6 +50,12 @@ pub(super) async fn blocking<T: Send + 'static>(
     let now = Instant::now();
     let deadline = now.checked_add(time).unwrap_or(now + Duration::from_secs(365 * 24 * 3600));
     let stop = Stop { dropped, deadline };
-    let task = tokio::task::spawn_blocking(move || work(&stop));
-    task.await.map_err(|error| BackendError::Transport { backend: "files", reason: error.to_string() })
+    let (answer, done) = oneshot::channel();
+    submit(kind, move || {
+        // What nobody waits for any more need not begin.
+        if !answer.is_closed() {
+            let _ = answer.send(work(&stop));
+        }
+    });
+    done.await.map_err(|_| BackendError::Transport { backend: "files", reason: "the work came to nothing".to_owned() })
 }

@@ -19,6 +19,28 @@ pub(super) enum Isolate {
     Process,
 }
 
+/// What the environment says, where an option says nothing.
+#[cfg(feature = "mcp")]
+#[allow(clippy::disallowed_methods, reason = "the caller's own settings")]
+pub(super) fn from_environment() -> Result<Option<Isolate>, Failure> {
+    match std::env::var("ISOPOD_ISOLATE").as_deref() {
+        Ok("process") => Ok(Some(Isolate::Process)),
+        Ok("none") | Err(std::env::VarError::NotPresent) => Ok(None),
+        _ => Err(Failure::usage("ISOPOD_ISOLATE: expected none or process")),
+    }
+}
+
+/// Looks whether the directories are there that workers will mount: who starts a server is to hear it, and not its clients.
+#[cfg(any(feature = "http", feature = "mcp"))]
+#[allow(clippy::disallowed_methods, reason = "the caller names the directories")]
+pub(super) fn check(config: &Config) -> Result<(), Failure> {
+    for mount in &config.mounts {
+        let found = std::fs::metadata(&mount.host);
+        found.map_err(|error| Failure::usage(format!("{}: {error}", mount.host.display())))?;
+    }
+    Ok(())
+}
+
 /// Executes a command in a worker.
 pub(super) async fn execute(
     config: Config,
@@ -55,12 +77,36 @@ pub(super) async fn execute(
 /// How much later than a command's time is over its worker may say so.
 const LATE: Duration = Duration::from_secs(1);
 
-/// Is a worker.
+/// Is a worker, or what starts workers.
 #[derive(clap::Args)]
-pub(super) struct Work;
+pub(super) struct Work {
+    #[cfg(any(feature = "http", feature = "mcp"))]
+    role: Option<Role>,
+}
+
+/// Whose worker.
+#[cfg(any(feature = "http", feature = "mcp"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Role {
+    #[cfg(feature = "http")]
+    Http,
+    #[cfg(feature = "mcp")]
+    Mcp,
+    Spawner,
+}
 
 impl Work {
     pub(super) fn run(&self) -> ExitCode {
+        #[cfg(any(feature = "http", feature = "mcp"))]
+        if let Some(role) = self.role {
+            return match role {
+                #[cfg(feature = "http")]
+                Role::Http => isopod::http::work(),
+                #[cfg(feature = "mcp")]
+                Role::Mcp => isopod::mcp::work(),
+                Role::Spawner => isopod::worker::spawner(),
+            };
+        }
         isopod::worker::serve()
     }
 }

@@ -9,10 +9,13 @@ use std::time::Duration;
 
 use clap::Args;
 use isopod::BuildError;
-use isopod::mcp::{HttpSettings, Origin, serve_http, serve_stdio};
+use isopod::mcp::{HttpSettings, Isolated, Origin, serve_http, serve_http_isolated, serve_stdio, serve_stdio_isolated};
+use isopod::wall::Wall;
+use isopod::worker::Spawner;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::answer::Failure;
+use super::isolate::{self, Isolate};
 use super::settings::Settings;
 use super::wall::Guarded;
 use super::{NO_SANDBOX, block_on_server, refuse, say, values};
@@ -56,14 +59,24 @@ pub(super) struct Mcp {
     #[arg(long, value_name = "TIME", requires = "http", value_parser = values::time)]
     idle: Option<Duration>,
 
+    /// Have each session in a process of its own, so that a crash takes down one; else what $ISOPOD_ISOLATE says
+    #[arg(long, value_name = "process")]
+    isolate: Option<Isolate>,
+
     #[command(flatten)]
     guarded: Guarded,
 }
 
 /// All that is open before anyone is served.
 struct Opened {
-    origin: Arc<Origin>,
+    seats: Seats,
     http: Option<(TcpListener, HttpSettings)>,
+}
+
+/// What clients sit at.
+enum Seats {
+    Here(Arc<Origin>),
+    Isolated(Spawner),
 }
 
 impl Mcp {
@@ -78,6 +91,12 @@ impl Mcp {
     /// of the host is opened by its name after this.
     fn open(&self) -> Result<Opened, Failure> {
         let http = self.http.map(|address| self.listen(address)).transpose()?;
+        if self.isolate.map_or_else(isolate::from_environment, |isolate| Ok(Some(isolate)))?.is_some() {
+            let spawner = self.spawner(http.as_ref())?;
+            // All that it still needs is open.
+            self.guarded.raise(|| Ok(Wall::new()))?;
+            return Ok(Opened { seats: Seats::Isolated(spawner), http });
+        }
         self.guarded.raise(|| Ok(self.settings.wall(self.commit)))?;
         let mut builder = self.settings.builder(None);
         if !self.settings.mounts_at("/workspace") {
@@ -87,7 +106,22 @@ impl Mcp {
             BuildError::Runtime(_) => Failure { code: NO_SANDBOX, why: error.to_string() },
             _ => Failure::usage(error.to_string()),
         })?;
-        Ok(Opened { origin: Arc::new(Origin::new(&sandbox, self.commit)), http })
+        Ok(Opened { seats: Seats::Here(Arc::new(Origin::new(&sandbox, self.commit))), http })
+    }
+
+    /// Starts what starts workers: behind its wall this process can start nothing.
+    fn spawner(&self, http: Option<&(TcpListener, HttpSettings)>) -> Result<Spawner, Failure> {
+        let no_process = |error: io::Error| Failure { code: NO_SANDBOX, why: format!("no worker: {error}") };
+        let mut seat = Isolated::new(self.settings.config(None));
+        isolate::check(&seat.config)?;
+        (seat.cwd, seat.commit) = (self.settings.cwd().map(str::to_owned), self.commit);
+        let http = match http {
+            Some((listener, settings)) => Some((listener.local_addr().map_err(no_process)?.ip(), settings)),
+            None => None,
+        };
+        let program = std::env::current_exe().map_err(no_process)?;
+        let walls = self.guarded.of_workers();
+        seat.spawner(http, walls, program, ["worker", "spawner"], ["worker", "mcp"]).map_err(no_process)
     }
 
     fn listen(&self, address: SocketAddr) -> Result<(TcpListener, HttpSettings), Failure> {
@@ -104,7 +138,7 @@ impl Mcp {
     }
 }
 
-async fn serve(Opened { origin, http }: Opened) -> ExitCode {
+async fn serve(Opened { seats, http }: Opened) -> ExitCode {
     let signals = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
     let (Ok(mut interrupt), Ok(mut terminate)) = signals else {
         return refuse(NO_SANDBOX, "cannot listen for signals");
@@ -120,14 +154,24 @@ async fn serve(Opened { origin, http }: Opened) -> ExitCode {
             if let Ok(address) = listener.local_addr() {
                 say(format_args!("serving http://{address}/mcp"));
             }
-            serve_http(origin, listener, settings, stop).await
+            match seats {
+                Seats::Here(origin) => serve_http(origin, listener, settings, stop).await,
+                Seats::Isolated(spawner) => serve_http_isolated(spawner, listener, settings, stop).await,
+            }
         }
         None => {
             if io::stdin().is_terminal() {
                 say("waiting for an MCP client on standard input; docs/mcp.md has what to put into its configuration");
             }
+            let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
+            let served = async {
+                match seats {
+                    Seats::Here(origin) => serve_stdio(origin, input, output).await,
+                    Seats::Isolated(spawner) => serve_stdio_isolated(spawner, input, output).await,
+                }
+            };
             tokio::select! {
-                served = serve_stdio(origin, tokio::io::stdin(), tokio::io::stdout()) => served,
+                served = served => served,
                 () = stop => Ok(()),
             }
         }

@@ -8,12 +8,14 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use isopod::http::{Key, ServeError, Server, Settings as HttpSettings};
-use isopod::provider::Config;
+use isopod::provider::{Config, Isolation};
 use isopod::wall::Wall;
+use isopod::worker::Spawner;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::filter::LevelFilter;
 
 use super::answer::Failure;
+use super::isolate::{self, Isolate};
 use super::place::Place;
 use super::settings::Settings;
 use super::values;
@@ -66,6 +68,11 @@ pub(super) struct Serve {
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = values::time)]
     grace: Duration,
 
+    /// Have each sandbox in a process of its own, so that a crash takes down one; else what $ISOPOD_ISOLATE or the
+    /// configuration says
+    #[arg(long, value_name = "process")]
+    isolate: Option<Isolate>,
+
     /// The log, on standard error
     #[arg(long, value_name = "FORM", default_value = "text")]
     log: Log,
@@ -94,19 +101,42 @@ enum Log {
 impl Serve {
     pub(super) fn run(self) -> ExitCode {
         match self.prepare() {
-            Ok((settings, config)) => {
+            Ok((settings, config, spawner)) => {
                 self.start_log();
-                block_on_host(serve(settings, config))
+                block_on_host(serve(settings, config, spawner))
             }
             Err(Failure { code, why }) => refuse(code, why),
         }
     }
 
     /// Reads what is to be read, and raises the wall before there are threads.
-    fn prepare(&self) -> Result<(HttpSettings, Config), Failure> {
-        let (config, settings) = (self.config()?, self.http_settings()?);
-        self.guarded.raise(|| Ok(Wall::around(&config)?.bind(settings.listen.port())))?;
-        Ok((settings, config))
+    fn prepare(&self) -> Result<(HttpSettings, Config, Option<Spawner>), Failure> {
+        let (mut config, settings) = (self.config()?, self.http_settings()?);
+        if self.isolate.is_some() {
+            config.isolate = Isolation::Process;
+        }
+        let spawner = match config.isolate {
+            Isolation::None => None,
+            Isolation::Process => Some(self.spawner(&settings, &config)?),
+        };
+        self.guarded.raise(|| {
+            let wall = match spawner {
+                None => Wall::around(&config)?,
+                // What is mounted is the workers' to open.
+                Some(_) => Wall::around(&Config::new(&config.root))?,
+            };
+            Ok(wall.bind(settings.listen.port()))
+        })?;
+        Ok((settings, config, spawner))
+    }
+
+    /// Starts what starts workers: behind its wall this process can start nothing.
+    fn spawner(&self, settings: &HttpSettings, config: &Config) -> Result<Spawner, Failure> {
+        let no_process = |error: std::io::Error| Failure { code: NO_SANDBOX, why: format!("no worker: {error}") };
+        isolate::check(config)?;
+        let program = std::env::current_exe().map_err(no_process)?;
+        let walls = self.guarded.of_workers();
+        settings.spawner(config, walls, program, ["worker", "spawner"], ["worker", "http"]).map_err(no_process)
     }
 
     /// What every sandbox is made of: with this, all of the host's directories that the server needs are known. They are
@@ -154,14 +184,18 @@ impl Serve {
     }
 }
 
-async fn serve(settings: HttpSettings, config: Config) -> ExitCode {
+async fn serve(settings: HttpSettings, config: Config, spawner: Option<Spawner>) -> ExitCode {
     let is_open = settings.key.is_none();
     // Before anyone can ask for anything: whoever is told to stop early stops.
     let (mut terminate, mut interrupt) = match (signal(SignalKind::terminate()), signal(SignalKind::interrupt())) {
         (Ok(terminate), Ok(interrupt)) => (terminate, interrupt),
         (Err(error), _) | (_, Err(error)) => return refuse(NO_SANDBOX, error),
     };
-    let server = match Server::bind(settings, config).await {
+    let bound = match spawner {
+        Some(spawner) => Server::bind_isolated(settings, config, spawner).await,
+        None => Server::bind(settings, config).await,
+    };
+    let server = match bound {
         Ok(server) => server,
         Err(error @ ServeError::NoKey(_)) => return refuse(USAGE, error),
         Err(error) => return refuse(NO_SANDBOX, error),

@@ -53,6 +53,15 @@ enum Guard {
 
 #[cfg(any(feature = "http", feature = "mcp"))]
 impl Guarded {
+    /// That of the workers.
+    pub(super) fn of_workers(&self) -> Walls {
+        match self.wall {
+            Guard::BestEffort => Walls::BestEffort,
+            Guard::Strict => Walls::Strict,
+            Guard::Off => Walls::None,
+        }
+    }
+
     /// Raises it around what the server needs.
     pub(super) fn raise(&self, around: impl FnOnce() -> Result<Wall, WallError>) -> Result<(), Failure> {
         match self.wall {

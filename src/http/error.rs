@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
@@ -27,7 +27,7 @@ pub(super) struct ApiError {
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident, $word:literal, $status:ident;)*) => {
         /// Why, in a word that a program can act upon.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
         pub(super) enum Kind {
             $($(#[$doc])* #[serde(rename = $word)] $kind,)*
         }
@@ -108,6 +108,8 @@ kinds! {
     TooMany, "too_many", TOO_MANY_REQUESTS;
     /// Something is wrong with this server.
     Internal, "internal", INTERNAL_SERVER_ERROR;
+    /// The process that the sandbox was in has died. What ran is lost; its files are not.
+    WorkerDied, "worker_died", BAD_GATEWAY;
     /// As many requests or sandboxes as there may be: try again.
     Overloaded, "overloaded", SERVICE_UNAVAILABLE;
     /// The operation took too long.
@@ -126,14 +128,14 @@ impl PartialSchema for Kind {
 impl ToSchema for Kind {}
 
 /// What every refusal looks like.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize, Deserialize, ToSchema)]
 #[schema(as = Error)]
 pub(super) struct ErrorBody {
     error: ErrorDetail,
 }
 
 /// What was wrong.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize, Deserialize, ToSchema)]
 struct ErrorDetail {
     kind: Kind,
     message: String,
@@ -169,6 +171,13 @@ impl IntoResponse for ApiError {
     }
 }
 
+/// A refusal that came from a worker.
+impl From<ErrorBody> for ApiError {
+    fn from(ErrorBody { error }: ErrorBody) -> ApiError {
+        ApiError::new(error.kind, error.message)
+    }
+}
+
 impl From<BackendError> for ApiError {
     fn from(error: BackendError) -> ApiError {
         use BackendError as E;
@@ -189,7 +198,8 @@ impl From<BackendError> for ApiError {
             E::TimedOut(_) => Kind::TimedOut,
             E::Execute(error) => of_execute(error),
             E::ExecutesNothing | E::Unsupported(_) => Kind::Unsupported,
-            E::Transport { .. } | E::WorkerDied(_) => Kind::Internal,
+            E::WorkerDied(_) => Kind::WorkerDied,
+            E::Transport { .. } => Kind::Internal,
         };
         ApiError::new(kind, error.to_string())
     }

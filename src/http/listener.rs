@@ -8,7 +8,8 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -76,12 +77,30 @@ pub(super) async fn serve<F: Future<Output = ()>>(
     cut_off
 }
 
+/// Answers what comes on a connection to a worker.
+pub(super) async fn answer(stream: UnixStream, router: Router) {
+    // A server that went away, or whose client did.
+    let Ok(mut parts) = serve_on(stream, router).without_shutdown().await else { return };
+    // An answer may come before all of the request was sent. Whoever closes then makes sending fail, and the other side may
+    // see that before it sees the answer; so the rest is taken, for a while.
+    let _ = parts.io.inner_mut().shutdown().await;
+    let _ = tokio::time::timeout(PATIENCE, tokio::io::copy(parts.io.inner_mut(), &mut tokio::io::sink())).await;
+}
+
 fn connect(
     stream: TcpStream,
     router: Router,
 ) -> http1::Connection<TokioIo<Patient<TcpStream>>, TowerToHyperService<Router>> {
     // Answers are small and whole: to wait for more to send would only be late.
     let _ = stream.set_nodelay(true);
+    serve_on(stream, router)
+}
+
+/// Answers what comes on a stream.
+pub(super) fn serve_on<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+    stream: S,
+    router: Router,
+) -> http1::Connection<TokioIo<Patient<S>>, TowerToHyperService<Router>> {
     http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)

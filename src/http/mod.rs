@@ -10,6 +10,7 @@
 //! - `routes` has the handlers, a file a subject: they translate, and what they translate to is a
 //!   [`Lease`](crate::provider::Lease). `sessions` keeps the live shells between requests.
 //! - `openapi` puts the routes and their description together.
+//! - `isolate` sends requests to workers, where each sandbox has a process of its own; `crew` is who has which.
 //!
 //! # What holds
 //! - **Nothing is read before it is known who asks**: key and host first, then the number of requests, then the body.
@@ -19,8 +20,10 @@
 
 mod admission;
 mod body;
+mod crew;
 mod error;
 mod gate;
+mod isolate;
 mod listener;
 mod metrics;
 mod observe;
@@ -29,18 +32,26 @@ mod patience;
 mod routes;
 mod sessions;
 
+use std::ffi::OsStr;
 use std::io;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 pub use gate::Key;
+pub use isolate::work;
 
 use crate::limits::Limits;
-use crate::provider::{Config, Provider, ProviderError};
+use crate::provider::{Config, Isolation, Provider, ProviderError};
+use crate::runtime::Runtime;
+use crate::sandbox::BuildError;
+use crate::worker::{Spawner, Walls};
+use crew::{Census, Crew};
 use metrics::Metrics;
 use routes::aio::Prepared;
 use sessions::Sessions;
@@ -91,12 +102,21 @@ pub struct Server {
     app: App,
 }
 
+/// A server without a socket: for whoever has connections already, from another kind of socket or from the same process.
+#[derive(Clone)]
+pub struct Service {
+    app: App,
+    router: axum::Router,
+}
+
 /// What all requests share.
 type App = Arc<Shared>;
 
 struct Shared {
     settings: Settings,
     provider: Provider,
+    /// Those who have the sandboxes, if this process has not.
+    crew: Option<Crew>,
     /// Those of every sandbox.
     limits: Limits,
     sessions: Sessions,
@@ -122,6 +142,61 @@ pub enum ServeError {
     /// The sandboxes cannot be had.
     #[error(transparent)]
     Provider(#[from] ProviderError),
+    /// Each sandbox is to have a process, and there is nobody to start it.
+    #[error("sandboxes are to be in processes of their own, and there is no spawner")]
+    NoSpawner,
+}
+
+impl Settings {
+    /// How long a request may take where sandboxes have these limits.
+    fn time(&self, limits: &Limits) -> Duration {
+        self.request_timeout.unwrap_or_else(|| limits.wall.max(limits.wall_max).saturating_add(MARGIN))
+    }
+
+    /// Starts a process that starts workers for a server of these settings: `program` calls
+    /// [`worker::spawner`](crate::worker::spawner) with the first arguments, and [`work`] with the second. For `main`, before
+    /// the wall is raised and before there are threads.
+    pub fn spawner<A: AsRef<OsStr>>(
+        &self,
+        config: &Config,
+        walls: Walls,
+        program: impl AsRef<Path>,
+        arguments: impl IntoIterator<Item = A>,
+        of_worker: impl IntoIterator<Item = A>,
+    ) -> io::Result<Spawner> {
+        let config = leasing(config.clone().made_absolute());
+        let task = isolate::Task { request_timeout: self.time(&config.limits), max_body: self.max_body, config };
+        Spawner::start(program, arguments, of_worker, walls, &task)
+    }
+}
+
+/// With leases that end by themselves.
+fn leasing(mut config: Config) -> Config {
+    config.lease_timeout = config.lease_timeout.or(Some(LEASE_TIME));
+    config
+}
+
+impl Shared {
+    fn new(settings: Settings, provider: Provider, limits: Limits, crew: Option<Crew>) -> App {
+        Arc::new(Shared {
+            admission: Arc::new(Semaphore::new(settings.max_requests)),
+            room: Arc::new(body::room()),
+            sessions: Sessions::default(),
+            prepared: Prepared::default(),
+            metrics: Metrics::default(),
+            request_timeout: settings.time(&limits),
+            settings,
+            provider,
+            crew,
+            limits,
+        })
+    }
+
+    /// What this process holds.
+    fn census(&self) -> Census {
+        let (leased, warm) = self.provider.count();
+        Census { leased, warm, sessions: self.sessions.count() }
+    }
 }
 
 impl Server {
@@ -129,29 +204,34 @@ impl Server {
     ///
     /// # Panics
     /// Outside a tokio runtime, or in one without timers.
-    pub async fn bind(settings: Settings, mut config: Config) -> Result<Server, ServeError> {
+    pub async fn bind(settings: Settings, config: Config) -> Result<Server, ServeError> {
+        match config.isolate {
+            Isolation::None => Server::open(settings, config, None).await,
+            Isolation::Process => Err(ServeError::NoSpawner),
+        }
+    }
+
+    /// As `bind`, with each sandbox in a process of its own that a [`Settings::spawner`] starts.
+    pub async fn bind_isolated(settings: Settings, config: Config, spawner: Spawner) -> Result<Server, ServeError> {
+        Server::open(settings, config, Some(spawner)).await
+    }
+
+    async fn open(settings: Settings, config: Config, spawner: Option<Spawner>) -> Result<Server, ServeError> {
         if settings.key.is_none() && !settings.listen.ip().is_loopback() {
             return Err(ServeError::NoKey(settings.listen));
         }
-        config.lease_timeout = config.lease_timeout.or(Some(LEASE_TIME));
+        let config = leasing(config);
         let limits = config.limits.clone();
-        let provider = Provider::open(config)?;
+        let crew = spawner.map(|spawner| Crew::new(spawner, config.max_count, config.idle_timeout));
+        let mut builder = Provider::builder(config);
+        if crew.is_some() {
+            // It runs nothing here.
+            builder = builder.runtime(Runtime::on_demand().map_err(BuildError::from).map_err(ProviderError::from)?);
+        }
+        let provider = builder.open()?;
         let listener = TcpListener::bind(settings.listen).await;
         let listener = listener.map_err(|error| ServeError::Listen(settings.listen, error))?;
-        let longest = limits.wall.max(limits.wall_max).saturating_add(MARGIN);
-        let request_timeout = settings.request_timeout.unwrap_or(longest);
-        let app = Shared {
-            admission: Arc::new(Semaphore::new(settings.max_requests)),
-            room: Arc::new(body::room()),
-            sessions: Sessions::default(),
-            prepared: Prepared::default(),
-            metrics: Metrics::default(),
-            settings,
-            provider,
-            limits,
-            request_timeout,
-        };
-        Ok(Server { listener, app: Arc::new(app) })
+        Ok(Server { listener, app: Shared::new(settings, provider, limits, crew) })
     }
 
     /// Where it listens.
@@ -167,8 +247,38 @@ impl Server {
         let cut_off = listener::serve(listener, openapi::router(app.clone()), app.settings.grace, stop).await;
         tend.abort();
         app.sessions.close_all().await;
+        if let Some(crew) = &app.crew {
+            crew.dismiss_all().await;
+        }
         app.provider.shutdown().await;
         cut_off
+    }
+}
+
+impl Service {
+    /// Opens the root of the sandboxes. Where the settings would listen means nothing here, and neither does their grace.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime, or in one without timers.
+    pub fn open(settings: Settings, config: Config) -> Result<Service, ServeError> {
+        if config.isolate != Isolation::None {
+            return Err(ServeError::NoSpawner);
+        }
+        let config = leasing(config);
+        let limits = config.limits.clone();
+        let app = Shared::new(settings, Provider::open(config)?, limits, None);
+        Ok(Service { router: openapi::router(app.clone()), app })
+    }
+
+    /// Answers what comes on a connection until it ends.
+    pub async fn serve(&self, connection: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+        // A client that went away, or that spoke something else: there is nobody to tell.
+        let _ = listener::serve_on(connection, self.router.clone()).await;
+    }
+
+    /// Puts sandboxes and sessions to rest that nobody uses, for ever: for a task of its own.
+    pub async fn tend(&self) {
+        tend(self.app.clone()).await;
     }
 }
 
@@ -179,5 +289,10 @@ pub fn description() -> String {
 
 /// Puts sandboxes and sessions to rest that nobody uses.
 async fn tend(app: App) {
-    tokio::join!(app.provider.tend(), app.sessions.tend());
+    let workers = async {
+        if let Some(crew) = &app.crew {
+            crew.tend().await;
+        }
+    };
+    tokio::join!(app.provider.tend(), app.sessions.tend(), workers);
 }

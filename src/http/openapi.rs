@@ -3,7 +3,7 @@
 use axum::Router;
 use axum::http::header;
 use axum::middleware::from_fn_with_state;
-use axum::routing::get;
+use axum::routing::{get, post};
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{ContentBuilder, OpenApi, Ref, ResponseBuilder};
 use utoipa::{Modify, OpenApi as _};
@@ -12,7 +12,7 @@ use utoipa_axum::routes;
 
 use super::error::{ApiError, ErrorBody, Kind};
 use super::routes::{aio, execute, files, provisioner, sandboxes, server, sessions, snapshots};
-use super::{App, admission, gate, observe};
+use super::{App, admission, crew, gate, isolate, observe};
 
 /// What the description has beside the routes.
 #[derive(utoipa::OpenApi)]
@@ -39,15 +39,28 @@ pub(super) fn router(app: App) -> Router {
     let (router, api) = described();
     let text = text(api);
     let openapi = move || async move { ([(header::CONTENT_TYPE, "application/json")], text) };
-    router
-        .route("/openapi.json", get(openapi))
-        .fallback(|| async { ApiError::new(Kind::NotFound, "no such route") })
-        .method_not_allowed_fallback(|| async { ApiError::new(Kind::MethodNotAllowed, "the route has other methods") })
+    answering(router.route("/openapi.json", get(openapi)))
         // The last one is the first that a request meets.
+        .route_layer(from_fn_with_state(app.clone(), isolate::relay))
         .layer(from_fn_with_state(app.clone(), admission::admit))
         .layer(from_fn_with_state(app.clone(), gate::guard))
         .layer(from_fn_with_state(app.clone(), observe::observe))
         .with_state(app)
+}
+
+/// The routes of a worker, whose server has asked who asks and how many do.
+pub(super) fn router_of_worker(app: App) -> Router {
+    answering(described().0)
+        .route(crew::CENSUS, get(isolate::census))
+        .route(&format!("{}{{id}}", crew::LEASE), post(isolate::lease))
+        .layer(from_fn_with_state(app.clone(), observe::observe))
+        .with_state(app)
+}
+
+fn answering(router: Router<App>) -> Router<App> {
+    router
+        .fallback(|| async { ApiError::new(Kind::NotFound, "no such route") })
+        .method_not_allowed_fallback(|| async { ApiError::new(Kind::MethodNotAllowed, "the route has other methods") })
 }
 
 /// The description alone.

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 /// Bytes of a message of a client: an upload of 6 MiB as base64, and what is around it. Larger files go in pieces.
 pub(super) const MESSAGE_BYTES: usize = 9 << 20;
+/// Bytes of an answer of a worker: the largest is an image, as base64 and as text. One that says more is not ours.
+pub(super) const ANSWER_BYTES: usize = 64 << 20;
 /// Answers that wait for a client to read them; then calls wait.
 pub(super) const PENDING_FRAMES: usize = 64;
 /// Calls of one client at a time.

@@ -17,7 +17,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::de::IgnoredAny;
-use tokio::net::TcpStream;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
@@ -25,6 +25,8 @@ use super::bounds;
 use super::seat::Origin;
 use super::server::{Server, Whose};
 use super::sessions::{SESSION_ID, Sessions};
+use super::workers::Workers;
+use crate::worker::Spawner;
 
 /// Where the protocol is spoken.
 const PATH: &str = "/mcp";
@@ -57,13 +59,37 @@ pub async fn serve_http(
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let address = listener.local_addr()?.ip();
-    if !address.is_loopback() && settings.api_key.is_none() {
+    let ended = CancellationToken::new();
+    let front = Front::new(origin, settings, address, ended.clone());
+    accept(listener, front, ended, stop).await
+}
+
+/// As `serve_http`, with each session in a process of its own.
+pub async fn serve_http_isolated(
+    spawner: Spawner,
+    listener: TcpListener,
+    settings: HttpSettings,
+    stop: impl Future<Output = ()>,
+) -> io::Result<()> {
+    let HttpSettings { api_key, allow_origins: _, sessions, idle } = settings;
+    let front = Front { api_key, desk: Desk::Workers(Workers::new(spawner, sessions, idle)) };
+    accept(listener, front, CancellationToken::new(), stop).await
+}
+
+async fn accept(
+    listener: TcpListener,
+    front: Front,
+    ended: CancellationToken,
+    stop: impl Future<Output = ()>,
+) -> io::Result<()> {
+    if !listener.local_addr()?.ip().is_loopback() && front.api_key.is_none() {
         return Err(io::Error::other("an address that others can reach needs a key"));
     }
     listener.set_nonblocking(true)?;
     let listener = tokio::net::TcpListener::from_std(listener)?;
-    let ended = CancellationToken::new();
-    let front = Arc::new(Front::new(origin, settings, address, ended.clone()));
+    let front = Arc::new(front);
+    let tending = Arc::clone(&front);
+    let tending = tokio::spawn(async move { tending.desk.tend().await });
     let room = Arc::new(Semaphore::new(bounds::CONNECTIONS));
     let mut stop = std::pin::pin!(stop);
     loop {
@@ -90,13 +116,14 @@ pub async fn serve_http(
             drop(permit);
         });
     }
-    front.sessions.close().await;
+    tending.abort();
+    front.desk.close().await;
     ended.cancel();
     Ok(())
 }
 
 /// Answers what comes on a connection until it ends.
-async fn talk(connection: TcpStream, front: Arc<Front>) {
+pub(super) async fn talk(connection: impl AsyncRead + AsyncWrite + Send + Unpin + 'static, front: Arc<Front>) {
     let answer = service_fn(move |request| {
         let front = Arc::clone(&front);
         async move { Ok::<_, Infallible>(front.answer(request).await) }
@@ -107,17 +134,62 @@ async fn talk(connection: TcpStream, front: Arc<Front>) {
     let _ = protocol.serve_connection(TokioIo::new(connection), answer).await;
 }
 
-type Answer = Response<BoxBody<Bytes, Infallible>>;
+pub(super) type Answer = Response<BoxBody<Bytes, Infallible>>;
 
 /// What stands before the protocol.
-struct Front {
+pub(super) struct Front {
     api_key: Option<String>,
-    sessions: Arc<Sessions>,
-    protocol: StreamableHttpService<Server, Sessions>,
+    desk: Desk,
+}
+
+/// Where the sessions are.
+enum Desk {
+    /// In this process.
+    Here(Arc<Sessions>, StreamableHttpService<Server, Sessions>),
+    /// In processes of their own.
+    Workers(Workers),
+}
+
+impl Desk {
+    fn is_full(&self) -> bool {
+        match self {
+            Desk::Here(sessions, _) => sessions.is_full(),
+            Desk::Workers(workers) => workers.is_full(),
+        }
+    }
+
+    fn knows(&self, id: &str) -> bool {
+        match self {
+            Desk::Here(sessions, _) => sessions.seat(id).is_some(),
+            Desk::Workers(workers) => workers.knows(id),
+        }
+    }
+
+    async fn answer(&self, request: Request<Full<Bytes>>) -> Answer {
+        match self {
+            Desk::Here(_, protocol) => protocol.handle(request).await,
+            Desk::Workers(workers) => workers.answer(request).await,
+        }
+    }
+
+    /// Ends what nobody uses. The library's sessions do so themselves.
+    async fn tend(&self) {
+        if let Desk::Workers(workers) = self {
+            workers.tend().await;
+        }
+    }
+
+    /// Ends all sessions.
+    async fn close(&self) {
+        match self {
+            Desk::Here(sessions, _) => sessions.close().await,
+            Desk::Workers(workers) => workers.close().await,
+        }
+    }
 }
 
 impl Front {
-    fn new(origin: Arc<Origin>, settings: HttpSettings, address: IpAddr, ended: CancellationToken) -> Front {
+    pub(super) fn new(origin: Arc<Origin>, settings: HttpSettings, address: IpAddr, ended: CancellationToken) -> Front {
         let HttpSettings { api_key, allow_origins, sessions, idle } = settings;
         let sessions = Arc::new(Sessions::new(Arc::clone(&origin), sessions, idle));
         let mut config = StreamableHttpServerConfig::default()
@@ -134,7 +206,7 @@ impl Front {
         };
         let server = Server { origin, whose: Whose::Session(Arc::clone(&sessions)) };
         let protocol = StreamableHttpService::new(move || Ok(server.clone()), Arc::clone(&sessions), config);
-        Front { api_key, sessions, protocol }
+        Front { api_key, desk: Desk::Here(sessions, protocol) }
     }
 
     async fn answer(&self, request: Request<Incoming>) -> Answer {
@@ -146,11 +218,11 @@ impl Front {
         }
         let is_post = request.method() == Method::POST;
         match request.headers().get(SESSION_ID) {
-            None if is_post && self.sessions.is_full() => {
+            None if is_post && self.desk.is_full() => {
                 let answer = plain(StatusCode::SERVICE_UNAVAILABLE, "there are too many sessions");
                 return with(answer, RETRY_AFTER, "10");
             }
-            Some(id) if id.to_str().ok().and_then(|id| self.sessions.seat(id)).is_none() => {
+            Some(id) if !id.to_str().is_ok_and(|id| self.desk.knows(id)) => {
                 return plain(StatusCode::NOT_FOUND, "there is no such session");
             }
             _ => {}
@@ -165,7 +237,7 @@ impl Front {
             return not_json(&error);
         }
         let is_delete = head.method == Method::DELETE;
-        let mut answer = self.protocol.handle(Request::from_parts(head, Full::new(body))).await;
+        let mut answer = self.desk.answer(Request::from_parts(head, Full::new(body))).await;
         if is_delete && answer.status() == StatusCode::ACCEPTED {
             // It is done, not only accepted: clients take the latter for a failure.
             *answer.status_mut() = StatusCode::NO_CONTENT;
@@ -197,13 +269,13 @@ async fn read(body: Incoming) -> Result<Bytes, Answer> {
     }
 }
 
-fn plain(status: StatusCode, text: impl Into<Bytes>) -> Answer {
+pub(super) fn plain(status: StatusCode, text: impl Into<Bytes>) -> Answer {
     let mut answer = Response::new(Full::new(text.into()).boxed());
     *answer.status_mut() = status;
     answer
 }
 
-fn with(mut answer: Answer, name: HeaderName, value: &'static str) -> Answer {
+pub(super) fn with(mut answer: Answer, name: HeaderName, value: &'static str) -> Answer {
     answer.headers_mut().insert(name, HeaderValue::from_static(value));
     answer
 }

@@ -30,6 +30,8 @@
 //! - `tools` has the tools, a file for those that belong together; docs/mcp.md has the table of them.
 //! - `server` answers the protocol's requests with them; `progress` tells a client how far a command is.
 //! - `stdio` reads and writes frames, `http` takes connections, `sessions` says who has which seat.
+//! - `isolate` is a seat in a process of its own: `workers` are those of the sessions over HTTP, `understudy` has one for the
+//!   client over stdio, and the next when that has died.
 //! - `bounds` has every bound.
 //!
 //! # What holds
@@ -41,13 +43,19 @@
 
 mod bounds;
 mod http;
+mod isolate;
+mod lines;
 mod progress;
 mod seat;
 mod server;
 mod sessions;
 mod stdio;
 mod tools;
+mod understudy;
+mod workers;
 
-pub use http::{HttpSettings, serve_http};
+pub use http::{HttpSettings, serve_http, serve_http_isolated};
+pub use isolate::{Isolated, work};
 pub use seat::Origin;
 pub use stdio::serve_stdio;
+pub use understudy::serve_stdio_isolated;

@@ -12,11 +12,12 @@ use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde::Deserialize;
 use serde_json::error::Category;
-use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinHandle;
 
 use super::bounds;
+use super::lines::{Line, Lines};
 use super::seat::{Origin, Seat};
 use super::server::{Server, Whose};
 
@@ -40,11 +41,7 @@ pub async fn serve_stdio(
 
 /// Messages as lines.
 struct Frames<R> {
-    input: BufReader<R>,
-    /// The line so far: whoever waits for a message may be interrupted in the middle of one.
-    line: Vec<u8>,
-    /// Whether the rest of a line that is too long is being left out.
-    is_skipping: bool,
+    input: Lines<R>,
     /// Whether there was a request: what comes before the first one means nothing.
     has_begun: bool,
     /// To the task that writes: frames that are handed to it are written whole, whoever is interrupted.
@@ -53,54 +50,16 @@ struct Frames<R> {
     seat: Arc<Seat>,
 }
 
-/// What was read.
-enum Line {
-    Whole,
-    TooLong,
-    End,
-}
-
 impl<R: AsyncRead + Send + Unpin> Frames<R> {
     fn new(input: R, output: impl AsyncWrite + Send + Unpin + 'static, seat: Arc<Seat>) -> Frames<R> {
         let (sender, receiver) = channel(bounds::PENDING_FRAMES);
         let writer = tokio::spawn(write_all(output, receiver, Arc::clone(&seat)));
         Frames {
-            input: BufReader::with_capacity(64 << 10, input),
-            line: Vec::new(),
-            is_skipping: false,
+            input: Lines::new(input, bounds::MESSAGE_BYTES),
             has_begun: false,
             output: Some(sender),
             writer: Some(writer),
             seat,
-        }
-    }
-
-    /// Reads to the end of a line. Nothing is lost if it is interrupted.
-    async fn read_line(&mut self) -> Line {
-        loop {
-            // An input that fails is at its end.
-            let bytes = self.input.fill_buf().await.unwrap_or_default();
-            if bytes.is_empty() {
-                return Line::End;
-            }
-            let end = bytes.iter().position(|byte| *byte == b'\n');
-            let part = &bytes[..end.unwrap_or(bytes.len())];
-            let is_too_long = !self.is_skipping && self.line.len() + part.len() > bounds::MESSAGE_BYTES;
-            let was_skipping = self.is_skipping;
-            if is_too_long {
-                self.line = Vec::new();
-            } else if !was_skipping {
-                self.line.extend_from_slice(part);
-            }
-            self.is_skipping = (was_skipping || is_too_long) && end.is_none();
-            let used = part.len() + usize::from(end.is_some());
-            self.input.consume(used);
-            if is_too_long {
-                return Line::TooLong;
-            }
-            if end.is_some() && !was_skipping {
-                return Line::Whole;
-            }
         }
     }
 
@@ -129,11 +88,10 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Frames<R> {
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
-            match self.read_line().await {
-                Line::Whole => {}
+            let line = match self.input.next().await {
+                Line::Whole(line) => line,
                 Line::TooLong => {
-                    let why = format!("a message of more than {} bytes", bounds::MESSAGE_BYTES);
-                    self.refuse(ErrorCode::INVALID_REQUEST, why, None);
+                    self.refuse(ErrorCode::INVALID_REQUEST, too_long(), None);
                     continue;
                 }
                 Line::End => {
@@ -144,10 +102,8 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Frames<R> {
                     });
                     return None;
                 }
-            }
-            let parsed = parse(&self.line);
-            self.line.clear();
-            match parsed {
+            };
+            match parse(&line) {
                 Ok(None) => {}
                 Ok(Some(message)) => {
                     self.has_begun |= matches!(message, JsonRpcMessage::Request(_));
@@ -170,6 +126,10 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Frames<R> {
         }
         Ok(())
     }
+}
+
+pub(super) fn too_long() -> String {
+    format!("a message of more than {} bytes", bounds::MESSAGE_BYTES)
 }
 
 fn frame(message: &ServerJsonRpcMessage) -> io::Result<Vec<u8>> {

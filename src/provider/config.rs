@@ -17,7 +17,7 @@ use crate::vfs::Rules;
 /// What the names of variables start with.
 const PREFIX: &str = "ISOPOD_";
 /// Fields that a variable may set, beside all limits.
-const VARIABLES: [&str; 5] = ["root", "max_count", "idle_timeout", "ttl", "lease_timeout"];
+const VARIABLES: [&str; 6] = ["root", "max_count", "idle_timeout", "ttl", "lease_timeout", "isolate"];
 /// Bytes of a configuration file.
 const FILE_BYTES: u64 = 1 << 20;
 
@@ -35,6 +35,8 @@ pub struct Config {
     pub ttl: Option<Duration>,
     /// How long a lease lasts that nobody uses.
     pub lease_timeout: Option<Duration>,
+    /// Where the sandboxes of a server are.
+    pub isolate: Isolation,
     /// What a sandbox may use.
     pub limits: Limits,
     /// Directories of the host in every sandbox.
@@ -47,6 +49,17 @@ pub struct Config {
     pub allow_programs: Option<Vec<String>>,
     /// Programs that may not be started.
     pub deny_programs: Option<Vec<String>>,
+}
+
+/// Where the sandboxes of a server are. A provider has its own in its process, whatever this says.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Isolation {
+    /// In the server's process.
+    #[default]
+    None,
+    /// Each in a process of its own: a crash takes down one of them.
+    Process,
 }
 
 /// A directory of the host in a sandbox.
@@ -120,6 +133,7 @@ impl Config {
             idle_timeout: Some(Duration::from_secs(600)),
             ttl: None,
             lease_timeout: None,
+            isolate: Isolation::None,
             limits: Limits::default(),
             mounts: Vec::new(),
             env: BTreeMap::new(),
@@ -172,6 +186,16 @@ impl Config {
         let fields: Fields = Value::Table(table).try_into().map_err(field)?;
         let root = fields.root.clone().or_else(|| home.map(|home| home.join("isopod"))).ok_or(ConfigError::NoRoot)?;
         Ok(fields.over(Config::new(root)))
+    }
+
+    /// The same wherever a process starts that reads it.
+    pub(crate) fn made_absolute(mut self) -> Config {
+        let paths = self.mounts.iter_mut().map(|mount| &mut mount.host).chain([&mut self.root]);
+        for path in paths {
+            // Of an empty path there is none, and whoever opens it says so.
+            *path = std::path::absolute(&*path).unwrap_or_default();
+        }
+        self
     }
 
     /// A sandbox of this configuration; in a dry one, changes in directories of the host land nowhere.
@@ -246,6 +270,8 @@ struct Fields {
     ttl: Option<Span>,
     lease_timeout: Option<Span>,
     #[serde(default)]
+    isolate: Isolation,
+    #[serde(default)]
     limits: LimitFields,
     #[serde(default)]
     mount: Vec<HostMount>,
@@ -285,6 +311,7 @@ impl Fields {
             idle_timeout: self.idle_timeout.map_or(config.idle_timeout, |span| span.0),
             ttl: self.ttl.map_or(config.ttl, |span| span.0),
             lease_timeout: self.lease_timeout.map_or(config.lease_timeout, |span| span.0),
+            isolate: self.isolate,
             limits: self.limits.limits(),
             mounts: self.mount,
             env: self.env,

@@ -97,7 +97,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use clock::Clock;
-pub use config::{Config, ConfigError, HostAccess, HostMount};
+pub use config::{Config, ConfigError, HostAccess, HostMount, Isolation};
 pub use error::{ProviderError, Result};
 pub use id::SandboxId;
 pub use lease::{Lease, LeasedSession};
@@ -151,6 +151,25 @@ impl Provider {
     pub async fn acquire_with(&self, thread: &str, user: Option<&str>, metadata: Metadata) -> Result<SandboxId> {
         let owner = Owner::new(thread, user)?;
         self.lease(owner.id(), Want::Thread(owner, metadata)).await
+    }
+
+    /// As `acquire_with`, without the lease: for a process that has its sandboxes leased by others. It may be leased.
+    pub async fn establish(&self, thread: &str, user: Option<&str>, metadata: Metadata) -> Result<SandboxId> {
+        let owner = Owner::new(thread, user)?;
+        let id = owner.id();
+        self.blocking(move |shared| shared.establish(id, Want::Thread(owner, metadata))).await?;
+        Ok(id)
+    }
+
+    /// As `create`, without the lease.
+    pub async fn establish_new(&self, metadata: Metadata) -> Result<SandboxId> {
+        loop {
+            let (id, metadata) = (SandboxId::random()?, metadata.clone());
+            match self.blocking(move |shared| shared.establish(id, Want::New(metadata))).await {
+                Err(ProviderError::InUse(_)) => {}
+                answer => return answer.map(|()| id),
+            }
+        }
     }
 
     /// The id of a thread's sandbox, whether there is one or not.

@@ -137,6 +137,27 @@ impl Shared {
         Ok(Claim { shared: Some(self.clone()), id })
     }
 
+    /// Makes what is wanted if need be, and leaves the lease to others.
+    pub(super) fn establish(&self, id: SandboxId, want: Want) -> Result<()> {
+        let owner = match &want {
+            Want::Thread(owner, _) => Some(owner.clone()),
+            Want::Existing | Want::New(_) => None,
+        };
+        match (self.enter(id, want), owner) {
+            // The lease ends here.
+            (Ok(_home), _) => Ok(()),
+            (Err(ProviderError::InUse(_)), Some(owner)) => match self.root.look(&[id])?.pop().flatten() {
+                Some(glance) => match glance.record?.owner.as_ref() == Some(&owner) {
+                    true => Ok(()),
+                    false => Err(ProviderError::OtherOwner(id)),
+                },
+                // It has just gone: whoever wants it may ask again.
+                None => Err(ProviderError::InUse(id)),
+            },
+            (Err(error), _) => Err(error),
+        }
+    }
+
     /// Takes the lease of what is wanted, and makes it if need be.
     fn enter(&self, id: SandboxId, want: Want) -> Result<Home> {
         loop {

@@ -114,15 +114,11 @@ impl Wall {
         use std::os::unix::fs::DirBuilderExt;
         let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&config.root);
         made.map_err(|error| WallError::Path { path: config.root.clone(), error })?;
-        Ok(Wall::mounts(config).read_write(&config.root))
+        Ok(Wall::within(config).read_write(&config.root))
     }
 
     /// Leaves what one sandbox of a configuration needs.
-    pub(crate) fn within(config: &Config, is_strict: bool) -> Wall {
-        Wall { strict: is_strict, ..Wall::mounts(config) }
-    }
-
-    fn mounts(config: &Config) -> Wall {
+    pub(crate) fn within(config: &Config) -> Wall {
         config.mounts.iter().fold(Wall::new(), |wall, mount| match mount.access {
             HostAccess::ReadWrite => wall.read_write(&mount.host),
             HostAccess::ReadOnly | HostAccess::Overlay => wall.read_only(&mount.host),

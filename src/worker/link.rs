@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bytes::Bytes;
 use tokio::io::{AsyncWriteExt, BufReader};
@@ -17,20 +17,15 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::process::{Child, Command};
 use tokio::sync::{mpsc, oneshot};
 
-use super::wire::{self, Answer, Hello, News, Order, Request, WINDOW, Welcome, WireError};
-use super::{Walls, astray};
+use super::outset::Hello;
+use super::wire::{self, Answer, News, Order, Request, WINDOW, Welcome, WireError};
+use super::{LAST_MOMENTS, START, Walls, astray};
 use crate::backend::{BackendError, Ending, ExecuteRequest, Result};
 use crate::kernel::Channel;
 use crate::limits::TRANSFER_BYTES;
 use crate::provider::Config;
 use crate::sandbox::Chunk;
 use crate::wall::Report;
-
-/// How long a worker may take to be ready: it loads a shell and opens directories.
-const START: Duration = Duration::from_secs(30);
-
-/// How long a worker may live when its socket is closed: a core may have to be dumped.
-const LAST_MOMENTS: Duration = Duration::from_secs(1);
 
 /// A worker's socket and process.
 pub(super) struct Link {
@@ -95,12 +90,8 @@ impl Link {
         let (from, mut to) = connected.map_err(|error| refused(error.to_string()))?.into_split();
         let mut from = BufReader::with_capacity(TRANSFER_BYTES, from);
 
-        let wall = match walls {
-            Walls::None => None,
-            walls => Some(walls == Walls::Strict),
-        };
-        let hello = Hello { version: wire::VERSION.to_owned(), wall, config: from_anywhere(config) };
-        let hello = wire::frame(&hello, wire::HELLO_BYTES).map_err(|error| refused(error.to_string()))?;
+        let hello = wire::frame(&Hello::new(walls, config.clone().made_absolute()), wire::HELLO_BYTES)
+            .map_err(|error| refused(error.to_string()))?;
         let welcome = async {
             to.write_all(&hello).await?;
             wire::read(&mut from, wire::HELLO_BYTES).await
@@ -311,16 +302,6 @@ fn start(program: &Path, arguments: Vec<OsString>, socket: OwnedFd) -> std::io::
     command.spawn()
 }
 
-/// A configuration that means the same wherever a process starts.
-fn from_anywhere(config: &Config) -> Config {
-    let mut config = config.clone();
-    for mount in &mut config.mounts {
-        // Of an empty path there is none, and the worker says so.
-        mount.host = std::path::absolute(&mount.host).unwrap_or_default();
-    }
-    config
-}
-
 /// Sends frames until there are no more, or nobody takes them.
 async fn send(mut to: OwnedWriteHalf, mut frames: mpsc::UnboundedReceiver<Vec<u8>>) {
     while let Some(frame) = frames.recv().await {
@@ -383,6 +364,8 @@ fn obituary(status: Option<ExitStatus>, fault: Option<String>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     /// A command that has started, and its events.

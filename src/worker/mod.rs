@@ -21,7 +21,14 @@
 //! # Layout
 //! - `wire`: messages, framed by their length, over a socket pair. A frame is bounded, and so is what is on its way.
 //! - `link`: the host's end: who waits for which answer, and what they hear when the worker dies.
-//! - `serve`: the worker's end.
+//! - `serve`: the worker's end; `outset` is how any worker begins.
+//!
+//! The workers of `isopod serve` and `isopod mcp` are servers themselves, each for one sandbox or one session, so that all
+//! that a server can do works in them, too: the wall between processes is at the protocol, not at the [`Backend`].
+//! - `spawner`: a process that starts them, for a server that may start nothing behind its own wall.
+//! - `process`: such a worker from the server's side, `connections` from its own: each connection is a socket pair, one end of
+//!   which goes over the worker's socket (`pass`).
+//! - `relay`: a request of HTTP on such a connection.
 //!
 //! # What holds
 //! - **A worker is not trusted.** A frame that is too long or makes no sense, an answer to nothing, more output than it was
@@ -31,13 +38,25 @@
 //! - Cancel is drop here too: a dropped future or stream is cancelled in the worker.
 //! - Nothing of the host's environment and none of its open files go along.
 
+#[cfg(any(feature = "http", feature = "mcp"))]
+pub(crate) mod connections;
 mod link;
+mod outset;
+#[cfg(any(feature = "http", feature = "mcp"))]
+mod pass;
+#[cfg(any(feature = "http", feature = "mcp"))]
+pub(crate) mod process;
+#[cfg(any(feature = "http", feature = "mcp"))]
+pub(crate) mod relay;
 mod serve;
+#[cfg(any(feature = "http", feature = "mcp"))]
+mod spawner;
 mod wire;
 
 use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 
@@ -53,6 +72,17 @@ use crate::sandbox::Chunk;
 use crate::wall::Report;
 
 pub use serve::serve;
+#[cfg(any(feature = "http", feature = "mcp"))]
+pub use spawner::{Spawner, spawner};
+
+/// The exit code of a command whose worker died: 128 and SIGKILL.
+pub(crate) const DIED: u8 = 137;
+
+/// How long a worker may take to be ready: it loads a shell and opens directories.
+const START: Duration = Duration::from_secs(30);
+
+/// How long a worker may live when its socket is closed: a core may have to be dumped.
+const LAST_MOMENTS: Duration = Duration::from_secs(1);
 
 /// A sandbox in a process of its own. Clones are handles to the same one; when the last is dropped, it ends.
 #[derive(Clone)]
@@ -233,6 +263,3 @@ impl OutputStream for Output {
         self.ending().unwrap_or(Ending { exit_code: DIED, timed_out: false, limits: Vec::new(), wall })
     }
 }
-
-/// The exit code of a command whose worker died: 128 and SIGKILL.
-const DIED: u8 = 137;

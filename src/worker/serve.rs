@@ -2,71 +2,32 @@
 
 use std::collections::HashMap;
 use std::io::Write;
-use std::os::fd::{AsFd, OwnedFd};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::process::{Signal, getpid, kill_process};
 use tokio::io::{AsyncWriteExt, BufReader};
-use tokio::net::UnixStream;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::AbortHandle;
 
-use super::wire::{self, Answer, Hello, News, Order, Request, WINDOW, Welcome};
+use super::outset::{self, Begun};
+use super::wire::{self, Answer, News, Order, Request, WINDOW, Welcome};
 use crate::backend::{Backend, BackendError, ExecuteRequest, Isopod, SandboxBackend};
 use crate::limits::TRANSFER_BYTES;
 use crate::provider::Config;
 use crate::runtime::Runtime;
-use crate::wall::{Report, Wall};
+use crate::wall::Wall;
 
 /// Is a worker: does what comes over standard input, a socket, until that is closed. For `main`, before it starts any
 /// thread; [`Worker::start`](super::Worker::start) is who calls such a program.
 pub fn serve() -> ExitCode {
-    match prepare() {
-        Ok((hello, socket, report)) => work(&hello.config, socket, report),
-        Err(why) => {
-            let _ = writeln!(std::io::stderr(), "isopod: a worker is started by a host: {why}");
-            ExitCode::from(2)
-        }
+    match outset::begin(|config: &Config| Ok(Wall::within(config))) {
+        Ok(begun) => work(begun),
+        Err(code) => code,
     }
 }
 
-/// Hears what the sandbox is to be, and raises the wall, in a process with one thread.
-fn prepare() -> Result<(Hello, OwnedFd, Result<Report, String>), String> {
-    let text = |error: std::io::Error| error.to_string();
-    let socket = std::io::stdin().as_fd().try_clone_to_owned().map_err(text)?;
-    let tokio = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(text)?;
-    let hello: Hello = tokio.block_on(async {
-        let read = wire::read(&mut connect(&socket).map_err(text)?, wire::HELLO_BYTES).await;
-        read.map_err(|error| error.to_string())?.ok_or_else(|| "nobody says hello".to_owned())
-    })?;
-    if hello.version != wire::VERSION {
-        return Err(format!("this is {}, and the host is {}", wire::VERSION, hello.version));
-    }
-    volunteer();
-    let report = match hello.wall {
-        None => Ok(Report::none()),
-        Some(is_strict) => Wall::within(&hello.config, is_strict).raise().map_err(|error| error.to_string()),
-    };
-    Ok((hello, socket, report))
-}
-
-fn connect(socket: &OwnedFd) -> std::io::Result<UnixStream> {
-    let stream = std::os::unix::net::UnixStream::from(socket.try_clone()?);
-    stream.set_nonblocking(true)?;
-    UnixStream::from_std(stream)
-}
-
-/// If the machine's memory runs out, one sandbox is to go and not the host. A machine that does not let us ask for it
-/// decides by size.
-#[allow(clippy::disallowed_methods, reason = "a setting of this process")]
-fn volunteer() {
-    let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
-}
-
-fn work(config: &Config, socket: OwnedFd, report: Result<Report, String>) -> ExitCode {
+fn work(Begun { task: config, socket, report }: Begun<Config>) -> ExitCode {
     let failed = |why: String| {
         let _ = writeln!(std::io::stderr(), "isopod: worker: {why}");
         ExitCode::FAILURE
@@ -76,7 +37,7 @@ fn work(config: &Config, socket: OwnedFd, report: Result<Report, String>) -> Exi
         Err(error) => return failed(error.to_string()),
     };
     let done = tokio.block_on(async {
-        let (from, to) = connect(&socket)?.into_split();
+        let (from, to) = outset::connect(socket.try_clone()?)?.into_split();
         let (out, mut frames) = mpsc::unbounded_channel::<Vec<u8>>();
         let sender = tokio::spawn(async move {
             let mut to = to;
@@ -86,8 +47,8 @@ fn work(config: &Config, socket: OwnedFd, report: Result<Report, String>) -> Exi
                 }
             }
         });
-        watch(socket)?;
-        let sandbox = report.and_then(|report| Ok((sandbox(config)?, report)));
+        outset::watch(socket)?;
+        let sandbox = report.and_then(|report| Ok((sandbox(&config)?, report)));
         let (welcome, sandbox) = match sandbox {
             Ok((sandbox, report)) => (Welcome::Ready(report), Some(sandbox)),
             Err(why) => (Welcome::Refused(why), None),
@@ -111,16 +72,6 @@ fn work(config: &Config, socket: OwnedFd, report: Result<Report, String>) -> Exi
     // What still runs runs for nobody.
     tokio.shutdown_background();
     done.map_or_else(|error| failed(error.to_string()), |()| ExitCode::SUCCESS)
-}
-
-/// Ends this process when the host has gone, whatever its threads are busy with.
-fn watch(socket: OwnedFd) -> std::io::Result<()> {
-    let wait = move || {
-        // Without any events asked for, what comes is the other end's closing.
-        while poll(&mut [PollFd::new(&socket, PollFlags::empty())], None).is_err() {}
-        let _ = kill_process(getpid(), Signal::KILL);
-    };
-    std::thread::Builder::new().name("host watch".to_owned()).spawn(wait).map(drop)
 }
 
 fn sandbox(config: &Config) -> Result<Isopod, String> {

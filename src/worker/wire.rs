@@ -10,12 +10,11 @@ use crate::backend::{
     Listed, ReadRequest, WriteRequest, Written,
 };
 use crate::limits::{self, Limits};
-use crate::provider::Config;
 use crate::sandbox::Chunk;
 use crate::wall::Report;
 
 /// What both ends must agree on. They come from the same source, but perhaps not from the same build.
-pub(super) const VERSION: &str = concat!("isopod ", env!("CARGO_PKG_VERSION"), " worker 1");
+pub(super) const VERSION: &str = concat!("isopod ", env!("CARGO_PKG_VERSION"), " worker 2");
 /// Bytes that a frame may have besides the largest file: a command, its arguments, names, matches of a search.
 pub(super) const SLACK: u64 = 48 << 20;
 /// Bytes of the first frame.
@@ -23,16 +22,7 @@ pub(super) const HELLO_BYTES: u64 = 4 << 20;
 /// Pieces of output of one command that are on their way.
 pub(super) const WINDOW: usize = 32;
 
-/// The first frame: who speaks, and what the sandbox is to be.
-#[derive(Serialize, Deserialize)]
-pub(super) struct Hello {
-    pub(super) version: String,
-    /// Whether the wall has to be whole; nothing is none.
-    pub(super) wall: Option<bool>,
-    pub(super) config: Config,
-}
-
-/// The answer to it.
+/// The answer to the first frame.
 #[derive(Serialize, Deserialize)]
 pub(super) enum Welcome {
     /// With what its wall holds.

@@ -29,7 +29,7 @@ fn a_machine_that_runs_these_tests_has_no_problem() {
     let root = root.path().to_str().unwrap();
     let answer = cli(&["doctor", "--json", "--root", root]);
     assert_eq!(answer.code, Some(0), "{}", answer.stdout);
-    for name in ["kernel", "programs", "a command", "data"] {
+    for name in ["kernel", "programs", "a command", "a worker", "data"] {
         assert_eq!(state(&answer, name), "ok");
     }
     for name in

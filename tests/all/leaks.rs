@@ -60,3 +60,34 @@ fn after_ten_thousand_mixed_runs_everything_is_back() {
     assert!(threads_after < threads + 100, "{threads} threads before, {threads_after} after");
     assert!(resident_after < resident + (64 << 20), "{resident} bytes before, {resident_after} after");
 }
+
+/// A runtime as an embedder has it, with as many threads as it likes: these are told apart by their name.
+#[test]
+fn a_thousand_file_operations_at_once_take_a_bounded_number_of_threads() {
+    use isopod::backend::{Backend, Directory, GrepRequest, ReadRequest};
+    const NAME: &str = "an embedder's";
+    let host = directory(&[]);
+    for n in 0..50 {
+        std::fs::write(host.path().join(format!("f{n}")), vec![b'x'; 1 << 20]).unwrap();
+    }
+    let files = Directory::open(host.path(), &isopod::Limits::default()).unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = { runtime }.worker_threads(2).thread_name(NAME).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let reads =
+            futures::future::join_all((0..1000).map(|n| files.read(ReadRequest::bytes(format!("/f{}", n % 50)))));
+        let searches = futures::future::join_all((0..100).map(|_| files.grep(GrepRequest::literal("nothing", "/"))));
+        let (reads, searches) = tokio::join!(reads, searches);
+        assert!(reads.iter().all(|read| read.is_ok()) && searches.iter().all(|search| search.is_ok()));
+    });
+    // They stay for ten seconds after their last work: this is the most that there were.
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+    let names = tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("comm")).ok());
+    let threads = names.filter(|name| name.trim_end() == NAME).count();
+    let cores = std::thread::available_parallelism().unwrap().get();
+    let most = (isopod::limits::FILE_THREADS.0 * cores).max(isopod::limits::FILE_THREADS.1);
+    // Two run the tasks. And one that found nothing to do is not idle at once, when the next work comes: some of these.
+    let most = most + 2 + most / 4;
+    assert!((3..=most).contains(&threads), "{threads} threads, {most} are allowed");
+    println!("{threads} threads for 1,100 file operations at once");
+}

@@ -14,11 +14,14 @@ mod files;
 #[cfg(feature = "http")]
 mod http;
 mod interactive;
+#[cfg(all(feature = "http", feature = "mcp"))]
+mod isolation;
 mod leaks;
 mod limits;
 #[cfg(feature = "mcp")]
 mod mcp;
 #[cfg(any(feature = "http", feature = "mcp"))]
+#[path = "../../fuzz/bodies/mutant.rs"]
 mod mutant;
 #[cfg(feature = "node")]
 mod node;

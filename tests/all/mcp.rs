@@ -12,14 +12,14 @@ use crate::support::filters;
 use crate::support::isopod;
 
 /// A server, and both ends of the talk with it.
-struct Server {
-    child: Child,
+pub struct Server {
+    pub child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
 }
 
 impl Server {
-    fn start(options: &[&str]) -> Server {
+    pub fn start(options: &[&str]) -> Server {
         let mut command = isopod(&["mcp"]);
         let mut child = command.args(options).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
@@ -27,7 +27,7 @@ impl Server {
     }
 
     /// One that has shaken hands.
-    fn ready(options: &[&str]) -> Server {
+    pub fn ready(options: &[&str]) -> Server {
         let mut server = Server::start(options);
         let client = json!({ "name": "raw", "version": "1" });
         let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
@@ -37,23 +37,23 @@ impl Server {
         server
     }
 
-    fn send(&mut self, line: &[u8]) {
+    pub fn send(&mut self, line: &[u8]) {
         self.input.write_all(line).unwrap();
         self.input.write_all(b"\n").unwrap();
     }
 
-    fn receive(&mut self) -> Value {
+    pub fn receive(&mut self) -> Value {
         let mut line = String::new();
         self.output.read_line(&mut line).unwrap();
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
     }
 
-    fn ask(&mut self, message: &Value) -> Value {
+    pub fn ask(&mut self, message: &Value) -> Value {
         self.send(message.to_string().as_bytes());
         self.receive()
     }
 
-    fn call(&mut self, tool: &str, arguments: &Value) -> Value {
+    pub fn call(&mut self, tool: &str, arguments: &Value) -> Value {
         let params = json!({ "name": tool, "arguments": arguments });
         let answer = self.ask(&json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params }));
         assert_eq!(answer["id"], 7, "{answer}");

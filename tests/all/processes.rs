@@ -153,6 +153,41 @@ fn a_deep_recursion_ends_the_process_and_not_the_host() {
     run_in(&sandbox, "echo ok").prints("ok\n");
 }
 
+/// It went on for ever after its error: each level that came back tried again.
+#[test]
+fn an_eval_or_a_source_that_calls_itself_ends_with_one_error() {
+    let sandbox = sandbox();
+    for recursion in [
+        "x='eval \"$x\"'; eval \"$x\"",
+        "x='eval \"$x\"; eval \"$x\"'; eval \"$x\"",
+        "echo 'source s' > s; source s",
+        "echo '. ./t; . ./t' > t; . ./t",
+        "echo 'eval \"source u\"; source u' > u; source u",
+    ] {
+        let output = run_in(&sandbox, recursion).within(Duration::from_secs(20)).0;
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.exit_code != 0 && !output.timed_out, "{recursion}: {said}");
+        assert_eq!(said.matches("nested too deep").count(), 1, "{recursion}: {said}");
+        run_in(&sandbox, "echo ok").prints("ok\n");
+    }
+}
+
+/// It ran as a script of one comment, and answered 0.
+#[test]
+fn a_file_that_names_a_program_that_is_not_there_is_127() {
+    let sandbox = sandbox();
+    run_in(&sandbox, "sed s/tr/nonesuch/ /bin/tr > f; chmod +x f; cat f").prints("#!isopod-program nonesuch\n");
+    run_in(&sandbox, "./f").code(127).stdout("").stderr_has("required file not found");
+    run_in(&sandbox, "sh -c ./f; echo $?; (./f); echo $?; ./f | cat; echo ${PIPESTATUS[0]}").stdout("127\n127\n127\n");
+    run_in(&sandbox, "env ./f; echo $?; find f -exec ./f \\;; exec ./f").stdout("127\n").code(127);
+    for missing in ["nonesuch", "/bin/nonesuch", "env nonesuch", "exec nonesuch"] {
+        run_in(&sandbox, missing).code(127).stdout("");
+    }
+    // A program that the owner names and that is not there is the owner's mistake.
+    let started = sandbox.execute_blocking(isopod::Command::program(["nonesuch"]));
+    assert!(matches!(started, Err(isopod::ExecuteError::Program(..))));
+}
+
 #[test]
 fn processor_time_is_told_to_the_shell_and_its_children() {
     let work = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done";

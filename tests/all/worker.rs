@@ -29,12 +29,12 @@ fn run<T>(work: impl Future<Output = T>) -> T {
 }
 
 /// Sends a signal until it has killed: a fault comes again, too, when whoever looks into it has let it pass.
-fn kill(pid: u32, signal: Signal) {
+pub fn kill(pid: u32, signal: Signal) {
     while kill_process(Pid::from_raw(pid as i32).unwrap(), signal).is_ok() && !is_gone_within(pid, 1) {}
 }
 
 /// Waits until a process has gone, which must not take long.
-fn is_gone(pid: u32) -> bool {
+pub fn is_gone(pid: u32) -> bool {
     is_gone_within(pid, 20)
 }
 
@@ -208,10 +208,17 @@ fn isolated(script: &str, more: &[&str]) -> (Child, u32) {
     let mut said = String::new();
     BufReader::new(host.stdout.as_mut().unwrap()).read_line(&mut said).unwrap();
     assert_eq!(said, "up\n");
-    let tasks = std::fs::read_dir(format!("/proc/{}/task", host.id())).unwrap();
-    let children = tasks.map(|task| std::fs::read_to_string(task.unwrap().path().join("children")).unwrap());
-    let worker = children.collect::<String>().trim().parse().unwrap();
+    let worker = children(host.id())[0];
     (host, worker)
+}
+
+/// The processes that a process has started.
+pub fn children(pid: u32) -> Vec<u32> {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+    // A thread may end meanwhile, and has no children then.
+    let of = |task: std::io::Result<std::fs::DirEntry>| std::fs::read_to_string(task.unwrap().path().join("children"));
+    let all: String = tasks.filter_map(|task| of(task).ok()).collect();
+    all.split_whitespace().map(|pid| pid.parse().unwrap()).collect()
 }
 
 #[test]

@@ -17,6 +17,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::stop::{Stop, blocking};
+use super::threads::Work;
 use super::{
     Backend, BackendError, Content, Cut, EditRequest, Edited, Entry, GlobRequest, Globbed, GrepRequest, Grepped,
     Listed, ReadRequest, Result, SandboxBackend, Upload, WriteRequest, Written, bounds,
@@ -88,11 +89,12 @@ impl VfsFiles {
     /// Does work on a thread that may block.
     async fn on_thread<T: Send + 'static>(
         &self,
+        kind: Work,
         time: Duration,
         work: impl FnOnce(&VfsFiles, &Stop) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let files = self.clone();
-        blocking(time, move |stop| work(&files, stop)).await?
+        blocking(kind, time, move |stop| work(&files, stop)).await?
     }
 
     fn ls(&self, text: &str, stop: &Stop) -> Result<Listed> {
@@ -160,32 +162,32 @@ impl VfsFiles {
 impl<T: HasFiles> Backend for T {
     async fn ls(&self, path: &str) -> Result<Listed> {
         let path = path.to_owned();
-        self.files().on_thread(bounds::FILE_TIME, move |files, stop| files.ls(&path, stop)).await
+        self.files().on_thread(Work::File, bounds::FILE_TIME, move |files, stop| files.ls(&path, stop)).await
     }
 
     async fn read(&self, request: ReadRequest) -> Result<Content> {
-        self.files().on_thread(bounds::FILE_TIME, move |files, stop| files.read(&request, stop)).await
+        self.files().on_thread(Work::File, bounds::FILE_TIME, move |files, stop| files.read(&request, stop)).await
     }
 
     async fn write(&self, request: WriteRequest) -> Result<Written> {
-        self.files().on_thread(bounds::FILE_TIME, move |files, _| files.write(&request)).await
+        self.files().on_thread(Work::File, bounds::FILE_TIME, move |files, _| files.write(&request)).await
     }
 
     async fn edit(&self, request: EditRequest) -> Result<Edited> {
-        self.files().on_thread(bounds::FILE_TIME, move |files, stop| files.edit(&request, stop)).await
+        self.files().on_thread(Work::File, bounds::FILE_TIME, move |files, stop| files.edit(&request, stop)).await
     }
 
     async fn delete(&self, path: &str) -> Result<()> {
         let path = path.to_owned();
-        self.files().on_thread(bounds::FILE_TIME, move |files, stop| files.delete(&path, stop)).await
+        self.files().on_thread(Work::File, bounds::FILE_TIME, move |files, stop| files.delete(&path, stop)).await
     }
 
     async fn glob(&self, request: GlobRequest) -> Result<Globbed> {
-        self.files().on_thread(request.time, move |files, stop| files.glob(&request, stop)).await
+        self.files().on_thread(Work::Search, request.time, move |files, stop| files.glob(&request, stop)).await
     }
 
     async fn grep(&self, request: GrepRequest) -> Result<Grepped> {
-        self.files().on_thread(request.time, move |files, stop| files.grep(&request, stop)).await
+        self.files().on_thread(Work::Search, request.time, move |files, stop| files.grep(&request, stop)).await
     }
 
     async fn upload(&self, uploads: Vec<Upload>) -> Vec<Result<Written>> {
@@ -200,14 +202,14 @@ impl<T: HasFiles> Backend for T {
         let mut answers = Vec::with_capacity(paths.len());
         for path in paths {
             let work = move |files: &VfsFiles, stop: &Stop| files.read_whole(&path, files.largest, stop);
-            answers.push(self.files().on_thread(bounds::FILE_TIME, work).await.map(|(content, _)| content));
+            answers.push(self.files().on_thread(Work::File, bounds::FILE_TIME, work).await.map(|(content, _)| content));
         }
         answers
     }
 
     async fn resolve(&self, path: &str) -> Result<String> {
         let path = path.to_owned();
-        self.files().on_thread(bounds::FILE_TIME, move |files, _| files.resolve(&path)).await
+        self.files().on_thread(Work::File, bounds::FILE_TIME, move |files, _| files.resolve(&path)).await
     }
 
     fn largest_file(&self) -> u64 {

@@ -1,7 +1,11 @@
 //! The program: its code, what it was built with, and where it keeps sandboxes.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
+use isopod::backend::SandboxBackend;
+use isopod::provider::Config;
+use isopod::worker::Worker;
 use isopod::{Runtime, Sandbox};
 use rustix::fs::Access;
 use rustix::io::Errno;
@@ -9,7 +13,7 @@ use rustix::io::Errno;
 use super::{Finding, Place};
 
 pub(super) fn findings(place: &Place) -> Vec<Finding> {
-    vec![images(), command(), python(), data(place)]
+    vec![images(), command(), worker(), python(), data(place)]
 }
 
 fn images() -> Finding {
@@ -30,6 +34,33 @@ fn command() -> Finding {
         }
         Ok(answer) => Finding::problem("a command", format!("answers with exit code {}", answer.exit_code)),
         Err(why) => Finding::problem("a command", why),
+    }
+}
+
+/// `--isolate process`, as far as it goes here.
+fn worker() -> Finding {
+    let answer = || -> Result<Duration, String> {
+        let text = |error: std::io::Error| error.to_string();
+        let program = std::env::current_exe().map_err(text)?;
+        let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(text)?;
+        let began = Instant::now();
+        tokio.block_on(async {
+            let worker =
+                Worker::start(program, ["worker"], &Config::new("")).await.map_err(|error| error.to_string())?;
+            let started = began.elapsed();
+            match worker.execute("echo works".into()).await {
+                Ok(answer) if answer.stdout() == b"works\n" => Ok(started),
+                Ok(answer) => Err(format!("answers with exit code {}", answer.exit_code())),
+                Err(error) => Err(error.to_string()),
+            }
+        })
+    };
+    match answer() {
+        Ok(time) => {
+            let text = "--isolate process has a sandbox in a process of its own";
+            Finding::ok("a worker", format!("starts in {:.1} ms: {text}", time.as_secs_f64() * 1e3))
+        }
+        Err(why) => Finding::note("a worker", format!("{why}: --isolate process does not work")),
     }
 }
 

@@ -26,7 +26,11 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 impl Shared {
     /// The sandbox of this id, leased.
-    async fn lease(&self, id: SandboxId) -> Result<Arc<Lease>> {
+    pub(super) async fn lease(&self, id: SandboxId) -> Result<Arc<Lease>> {
+        if self.crew.is_some() {
+            // A route that nobody sends to the worker: better an error than a guest in this process.
+            return Err(ApiError::new(Kind::Internal, "the sandbox is in a process of its own"));
+        }
         for _ in 0..TRIES {
             match self.provider.get_or_create(Some(id)).await {
                 Err(ProviderError::InUse(_) | ProviderError::NotLeased(_)) => tokio::time::sleep(PAUSE).await,

@@ -94,11 +94,24 @@ impl std::convert::From<Info> for Sandbox {
 
 /// What is known of a sandbox that is there.
 pub(super) async fn about(app: &App, id: SandboxId) -> Result<Answer<Sandbox>> {
-    Ok(Answer(app.provider.info(id).await?.into()))
+    Ok(Answer(known(app, app.provider.info(id).await?)))
+}
+
+/// What this server knows of a sandbox: one that waits in a worker of its own is as warm as one that waits here.
+fn known(app: &App, mut info: Info) -> Sandbox {
+    if info.state == InfoState::Stored && app.crew.as_ref().is_some_and(|crew| crew.has(info.id)) {
+        info.state = InfoState::Warm;
+    }
+    info.into()
 }
 
 /// Leases the sandbox of a thread, which may be leased here already.
 pub(super) async fn acquire(app: &App, thread: &str, user: Option<&str>, metadata: Metadata) -> Result<SandboxId> {
+    if let Some(crew) = &app.crew {
+        let id = app.provider.establish(thread, user, metadata).await?;
+        crew.lease(id).await?;
+        return Ok(id);
+    }
     match app.provider.acquire_with(thread, user, metadata).await {
         Err(ProviderError::InUse(id)) => {
             app.lease(id).await?;
@@ -110,6 +123,18 @@ pub(super) async fn acquire(app: &App, thread: &str, user: Option<&str>, metadat
         }
         answer => Ok(answer?),
     }
+}
+
+/// Makes and leases a sandbox of nobody's.
+async fn make(app: &App, metadata: Metadata) -> Result<SandboxId> {
+    let Some(crew) = &app.crew else { return Ok(app.provider.create(metadata).await?) };
+    let id = app.provider.establish_new(metadata).await?;
+    if let Err(error) = crew.lease(id).await {
+        // Nobody knows its name, so nobody would ever delete it.
+        app.provider.delete(id).await?;
+        return Err(error);
+    }
+    Ok(id)
 }
 
 /// Make a sandbox, or find that of a thread.
@@ -129,7 +154,7 @@ pub(in crate::http) async fn create(
             (status, acquire(&app, &thread, user.as_deref(), metadata).await?)
         }
         (None, Some(_)) => return Err(ApiError::new(Kind::BadRequest, "a user without a thread")),
-        (None, None) => (StatusCode::CREATED, app.provider.create(metadata).await?),
+        (None, None) => (StatusCode::CREATED, make(&app, metadata).await?),
     };
     Ok((status, about(&app, id).await?))
 }
@@ -140,7 +165,7 @@ pub(in crate::http) async fn list(State(app): State<App>, Query(from): Query<Fro
     let cursor = from.cursor.map(|cursor| cursor.parse()).transpose();
     let cursor = cursor.map_err(|_| ApiError::new(Kind::BadRequest, "cursor: not one of a page before"))?;
     let page = app.provider.list(cursor).await?;
-    let sandboxes = page.items.into_iter().map(Sandbox::from).collect();
+    let sandboxes = page.items.into_iter().map(|info| known(&app, info)).collect();
     Ok(Answer(Sandboxes { sandboxes, cursor: page.cursor }))
 }
 
@@ -168,6 +193,9 @@ pub(in crate::http) async fn delete(State(app): State<App>, Named(id): Named<Str
 
 /// Deletes a sandbox; whether it was there.
 pub(super) async fn remove(app: &App, id: SandboxId) -> Result<bool> {
+    if let Some(crew) = &app.crew {
+        crew.dismiss(id).await;
+    }
     let was_there = app.provider.delete(id).await?;
     app.sessions.forget(id);
     Ok(was_there)

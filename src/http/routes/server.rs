@@ -27,11 +27,15 @@ pub(in crate::http) async fn health() -> axum::Json<Health> {
     responses((status = 200, body = String, content_type = "text/plain; version=0.0.4"))
 )]
 pub(in crate::http) async fn metrics(State(app): State<App>) -> impl IntoResponse {
-    let (leased, warm) = app.provider.count();
-    let sandboxes = [("{state=\"leased\"}", leased), ("{state=\"warm\"}", warm)];
+    let (workers, census) = match &app.crew {
+        Some(crew) => crew.census().await,
+        None => (0, app.census()),
+    };
+    let sandboxes = [("{state=\"leased\"}", census.leased), ("{state=\"warm\"}", census.warm)];
     let text = app.metrics.text(&[
         ("isopod_sandboxes", "Sandboxes in memory.", &sandboxes),
-        ("isopod_sessions", "Live sessions.", &[("", app.sessions.count())]),
+        ("isopod_sessions", "Live sessions.", &[("", census.sessions)]),
+        ("isopod_workers", "Processes that have a sandbox each.", &[("", workers)]),
     ]);
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text)
 }

@@ -96,7 +96,6 @@ impl Server {
     }
 
     /// The process.
-    #[cfg(feature = "wall")]
     pub fn pid(&self) -> u32 {
         self.process.id()
     }

@@ -1,9 +1,9 @@
 //! `isopod serve` from outside, over its socket.
 
 mod bounds;
-mod client;
+pub mod client;
 mod deerflow;
 mod keys;
 mod readme;
 mod rest;
-mod stream;
+pub mod stream;

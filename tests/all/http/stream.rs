@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::client::Server;
 
 /// The events of an answer: name and data.
-fn events(text: &str) -> Vec<(String, Value)> {
+pub fn events(text: &str) -> Vec<(String, Value)> {
     assert!(text.ends_with("\n\n"), "{text:?}");
     let event = |block: &str| {
         let (name, data) = block.split_once('\n').unwrap();
