@@ -64,7 +64,7 @@ pub(super) fn submit(kind: Work, job: impl FnOnce() + Send + 'static) {
         }
         desk.threads += 1;
     }
-    let worker = Worker { id, doing: None };
+    let worker = Worker { id, doing: None, is_out: false };
     runtime.spawn_blocking(move || worker.work());
 }
 
@@ -91,6 +91,8 @@ impl Desk {
 struct Worker {
     id: Id,
     doing: Option<Work>,
+    /// Whether it has found nothing to do, and is not counted any more.
+    is_out: bool,
 }
 
 impl Worker {
@@ -101,26 +103,61 @@ impl Worker {
         }
     }
 
+    /// The next work. Who finds none is out before the lock is given up: whatever comes then must not wait for it.
     fn next(&mut self) -> Option<Job> {
         let mut desks = desks();
         let desk = desks.get_mut(&self.id)?;
         if self.doing.take() == Some(Work::Search) {
             desk.searches -= 1;
         }
-        let (kind, job) = desk.next()?;
-        self.doing = Some(kind);
-        Some(job)
+        match desk.next() {
+            Some((kind, job)) => {
+                self.doing = Some(kind);
+                Some(job)
+            }
+            None => {
+                drop(self.leave(&mut desks));
+                None
+            }
+        }
+    }
+
+    /// Counts it out, and hands over what waits if nobody is left to do it.
+    fn leave(&mut self, desks: &mut HashMap<Id, Desk>) -> Option<Desk> {
+        self.is_out = true;
+        let desk = desks.get_mut(&self.id)?;
+        desk.threads -= 1;
+        if desk.threads == 0 { desks.remove(&self.id) } else { None }
     }
 }
 
-/// It has nothing to do, or its runtime ended before it began: then nobody does what still waits.
+/// Its runtime ended before it began: then nobody does what still waits.
 impl Drop for Worker {
     fn drop(&mut self) {
-        let mut desks = desks();
-        let Some(desk) = desks.get_mut(&self.id) else { return };
-        desk.threads -= 1;
-        let left = if desk.threads == 0 { desks.remove(&self.id) } else { None };
-        drop(desks);
-        drop(left);
+        if !self.is_out {
+            let mut desks = desks();
+            let left = self.leave(&mut desks);
+            drop(desks);
+            drop(left);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_finds_no_work_is_not_counted_on() {
+        let tokio = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let id = tokio.handle().id();
+        desks().insert(id, Desk { threads: 1, ..Desk::default() });
+        let mut worker = Worker { id, doing: None, is_out: false };
+        assert!(worker.next().is_none());
+        assert!(!desks().contains_key(&id));
+        // Counted out once.
+        desks().insert(id, Desk { threads: 1, ..Desk::default() });
+        drop(worker);
+        assert_eq!(desks().remove(&id).map(|desk| desk.threads), Some(1));
     }
 }

@@ -1,6 +1,5 @@
 //! A worker of a server, from its own side: its work comes as connections.
 
-use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::process::ExitCode;
 
@@ -24,15 +23,7 @@ pub(crate) fn serve<T: DeserializeOwned, S: Clone, W: Future<Output = ()> + Send
         Ok(begun) => begun,
         Err(code) => return code,
     };
-    let failed = |why: String| {
-        let _ = writeln!(std::io::stderr(), "isopod: worker: {why}");
-        ExitCode::FAILURE
-    };
-    let tokio = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
-        Ok(tokio) => tokio,
-        Err(error) => return failed(error.to_string()),
-    };
-    let done = tokio.block_on(async {
+    outset::run(async {
         let _deaf = outset::deafen()?;
         let mut stream = outset::connect(socket.try_clone()?)?;
         outset::watch(socket)?;
@@ -46,11 +37,8 @@ pub(crate) fn serve<T: DeserializeOwned, S: Clone, W: Future<Output = ()> + Send
         while let Some(connection) = next(&stream).await? {
             tokio::spawn(talk(place.clone(), outset::connect(connection)?));
         }
-        Ok::<_, std::io::Error>(())
-    });
-    // What still runs runs for nobody.
-    tokio.shutdown_background();
-    done.map_or_else(|error| failed(error.to_string()), |()| ExitCode::SUCCESS)
+        Ok(())
+    })
 }
 
 async fn next(stream: &UnixStream) -> std::io::Result<Option<OwnedFd>> {

@@ -74,6 +74,21 @@ fn hear<T: DeserializeOwned>(wall: impl FnOnce(&T) -> Result<Wall, WallError>) -
     Ok(Begun { task: hello.task, socket, report })
 }
 
+/// Does a worker's work on a runtime of its own. What still runs at its end runs for nobody.
+pub(super) fn run(work: impl Future<Output = io::Result<()>>) -> ExitCode {
+    let failed = |error: io::Error| {
+        let _ = writeln!(io::stderr(), "isopod: worker: {error}");
+        ExitCode::FAILURE
+    };
+    let tokio = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(tokio) => tokio,
+        Err(error) => return failed(error),
+    };
+    let done = tokio.block_on(work);
+    tokio.shutdown_background();
+    done.map_or_else(failed, |()| ExitCode::SUCCESS)
+}
+
 /// A socket as tokio has it.
 pub(super) fn connect(socket: OwnedFd) -> io::Result<UnixStream> {
     let stream = std::os::unix::net::UnixStream::from(socket);

@@ -1,7 +1,6 @@
 //! The worker's end: a sandbox that does what comes over the socket.
 
 use std::collections::HashMap;
-use std::io::Write;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -28,15 +27,7 @@ pub fn serve() -> ExitCode {
 }
 
 fn work(Begun { task: config, socket, report }: Begun<Config>) -> ExitCode {
-    let failed = |why: String| {
-        let _ = writeln!(std::io::stderr(), "isopod: worker: {why}");
-        ExitCode::FAILURE
-    };
-    let tokio = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
-        Ok(tokio) => tokio,
-        Err(error) => return failed(error.to_string()),
-    };
-    let done = tokio.block_on(async {
+    outset::run(async {
         let (from, to) = outset::connect(socket.try_clone()?)?.into_split();
         let (out, mut frames) = mpsc::unbounded_channel::<Vec<u8>>();
         let sender = tokio::spawn(async move {
@@ -67,11 +58,8 @@ fn work(Begun { task: config, socket, report }: Begun<Config>) -> ExitCode {
         while let Ok(Some(order)) = wire::read(&mut from, desk.longest).await {
             desk.take(order);
         }
-        Ok::<_, std::io::Error>(())
-    });
-    // What still runs runs for nobody.
-    tokio.shutdown_background();
-    done.map_or_else(|error| failed(error.to_string()), |()| ExitCode::SUCCESS)
+        Ok(())
+    })
 }
 
 fn sandbox(config: &Config) -> Result<Isopod, String> {
