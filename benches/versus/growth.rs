@@ -71,7 +71,10 @@ pub fn all(options: &Options) -> Vec<Growth> {
             format!("i=0; while [ $i -lt {n} ]; do i=$((i+1)); done; echo $i")
         }),
         growth("fork of a sandbox", "files", sizes(&[1000, 5000, 20_000, 50_000]), Work::Fork),
-        growth("write files through the backend", "files", sizes(&[100, 1000, 5000, 20_000]), Work::Written),
+        Growth {
+            note: Some("names are in a tree: n log n"),
+            ..growth("write files through the backend", "files", sizes(&[100, 1000, 5000, 20_000]), Work::Written)
+        },
         growth(
             "a command of many words",
             "bytes",
