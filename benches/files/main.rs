@@ -100,15 +100,11 @@ fn calls(plan: &Plan, report: &mut Report, runtime: &tokio::runtime::Runtime, na
             Contender::timed(&format!("isopod, {who}"), || inside(sandbox, call, count)),
             Contender::timed("native", || outside(call, count)),
         ];
-        let mut goal = Goal::Within { times, of: 1 };
         if let (2.0, Some(confined)) = (times, confined(call)) {
             contenders.push(Contender::timed("the host's calls alone, confined", move || confined(native, count)));
-            if call == "stat-deep" {
-                // What has to be asked of the host takes more than twice a native call before anything of ours is added.
-                goal = Goal::Within { times: 1.5, of: 2 };
-            }
         }
-        report.add(&format!("{name}, {who}"), &compare(plan, 40, contenders), Some(goal));
+        let times = Goal::Within { times, of: 1 };
+        report.add(&format!("{name}, {who}"), &compare(plan, 40, contenders), Some(times));
     }
 }
 

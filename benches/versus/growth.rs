@@ -72,7 +72,7 @@ pub fn all(options: &Options) -> Vec<Growth> {
         }),
         growth("fork of a sandbox", "files", sizes(&[1000, 5000, 20_000, 50_000]), Work::Fork),
         Growth {
-            note: Some("names are in a tree: n log n"),
+            note: Some("a walk through a tree for each name"),
             ..growth("write files through the backend", "files", sizes(&[100, 1000, 5000, 20_000]), Work::Written)
         },
         growth(
