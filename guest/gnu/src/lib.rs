@@ -8,10 +8,12 @@
 //! - `options`: GNU's `getopt_long`, over a table
 //! - `output`: standard output in large pieces, and complaints on standard error
 //! - `pattern`, `moment`, `mode`: names, dates and permissions as people write them, for programs that choose files
+//! - `ancestors`: where a walk through directories is, so that no link leads it round in circles
 //! - `input`, `quote`, `path`, `prompt`, `human`, `size`, `width`, `version`, `signals`, `duration`, `accounts`,
 //!   `calendar`, `child`, `digits`: what several programs share
 
 pub mod accounts;
+pub mod ancestors;
 pub mod calendar;
 pub mod child;
 pub mod digits;

@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::io;
 
 use isopod_gnu::accounts;
+use isopod_gnu::ancestors::Ancestors;
 use isopod_gnu::mode;
 use isopod_gnu::output::Out;
 use isopod_gnu::program::Call;
 use isopod_sys::files::{self, Attributes, Kind, OpenFlags};
-use isopod_sys::{fs, text};
+use isopod_sys::{Errno, fs, text};
 
 use super::describe;
 use super::header::{Header, Type, shown};
@@ -114,7 +115,7 @@ impl Create<'_> {
     /// Adds a file and, if it is a directory, all below it. The error is one of the archive: nothing follows it.
     fn tree(&mut self, name: &str, directory: usize, index: usize) -> io::Result<()> {
         let mut pending = vec![name.to_owned()];
-        let mut device = None;
+        let (mut device, mut within) = (None, Ancestors::default());
         while let Some(name) = pending.pop() {
             if self.settings.excluded.has(&name, index) {
                 continue;
@@ -137,6 +138,10 @@ impl Create<'_> {
                 continue;
             }
             let name = if name.ends_with('/') { name } else { format!("{name}/") };
+            if !within.enter(&name, (found.device, found.inode)) {
+                self.fail(&format!("{}: Cannot stat: {}", shown(name.as_bytes()), text(Errno::Loop)));
+                continue;
+            }
             self.member(&name, &found, Type::Directory, "")?;
             self.added.push((path.clone(), Kind::Directory));
             let is_elsewhere = *device.get_or_insert(found.device) != found.device;

@@ -2,6 +2,7 @@
 
 use std::io::{self, Cursor, Read};
 
+use isopod_gnu::ancestors::Ancestors;
 use isopod_gnu::output::Out;
 use isopod_gnu::pattern::Pattern;
 use isopod_gnu::program::Call;
@@ -231,17 +232,17 @@ impl Pack<'_> {
             names
         };
         for name in names {
-            let mut pending = vec![name.clone()];
-            let mut is_first = true;
+            let (mut pending, mut within) = (vec![name.clone()], Ancestors::default());
             while let Some(path) = pending.pop() {
                 let Ok(found) = files::stat(&path, !self.command.has('y')) else {
-                    if is_first {
-                        self.warn(&format!("name not matched: {path}"));
-                    }
+                    self.warn(&format!("name not matched: {path}"));
                     continue;
                 };
-                is_first = false;
                 if found.kind == Kind::Directory && self.command.has('r') {
+                    if !within.enter(&path, (found.device, found.inode)) {
+                        self.warn(&format!("name not matched: {path} (it leads back to where it is)"));
+                        continue;
+                    }
                     let below = fs::entries(&path).unwrap_or_default();
                     let mut below: Vec<String> =
                         below.into_iter().map(|entry| isopod_gnu::path::join(&path, &entry.name)).collect();

@@ -9,6 +9,7 @@ use isopod_sys::files::{self, Attributes, Kind};
 use isopod_sys::{Errno, fs, process, text};
 
 use crate::backup::Backup;
+use isopod_gnu::ancestors::Ancestors;
 use isopod_gnu::output::Out;
 use isopod_gnu::path::join;
 use isopod_gnu::program::Call;
@@ -100,6 +101,8 @@ pub(crate) struct Copier<'a> {
     copied: HashMap<(u64, u64), String>,
     /// What this run created, so that a second source does not replace the first.
     created: HashMap<String, ()>,
+    /// The directories that are being copied.
+    within: Ancestors,
     /// Reports of `-v`, in the order of the copies.
     pub(crate) out: Out,
     /// Whether all went well so far.
@@ -112,7 +115,16 @@ impl<'a> Copier<'a> {
         // The kernel tells the umask only when it is set.
         let umask = process::umask(0o022);
         process::umask(umask);
-        Copier { call, rules, umask, copied: HashMap::new(), created: HashMap::new(), out: Out::new(), complete: true }
+        Copier {
+            call,
+            rules,
+            umask,
+            copied: HashMap::new(),
+            created: HashMap::new(),
+            within: Ancestors::default(),
+            out: Out::new(),
+            complete: true,
+        }
     }
 
     /// Copies what the user named to where it shall be.
@@ -228,6 +240,9 @@ impl<'a> Copier<'a> {
         there: Option<&Attributes>,
         device: Option<u64>,
     ) {
+        if !self.within.enter(source, (found.device, found.inode)) {
+            return self.fail(&format!("cannot copy cyclic symbolic link {}", shell(source)));
+        }
         if there.is_none() {
             if let Err(errno) = fs::create_dir(dest) {
                 return self.fail(&format!("cannot create directory {}: {}", shell(dest), text(errno)));
