@@ -8,6 +8,7 @@
 //! name that leads elsewhere even if we got it wrong. No path is looked at and then used: where something has to be
 //! known about a file, the file is opened and the handle is asked.
 //! A link of the host is read, not followed, and resolved against the sandbox's root by the mount table.
+//! Where many names are looked at in one directory, its handle is kept for as long as nothing on its way moves (`kept`).
 //!
 //! # What the guest sees
 //! - Modes and times are the host's. Owner and group always show as the sandbox's user: who owns a file on the host is
@@ -51,6 +52,7 @@ pub(super) use temp::Temp;
 mod calls;
 mod errors;
 mod file;
+mod kept;
 mod lease;
 mod ledger;
 mod pointer;
@@ -60,6 +62,7 @@ mod stat;
 mod stream;
 mod temp;
 mod walk;
+mod watch;
 
 /// A directory of the host, shown to a guest. Clones are handles to the same one.
 #[derive(Clone)]
@@ -127,6 +130,19 @@ impl HostDir {
     pub(super) fn without_openat2(self) -> HostDir {
         self.shared.walk.go_name_by_name();
         self
+    }
+
+    /// The same directory, with handles kept from the first look on.
+    #[cfg(test)]
+    pub(super) fn keeping_eagerly(self) -> HostDir {
+        self.shared.walk.keep_eagerly();
+        self
+    }
+
+    /// Whether there is a handle of the directory at `path`.
+    #[cfg(test)]
+    pub(super) fn keeps(&self, path: &str) -> bool {
+        self.shared.walk.keeps(Subpath::trusted(path))
     }
 
     fn walk(&self) -> &Walk {
@@ -298,15 +314,12 @@ impl HostDir {
         let Some((parent, name)) = path.split() else {
             return Ok(Facts::of(self.walk().root())?);
         };
-        // A pointer to the file and not a handle of its directory: one look at the name less. In the root, whose handle
-        // is at hand, the name alone will do.
+        // In the root, whose handle is at hand, the name alone will do.
         if !parent.is_root()
-            && let Some(opened) = self.walk().open(path, OFlags::PATH | OFlags::NOFOLLOW)
+            && let Some(facts) = self.facts_at_once(path, parent, name)
+            && !facts.as_ref().is_ok_and(|facts| follow && facts.kind() == Kind::Symlink)
         {
-            let facts = Facts::of(opened?)?;
-            if !(follow && facts.kind() == Kind::Symlink) {
-                return Ok(facts);
-            }
+            return Ok(facts?);
         }
         let dir = self.walk().directory(parent)?;
         let facts = Facts::of_name(&dir, name)?;
@@ -314,6 +327,19 @@ impl HostDir {
             return Err(self.walk().link(&dir, name, path)?);
         }
         Ok(facts)
+    }
+
+    /// What the host says about a name that is not in the root and not followed; none if that takes a closer look.
+    fn facts_at_once(&self, path: Subpath<'_>, parent: Subpath<'_>, name: &str) -> Option<Result<Facts>> {
+        if let Some(place) = self.walk().kept(parent) {
+            let facts = Facts::of_name(place.directory(), name);
+            if place.is_still_there() {
+                return Some(facts);
+            }
+        }
+        // A pointer to the file and not a handle of its directory: one look at the name less.
+        let opened = self.walk().open(path, OFlags::PATH | OFlags::NOFOLLOW)?;
+        Some(opened.and_then(Facts::of))
     }
 
     /// A handle of something whose attributes may be changed, and a last look at it.

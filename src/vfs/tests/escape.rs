@@ -29,9 +29,10 @@ const CALLS: [&str; 19] = [
     "list",
 ];
 
-/// Runs a test as the host is and as a host without `openat2` would be.
+/// Runs a test as the host is, with handles that are kept, and as a host without `openat2` would be.
 fn on_hosts(test: impl Fn(&dyn Fn() -> Host)) {
     test(&Host::new);
+    test(&Host::keeping);
     test(&Host::without_openat2);
 }
 
@@ -396,6 +397,10 @@ fn attack_72_a_link_that_flips_a_million_times_leaks_nothing() {
             let outcome = host.vfs.run(calls[step % calls.len()]);
             assert!(!outcome.contains(SECRET), "{outcome}");
             reached += u32::from(outcome == "inside");
+            for call in ["stat /d/canary", "lstat /d/canary"] {
+                let outcome = host.vfs.run(call);
+                assert!(!outcome.contains(&format!(" {} ", SECRET.len())), "{call}: {outcome}");
+            }
             host.vfs.run("mkdir /d/new");
             host.vfs.run("rmdir /d/new");
         });

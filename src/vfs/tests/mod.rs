@@ -7,6 +7,7 @@
 mod atomic;
 mod escape;
 mod host_quota;
+mod kept;
 mod mounts;
 mod oracle;
 mod overlay;
@@ -289,6 +290,11 @@ impl Host {
     /// As on a kernel that has no `openat2`.
     fn without_openat2() -> Host {
         Host::with(HostDir::without_openat2)
+    }
+
+    /// With handles of directories kept from the first look on.
+    fn keeping() -> Host {
+        Host::with(HostDir::keeping_eagerly)
     }
 
     /// An overlay over the directory in its place.
