@@ -81,7 +81,9 @@ impl Watch {
         }
         // The kernel takes a path here and no handle. This one is the handle's.
         let path = format!("/proc/thread-self/fd/{}", directory.as_raw_fd());
-        let number = inotify::add_watch(&self.inotify, path, CHANGES | WatchFlags::ONLYDIR)?;
+        // What is watched already stays so: without `MASK_ADD` the kernel begins anew, and does not hear for a moment.
+        let how = WatchFlags::ONLYDIR | WatchFlags::MASK_ADD;
+        let number = inotify::add_watch(&self.inotify, path, CHANGES | how)?;
         self.watched().insert(number);
         Ok(())
     }

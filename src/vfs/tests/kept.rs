@@ -322,6 +322,29 @@ fn nobody_misses_what_another_has_heard() {
     });
 }
 
+/// The directory that they are all in is watched anew by each of them.
+#[test]
+fn nothing_is_missed_while_others_begin_to_listen() {
+    let tried = Tried::new();
+    std::thread::scope(|scope| {
+        for number in 0..4 {
+            let tried = &tried;
+            scope.spawn(move || {
+                let (here, there) = (format!("t{number}"), format!("m{number}"));
+                std::fs::create_dir_all(tried.at(&here).join("b")).unwrap();
+                std::fs::write(tried.at(&here).join("b/file"), "x").unwrap();
+                let look = format!("stat /{here}/b/file");
+                for _ in 0..2000 {
+                    assert_eq!(tried.host.vfs.run(&look), "file 644 1 1");
+                    std::fs::rename(tried.at(&here), tried.at(&there)).unwrap();
+                    assert_eq!(tried.host.vfs.run(&look), "NoEntry");
+                    std::fs::rename(tried.at(&there), tried.at(&here)).unwrap();
+                }
+            });
+        }
+    });
+}
+
 /// There are more than are watched at one time.
 #[test]
 fn many_directories_are_looked_at_in_turn() {
