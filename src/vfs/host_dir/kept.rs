@@ -170,7 +170,8 @@ fn is_saved() -> bool {
 static WALKS: AtomicU32 = AtomicU32::new(0);
 
 /// Guards the handles and whoever listens, so that nobody reads an event and has not forgotten yet what it is about. It
-/// is held for no call of the host that waits, and taken after any other lock.
+/// is taken after any other lock but that of `Watch`, and held for no call of the host that waits, except that the last
+/// handle of something that is gone is closed under it.
 static TABLE: Mutex<Table> = Mutex::new(Table { slots: [const { Slot::new() }; SLOTS], watch: None, epoch: 0 });
 
 fn table() -> MutexGuard<'static, Table> {

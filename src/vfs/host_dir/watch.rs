@@ -21,7 +21,7 @@ const MOST: usize = 512;
 const FEW: usize = 256;
 
 /// What leads a walk elsewhere, or should not have let it pass: a name that is taken away, one that takes the place of
-/// another, and a mode or an owner that changes. A name where there was none is not among them.
+/// another, and a mode or an owner that changes. That a name is made where there was none leads nobody elsewhere.
 const CHANGES: WatchFlags =
     WatchFlags::MOVED_FROM.union(WatchFlags::MOVED_TO).union(WatchFlags::DELETE).union(WatchFlags::ATTRIB);
 /// What says that there were more changes than were told, or that a directory is watched no longer.
