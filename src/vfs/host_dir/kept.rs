@@ -101,6 +101,9 @@ impl Kept {
             return None;
         }
         let watch = table.watch()?;
+        // While nothing is kept nobody listens: what was told so far is not about this walk.
+        table.listen();
+        let epoch = table.epoch;
         // Not with the table locked: the host may have to wait for its disk.
         drop(table);
         self.keep(walk, path, &watch, epoch)
@@ -243,7 +246,7 @@ impl Slot {
         self.asked = self.asked.saturating_add(1);
         let is_asked_for = self.asked >= self.needed;
         if is_asked_for {
-            (self.asked, self.needed) = (0, self.needed.saturating_mul(2));
+            (self.asked, self.needed) = (0, (self.needed * 2).min(SAVED));
         }
         is_asked_for
     }
