@@ -92,7 +92,7 @@ impl Kept {
             return None;
         }
         let mut table = table();
-        let epoch = table.epoch;
+        let epoch = table.table.epoch;
         let slot = table.slot(self.number, path);
         if let Some(directory) = &slot.directory {
             return Some(Place { directory: Arc::clone(directory), epoch });
@@ -102,8 +102,7 @@ impl Kept {
         }
         let watch = table.watch()?;
         // While nothing is kept nobody listens: what was told so far is not about this walk.
-        table.listen();
-        let epoch = table.epoch;
+        let epoch = table.listen();
         // Not with the table locked: the host may have to wait for its disk.
         drop(table);
         self.keep(walk, path, &watch, epoch)
@@ -116,8 +115,7 @@ impl Kept {
         }
         let directory = Arc::new(watched_walk(watch, walk, path)?);
         let mut table = table();
-        table.listen();
-        if table.epoch != epoch {
+        if table.listen() != epoch {
             return None;
         }
         self.has_kept.store(true, Ordering::Relaxed);
@@ -129,9 +127,7 @@ impl Kept {
 impl Drop for Kept {
     fn drop(&mut self) {
         if *self.has_kept.get_mut() {
-            for slot in table().slots.iter_mut().filter(|slot| slot.owner == self.number) {
-                slot.directory = None;
-            }
+            table().let_go(|slot| slot.owner == self.number);
         }
     }
 }
@@ -158,9 +154,7 @@ impl Place {
 
     /// Whether the directory is where it was. To be asked after it was looked at.
     pub(super) fn is_still_there(&self) -> bool {
-        let mut table = table();
-        table.listen();
-        table.epoch == self.epoch
+        table().listen() == self.epoch
     }
 }
 
@@ -173,12 +167,18 @@ fn is_saved() -> bool {
 static WALKS: AtomicU32 = AtomicU32::new(0);
 
 /// Guards the handles and whoever listens, so that nobody reads an event and has not forgotten yet what it is about. It
-/// is taken after any other lock but that of `Watch`, and held for no call of the host that waits, except that the last
-/// handle of something that is gone is closed under it.
+/// is taken after any other lock but that of `Watch`, and held for no call of the host that waits.
 static TABLE: Mutex<Table> = Mutex::new(Table { slots: [const { Slot::new() }; SLOTS], watch: None, epoch: 0 });
 
-fn table() -> MutexGuard<'static, Table> {
-    TABLE.lock().unwrap_or_else(PoisonError::into_inner)
+fn table() -> Locked {
+    Locked { table: TABLE.lock().unwrap_or_else(PoisonError::into_inner), gone: Vec::new() }
+}
+
+/// The table, and handles that it let go of. They are closed when it is unlocked, which the order of the fields sees to:
+/// one may be the last of a file system that was unmounted, whose end takes as long as its disk does.
+struct Locked {
+    table: MutexGuard<'static, Table>,
+    gone: Vec<Arc<Dir>>,
 }
 
 /// The process's handles. A directory has one place where it can be, as in a processor's cache: the last to ask is in it.
@@ -190,13 +190,14 @@ struct Table {
     epoch: u64,
 }
 
-impl Table {
+impl Locked {
     /// The slot of a directory, which begins anew if it was another's.
     fn slot(&mut self, owner: u64, path: Subpath<'_>) -> &mut Slot {
         let mut hasher = DefaultHasher::new();
         (owner, path.as_str()).hash(&mut hasher);
-        let slot = &mut self.slots[hasher.finish() as usize % SLOTS];
+        let slot = &mut self.table.slots[hasher.finish() as usize % SLOTS];
         if slot.owner != owner || slot.path != path.as_str() {
+            self.gone.extend(slot.directory.take());
             let mut text = std::mem::take(&mut slot.path);
             text.clear();
             text.push_str(path.as_str());
@@ -207,22 +208,27 @@ impl Table {
 
     /// Who listens. Where the host does not let anyone, it is asked again when as much was spent again.
     fn watch(&mut self) -> Option<Arc<Watch>> {
-        if self.watch.is_none() {
-            self.watch = Watch::new().ok().map(Arc::new);
-            if self.watch.is_none() {
+        if self.table.watch.is_none() {
+            self.table.watch = Watch::new().ok().map(Arc::new);
+            if self.table.watch.is_none() {
                 WALKS.store(0, Ordering::Relaxed);
             }
         }
-        self.watch.clone()
+        self.table.watch.clone()
     }
 
-    /// Forgets all handles if anything was heard.
-    fn listen(&mut self) {
-        if self.watch.as_ref().is_some_and(|watch| !watch.is_quiet()) {
-            self.epoch += 1;
-            for slot in &mut self.slots {
-                slot.directory = None;
-            }
+    /// Forgets all handles if anything was heard. Answers the epoch then.
+    fn listen(&mut self) -> u64 {
+        if self.table.watch.as_ref().is_some_and(|watch| !watch.is_quiet()) {
+            self.table.epoch += 1;
+            self.let_go(|_| true);
+        }
+        self.table.epoch
+    }
+
+    fn let_go(&mut self, which: impl Fn(&Slot) -> bool) {
+        for slot in self.table.slots.iter_mut().filter(|slot| which(slot)) {
+            self.gone.extend(slot.directory.take());
         }
     }
 }
