@@ -30,8 +30,9 @@ const BREAKS: ReadFlags = ReadFlags::QUEUE_OVERFLOW.union(ReadFlags::UNMOUNT).un
 pub(super) struct Watch {
     epoll: OwnedFd,
     inotify: OwnedFd,
-    /// Those of the namespace that the process had when this was made.
-    mounts: OwnedFd,
+    /// Those of the namespace that the process had when this was made. Locked to be read: for two who read at once the
+    /// kernel would begin anew with each piece.
+    mounts: Mutex<OwnedFd>,
     /// The kernel's numbers of the directories. Locked for no call of the host.
     watched: Mutex<HashSet<i32>>,
 }
@@ -43,7 +44,7 @@ impl Watch {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         epoll::add(&epoll, &inotify, INOTIFY, epoll::EventFlags::IN)?;
         epoll::add(&epoll, &mounts, MOUNTS, epoll::EventFlags::PRI)?;
-        Ok(Watch { epoll, inotify, mounts, watched: Mutex::default() })
+        Ok(Watch { epoll, inotify, mounts: Mutex::new(mounts), watched: Mutex::default() })
     }
 
     /// Whether it would hear of mounts in a directory: not of those in another namespace than its own.
@@ -52,20 +53,28 @@ impl Watch {
             return false;
         };
         let is_told = StatxFlags::from_bits_retain(found.stx_mask).contains(StatxFlags::MNT_ID);
-        is_told && self.mounts().is_ok_and(|mounts| mounts.contains(&found.stx_mnt_id))
+        is_told && self.has_mount(found.stx_mnt_id).unwrap_or(false)
     }
 
-    /// The numbers of all mounts.
-    fn mounts(&self) -> Result<HashSet<u64>> {
-        let (mut text, mut piece) = (Vec::new(), vec![0; 1 << 16]);
+    /// Whether a mount is one of the namespace's. Its number is what a line begins with.
+    fn has_mount(&self, number: u64) -> Result<bool> {
+        let mounts = self.mounts.lock().unwrap_or_else(PoisonError::into_inner);
+        let start = format!("{number} ").into_bytes();
+        let (mut text, mut piece, mut read) = (Vec::new(), vec![0; 1 << 16], 0);
         loop {
-            match rustix::io::pread(&self.mounts, &mut piece, text.len() as u64)? {
-                0 => break,
-                read => text.extend_from_slice(&piece[..read]),
+            match rustix::io::pread(&*mounts, &mut piece, read)? {
+                0 => return Ok(false),
+                more => {
+                    read += more as u64;
+                    text.extend_from_slice(&piece[..more]);
+                }
             }
+            let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+            if text[..whole].split(|byte| *byte == b'\n').any(|line| line.starts_with(&start)) {
+                return Ok(true);
+            }
+            text.drain(..whole);
         }
-        let text = String::from_utf8_lossy(&text);
-        Ok(text.lines().filter_map(|line| line.split(' ').next()?.parse().ok()).collect())
     }
 
     /// Watches the names in a directory from now on. An error also where there are too many, and none is watched then:
