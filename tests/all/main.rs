@@ -34,7 +34,6 @@ mod provider_config;
 #[cfg(feature = "python")]
 mod python;
 mod sessions;
-mod sources;
 mod streams;
 mod support;
 mod visibility;

@@ -77,12 +77,13 @@ fn main() -> ExitCode {
         eprintln!("xtask: there is no task {name:?}; `cargo xtask` lists them");
         return ExitCode::from(2);
     };
-    println!("\n== {name}: {}", task.help);
+    // On standard error: the standard output of `notes` is the notes.
+    eprintln!("\n== {name}: {}", task.help);
     let start = Instant::now();
     let outcome = process::enter_root().and_then(|()| (task.run)(&arguments.collect::<Vec<_>>()));
     match outcome {
         Ok(()) => {
-            println!("== {name}: done in {} s", start.elapsed().as_secs());
+            eprintln!("== {name}: done in {} s", start.elapsed().as_secs());
             ExitCode::SUCCESS
         }
         Err(error) => {

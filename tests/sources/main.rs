@@ -1,0 +1,20 @@
+//! The statements of ARCHITECTURE.md about the source, checked by reading it.
+//!
+//! | file | statement |
+//! |---|---|
+//! | `layers` | a module uses only modules to its left |
+//! | `confinement` | `unsafe`, wasmtime and the host's files are named in few files |
+//! | `limits` | a limit is defined in `src/limits` |
+//! | `shape` | no long file, no long function |
+//! | `prose` | doc comments start with a verb or a noun |
+//! | `pins` | every dependency is pinned |
+
+#![allow(clippy::disallowed_methods, reason = "a test reads the repository")]
+
+mod confinement;
+mod layers;
+mod limits;
+mod pins;
+mod prose;
+mod shape;
+mod tree;
