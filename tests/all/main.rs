@@ -9,6 +9,7 @@ mod cli_fs;
 mod cli_sandbox;
 mod command_line;
 mod doctor;
+mod documents;
 mod execute;
 mod files;
 #[cfg(feature = "http")]
