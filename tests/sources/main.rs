@@ -13,7 +13,6 @@
 
 mod confinement;
 mod layers;
-mod limits;
 mod pins;
 mod prose;
 mod shape;
