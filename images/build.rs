@@ -1,7 +1,7 @@
-//! Builds the guest for wasm32-wasip2, compiles it to native code, and tells the library what there is.
+//! Builds the guest for wasm32-wasip2, compiles it to native code, and lists the images for the library.
 //!
-//! Guest and build tool have a target directory of their own, `guest` beside the profiles: they are optimised
-//! whatever the host's profile is, and a debug and a release build of the host share them.
+//! The guest and the build tool have a target directory of their own, `guest` beside the profiles: they are optimised
+//! in every profile of the host, and a debug and a release build of the host share them.
 
 #![allow(clippy::disallowed_methods, reason = "a build reaches the host: that is its work")]
 
@@ -21,10 +21,10 @@ use python::Python;
 
 const TARGET: &str = "wasm32-wasip2";
 
-/// What a build can leave out, each a directory of `interpreters`.
+/// The interpreters that a build can leave out, each a directory of `interpreters`.
 const INTERPRETERS: [&str; 2] = ["node", "python"];
 
-/// Whatever decides what the guest becomes.
+/// All inputs of the guest's build.
 const INPUTS: [&str; 13] = [
     "build.rs",
     "engine.rs",
@@ -44,7 +44,7 @@ const INPUTS: [&str; 13] = [
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 fn main() {
-    // As the compiler's wrapper calls it, while the guest is built.
+    // The compiler's wrapper calls this program while the guest is built.
     let mut arguments = env::args_os().skip(1);
     if arguments.next().is_some_and(|word| word == node::REPAIR) {
         let files: Vec<PathBuf> = arguments.map(PathBuf::from).collect();
@@ -56,7 +56,7 @@ fn main() {
     }
     if let Err(error) = build() {
         println!("cargo::error={error}");
-        // Only of a build that failed does cargo show what the compiler said.
+        // Cargo shows the compiler's output only for a failed build.
         std::process::exit(1);
     }
 }
@@ -82,7 +82,7 @@ fn build() -> Result<()> {
     let crates: Vec<String> = components.iter().map(|name| format!("isopod-{name}")).collect();
     let mut guest = cargo(&shared)?;
     guest.args(["--profile", "guest", "--target", TARGET]);
-    // What memchr and its like are fast with; every CPU that the code is compiled for has it.
+    // memchr and the like are fast with SIMD, and every CPU that the code is compiled for has it.
     guest.env("CARGO_TARGET_WASM32_WASIP2_RUSTFLAGS", "-C target-feature=+simd128");
     for name in &crates {
         guest.args(["-p", name]);
@@ -96,7 +96,7 @@ fn build() -> Result<()> {
     run(cargo(&shared)?.args(tool), "building the precompiler")?;
 
     if is_benchmark {
-        // The same programs for this machine: what the sandbox costs is what lies between the two.
+        // The same programs for this machine, as the base line that the sandbox is compared with.
         let mut natives = cargo(&shared)?;
         natives.args(["--profile", "guest", "--target", &host]);
         for name in ["bench", "find", "text"].iter().filter(|name| components.iter().any(|known| known == *name)) {
@@ -133,8 +133,9 @@ fn build() -> Result<()> {
     Ok(())
 }
 
-/// The guest's components: the directories there that list programs, and JavaScript's unless it is left out. No program
-/// may be in two of them. Some are not for users, and there only if a feature of their name asks for them.
+/// Returns the guest's components: the directories that list programs, and the JavaScript interpreter unless it is left
+/// out. No program may be in two of them. Some components are not for users, and only built with the feature of their
+/// name.
 fn components() -> Result<Vec<String>> {
     let mut components = Vec::new();
     for entry in fs::read_dir("../guest")? {
@@ -165,7 +166,7 @@ fn programs(component: &str) -> Result<String> {
     Ok(fs::read_to_string(format!("../{place}/{component}/programs.txt"))?)
 }
 
-/// A cargo that builds for itself, not with what this build was told about flags, wrappers and directories.
+/// Returns a cargo command without the flags, wrappers and directories of this build.
 fn cargo(shared: &Path) -> Result<Command> {
     let mut cargo = Command::new(env::var("CARGO")?);
     for (name, _) in env::vars_os() {
@@ -182,7 +183,7 @@ fn cargo(shared: &Path) -> Result<Command> {
     Ok(cargo)
 }
 
-/// Adds the guest's target if it is not there.
+/// Installs the guest's target if it is missing.
 fn add_target() -> Result<()> {
     let rustc = env::var("RUSTC")?;
     let output = Command::new(rustc).args(["--print", "target-libdir", "--target", TARGET]).output()?;
@@ -195,7 +196,7 @@ fn add_target() -> Result<()> {
     }
 }
 
-/// Runs a command and returns what it printed.
+/// Runs a command and returns its output.
 fn run(command: &mut Command, what: &str) -> Result<String> {
     let output = command.stderr(Stdio::inherit()).output().map_err(|e| format!("{what}: {e}"))?;
     if !output.status.success() {
@@ -211,7 +212,7 @@ fn describe(components: &[String], lines: &str, images: &Path) -> Result<String>
         let programs = programs(name)?;
         let programs: Vec<&str> = programs.lines().collect();
         writeln!(source, "    Image {{ name: {name:?}, programs: &{programs:?},")?;
-        // Digest and sum of the code for each kind of metering, as far as there is any.
+        // Digest and sum of the code for each kind of metering that was compiled.
         let words: Vec<&str> = line.split(' ').skip(1).collect();
         for (field, code) in ["plain", "fuel"].into_iter().zip([words.get(..2), words.get(2..4)]) {
             let Some([digest, sum]) = code else {
@@ -219,7 +220,7 @@ fn describe(components: &[String], lines: &str, images: &Path) -> Result<String>
                 continue;
             };
             let file = images.join(format!("{digest}.cwasm"));
-            // An image that someone removed is made again.
+            // A removed image is compiled again.
             println!("cargo::rerun-if-changed={}", file.display());
             let bytes = format!("&Aligned(*include_bytes!({file:?})).0");
             writeln!(source, "        {field}: Some(Code {{ digest: {digest:?}, sum: {sum:?}, bytes: {bytes} }}),")?;

@@ -1,20 +1,21 @@
-//! Repairs of JavaScript's engine: what it answers otherwise than the language says, and no error tells.
+//! Repairs of the JavaScript engine, where it silently differs from the language.
 //!
-//! They are made in the copy of the engine's C that its crate compiles, by the compiler's wrapper (`node`). Each names
-//! the text that it replaces; a text that is not there exactly once is the end of the build, so a newer engine is looked
-//! at, and not repaired by chance. `tests/cases/node/repairs.toml` has what they are for, answered by Node.
+//! They are applied to the copy of the engine's C that its crate compiles, by the compiler's wrapper (`node`). Each
+//! names the text that it replaces. A text that does not occur exactly once fails the build, so that a new version of
+//! the engine is reviewed before it is repaired. `tests/cases/node/repairs.toml` has a case for each, with the answer
+//! of Node.
 
 use std::fs;
 use std::path::Path;
 
 use super::Result;
 
-/// The file that the repairs are of.
+/// The file that is repaired.
 pub(crate) const FILE: &str = "quickjs.c";
 
-/// A text of the engine's and what comes in its place.
+/// A text of the engine and its replacement.
 struct Repair {
-    /// What was wrong.
+    /// The defect.
     what: &'static str,
     old: &'static str,
     new: &'static str,
@@ -36,22 +37,22 @@ pub(crate) fn repair(from: &Path, to: &Path) -> Result<()> {
     Ok(fs::write(to, text)?)
 }
 
-/// A string is the one primitive with properties of its own that can be listed.
+/// A string is the only primitive with enumerable properties of its own.
 const SPREAD: &str = "{ ...'text' } copies nothing";
-/// Node's words; the language asks for none, but programs print it.
+/// Node's message. The language asks for none, but programs print it.
 const REJECTED: &str = "the error of Promise.any has no message";
-/// With an expression among the parameters, these are variables of a scope of their own, which closures in the
-/// expressions capture, and the function's body has copies. By the language, copies are only of what the body declares
-/// again by `var` or `function`. So:
+/// With an expression among the parameters, the parameters are variables of a scope of their own, which closures in the
+/// expressions capture, and the function's body has copies. By the language, only names that the body declares again by
+/// `var` or `function` are copied. So:
 ///
-/// - what is declared again is marked;
-/// - from the body, a name that is not leads to the parameters' variable if a closure has captured it. Closures among the
-///   parameters are compiled before those in the body, so all of the body agrees. The others are used as copies, which
+/// - a name that is declared again is marked;
+/// - in the body, an unmarked name means the parameter's variable if a closure has captured it. Closures among the
+///   parameters are compiled before those in the body, so all of the body agrees. Other names are used as copies, which
 ///   need no check for being initialised;
-/// - the parameters' scope is not left before the function is: leaving it cuts the closures' variables off.
+/// - the parameters' scope is left together with the function: leaving it earlier would detach the closures' variables.
 ///
-/// A function that itself calls `eval` has its copies as before: what `eval` sees is laid out when it runs, without
-/// the marks.
+/// A function that itself calls `eval` has copies of all parameters as before: the scope of `eval` is laid out at run
+/// time, without the marks.
 const PARAMETERS: &str = "a closure in a parameter's default does not see assignments of the body";
 
 const REPAIRS: &[Repair] = &[

@@ -1,6 +1,6 @@
 //! Makes a component of CPython and of `interpreters/python`.
 //!
-//! CPython for WASI comes from PyPI, inside the tool that makes components of it. What is made is made once (`tool`).
+//! CPython for WASI comes from PyPI, inside the tool that makes components of it. The result is cached (`tool`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use super::tool::{digest, fetch, in_place, succeed};
 
 const SOURCE: &str = "../interpreters/python";
 
-/// What was made.
+/// The result of the build.
 pub(crate) struct Python {
     /// The component.
     pub(crate) component: PathBuf,
@@ -20,7 +20,7 @@ pub(crate) struct Python {
     pub(crate) files: PathBuf,
 }
 
-/// Makes the component, or finds it made. `precompile` is the build's own tool.
+/// Makes the component, unless it is cached. `precompile` is the build's own tool.
 pub(crate) fn build(shared: &Path, precompile: &Path) -> Result<Python> {
     let python = shared.join("python");
     let tool = fetch(&python, &Path::new(SOURCE).join("requirements.txt"), "Python")?;
@@ -36,7 +36,8 @@ pub(crate) fn build(shared: &Path, precompile: &Path) -> Result<Python> {
 
 fn componentize(tool: &Path, precompile: &Path, place: &Path) -> Result<()> {
     in_place(place, |fresh| {
-        // A copy: Python leaves its caches beside what it imports, and writes the library where it was started.
+        // A copy, because Python writes its caches beside the modules, and the library to the directory it was started
+        // in.
         let app = fresh.join("app");
         for file in files_below(&Path::new(SOURCE).join("app"))? {
             let copy = app.join(file.strip_prefix(Path::new(SOURCE).join("app"))?);
@@ -60,7 +61,7 @@ fn componentize(tool: &Path, precompile: &Path, place: &Path) -> Result<()> {
             .arg("-p")
             .arg(&app);
         python.arg("-o").arg(fresh.join("python.wasm"));
-        // An environment without packages: the tool would take those of this machine along.
+        // An environment without packages: the tool would include those of this machine otherwise.
         let nothing = fresh.join("nothing");
         fs::create_dir_all(nothing.join("lib/python3/site-packages"))?;
         python.env("VIRTUAL_ENV", &nothing).env("RUST_BACKTRACE", "0");

@@ -1,17 +1,17 @@
-//! The guest's programs: components compiled to native code when this was built.
+//! The guest's programs: components compiled to native code by the build.
 //!
-//! It is a crate of its own so that a change of a program does not compile the library anew. What is done with the code
-//! is said in `src/runtime/image.rs`.
+//! This is a crate of its own so that a change of a program does not recompile the library. `src/runtime/image.rs`
+//! loads the code.
 
 /// A component and the programs it contains.
 pub struct Image {
-    /// Its name in the guest's tree.
+    /// The name of the component's directory.
     pub name: &'static str,
-    /// The programs it answers to.
+    /// The names of its programs.
     pub programs: &'static [&'static str],
-    /// Its code for processes that a clock interrupts; none if it was left out of this build.
+    /// The code for processes that a clock interrupts; none if it was left out of this build.
     pub plain: Option<Code>,
-    /// Its code for processes that count instructions.
+    /// The code for processes that count instructions.
     pub fuel: Option<Code>,
 }
 
@@ -25,18 +25,18 @@ pub struct Library {
 
 /// Native code of a component.
 pub struct Code {
-    /// Of the component, the engine's settings and the CPU it was compiled for.
+    /// The digest of the component, the engine's settings and the CPU it was compiled for.
     pub digest: &'static str,
-    /// SHA-256 of the bytes, as they were built.
+    /// The SHA-256 of the bytes, computed by the build.
     pub sum: &'static str,
-    /// What the precompiler made.
+    /// The output of the precompiler.
     pub bytes: &'static [u8],
 }
 
-/// Where some of the programs are that were compiled for this machine, if this was built for benchmarks.
+/// The directory of the programs that were compiled for this machine, in a build for benchmarks.
 pub const NATIVE: Option<&str> = option_env!("ISOPOD_NATIVE");
 
-/// Page-aligned bytes: code can only be made executable by the page, and 64 KiB is the largest page in use.
+/// Page-aligned bytes: memory is made executable by the page, and 64 KiB is the largest page in use.
 #[repr(C, align(65536))]
 struct Aligned<T: ?Sized>(T);
 

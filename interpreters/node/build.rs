@@ -1,4 +1,4 @@
-//! Gives the component a stack for the engine's own recursion: each call of a script is a call of the engine's.
+//! Sets the component's stack size for the engine's recursion: each call of a script is a call in the engine.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

@@ -1,9 +1,9 @@
-/* Comes before each file of the engine's C.
+/* Included before each file of the engine's C.
  *
- * The engine takes WASI to have no stack that it could measure, and never notices that it recurses too deeply: a script that
- * does would end the process. There is one, in the process's memory, whose limit `src/engine.rs` sets. So what WASI needs of
- * the C library is included first, and then the engine is told that this is not WASI, but something whose allocator
- * knows the sizes of what it gave out. */
+ * The engine assumes that WASI has no stack that it could measure, and never notices a recursion that is too deep: such a
+ * script would end the process. There is a stack, in the process's memory, and `src/engine.rs` sets its limit. So the parts
+ * of the C library that WASI needs are included first, and then the engine is told that this is not WASI, but a system whose
+ * allocator knows the sizes of its blocks. */
 #include <assert.h>
 #include <errno.h>
 #include <fenv.h>

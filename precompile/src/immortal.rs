@@ -1,12 +1,12 @@
-//! Makes the objects in CPython's initial memory immortal, in CPython's own sense: their count of references is so high that
-//! it is not kept.
+//! Makes the objects in CPython's initial memory immortal, in CPython's own sense: their reference counts are so high
+//! that they are not updated.
 //!
-//! A process has a copy-on-write view of that memory, and to look at an object is to count a reference to it: a write, and
-//! a page that the machine's kernel has to copy. Counts that are not kept leave the pages shared. What is in the
-//! initial memory is there for as long as the process, so nothing is lost by it.
+//! A process has a copy-on-write view of that memory. Reading an object counts a reference to it, which is a write, and
+//! the host's kernel has to copy the page. Counts that are not updated leave the pages shared. The objects in the
+//! initial memory live as long as the process, so nothing leaks.
 //!
-//! Python's part (`interpreters/python`) lists the objects with their types, as pairs of addresses; a word that is not
-//! what it says is an error, since it means that this file has another layout in mind than the memory has.
+//! Python's part (`interpreters/python`) lists the objects with their types, as pairs of addresses. A type word that
+//! does not match is an error: it means that the memory has another layout than this file expects.
 
 use std::error::Error;
 
@@ -16,15 +16,15 @@ use wasmparser::{DataKind, Operator, Parser, Payload};
 const IMMORTAL: u32 = 5 << 28;
 const LEAST_IMMORTAL: u32 = 1 << 30;
 
-/// A piece of the initial memory: its address there, and the place and length of its bytes in the component.
+/// A piece of the initial memory: its address there, and the position and length of its bytes in the component.
 struct Piece {
     address: usize,
     at: usize,
     length: usize,
 }
 
-/// Makes the listed objects of a component immortal and answers how many there were to do. Those that lie partly in zeros
-/// which the component leaves out stay as they are.
+/// Makes the listed objects of a component immortal and returns their number. Objects that lie partly in zeros, which
+/// the component does not store, stay unchanged.
 pub(crate) fn make_immortal(component: &mut [u8], objects: &[u8]) -> Result<usize, Box<dyn Error>> {
     let pieces = pieces(component)?;
     let mut done = 0;
@@ -45,14 +45,14 @@ pub(crate) fn make_immortal(component: &mut [u8], objects: &[u8]) -> Result<usiz
             done += 1;
         }
     }
-    // Nearly all: fewer are the sign of another layout.
+    // Nearly all objects must be found: fewer are the sign of another layout.
     if done * 10 < objects.len() / 8 * 8 {
         return Err(format!("only {done} of {} objects were found", objects.len() / 8).into());
     }
     Ok(done)
 }
 
-/// The initial memory of all modules of a component, which share it, by address.
+/// Returns the initial memory of all modules of a component, which share it, by address.
 fn pieces(component: &[u8]) -> Result<Vec<Piece>, Box<dyn Error>> {
     let mut pieces = Vec::new();
     for payload in Parser::new(0).parse_all(component) {

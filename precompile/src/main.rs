@@ -1,10 +1,11 @@
 //! Compiles the guest's components to native code, with the settings of the library that will run it.
 //!
-//! `isopod-precompile TRIPLE OUT_DIR both|plain COMPONENT.wasm…` writes `OUT_DIR/<digest>.cwasm` for each component, once
-//! for each kind of metering or without fuel alone, and prints a line `name digest sum [digest sum]` for each. The digest
-//! is of the component, the settings and the CPU, so code that is there already is not made again; the sum is of the code.
+//! `isopod-precompile TRIPLE OUT_DIR both|plain COMPONENT.wasm…` writes `OUT_DIR/<digest>.cwasm` for each component,
+//! once for each kind of metering or without fuel alone, and prints a line `name digest sum [digest sum]` for each. The
+//! digest is that of the component, the settings and the CPU, so existing code is not compiled again; the sum is that
+//! of the code.
 //!
-//! `isopod-precompile immortal COMPONENT.wasm OBJECTS` changes what CPython starts with: see `immortal`.
+//! `isopod-precompile immortal COMPONENT.wasm OBJECTS` changes CPython's initial memory: see `immortal`.
 
 #![allow(clippy::disallowed_methods, reason = "a build tool reaches the host: that is its work")]
 
@@ -63,7 +64,7 @@ fn run() -> Result<(), Box<dyn Error>> {
 
 fn engine(triple: &str, metering: Metering) -> Result<Engine, Box<dyn Error>> {
     let mut config = tunables::config(metering)?;
-    // Naming a target, even the host's own, keeps Cranelift from looking at this machine's CPU.
+    // Naming a target, even the host's own, keeps Cranelift from detecting this machine's CPU.
     config.target(triple)?;
     if triple.starts_with("x86_64") {
         for flag in X86_64_BASELINE {
@@ -78,7 +79,7 @@ fn engine(triple: &str, metering: Metering) -> Result<Engine, Box<dyn Error>> {
     Ok(Engine::new(&config)?)
 }
 
-/// Compiles a component unless its code is there, and returns the digest it goes by and its sum.
+/// Compiles a component unless its code exists, and returns its digest and its sum.
 fn compile(engine: &Engine, triple: &str, wasm: &[u8], out: &Path) -> Result<String, Box<dyn Error>> {
     let mut settings = DefaultHasher::new();
     engine.precompile_compatibility_hash().hash(&mut settings);
@@ -89,7 +90,7 @@ fn compile(engine: &Engine, triple: &str, wasm: &[u8], out: &Path) -> Result<Str
     let digest = hex(digest);
     let path = out.join(format!("{digest}.cwasm"));
     if !path.exists() {
-        // Written beside and renamed: a build that is interrupted leaves no half file under a good name.
+        // Written to a temporary file and renamed: an interrupted build leaves no partial file under a final name.
         let fresh = path.with_extension(format!("{}.tmp", std::process::id()));
         let code = engine.precompile_component(wasm).map_err(|error| format!("{error:#}"))?;
         fs::write(&fresh, code)?;

@@ -1,13 +1,13 @@
 //! Archives and compressed files, in one component.
 //!
-//! Nothing here holds a whole archive: bytes go from a reader through a codec to a writer, a piece at a time.
+//! No archive is held in memory as a whole: bytes go from a reader through a codec to a writer, a piece at a time.
 //!
 //! # Layout
 //! - `stream`: files as readers and writers
 //! - `codec`: gzip, bzip2, xz, lzma and zstd, both ways
 //! - `compress`: the programs that work on one compressed file
 //! - `tar`, `zip`: the archives
-//! - `target`: where files of an archive may be written, and where not
+//! - `target`: the paths at which files of an archive may be written
 
 mod codec;
 mod compress;
@@ -16,9 +16,9 @@ mod tar;
 mod target;
 mod zip;
 
-use isopod_gnu::program::{Program, main_of};
+use isopod_gnu::program::Program;
 
-/// All programs, sorted by name. `programs.txt` lists the same names for the host's build.
+/// The programs, sorted by name.
 const PROGRAMS: &[&Program] = &[
     &compress::BUNZIP2,
     &compress::BZCAT,
@@ -40,19 +40,4 @@ const PROGRAMS: &[&Program] = &[
     &compress::ZSTDCAT,
 ];
 
-fn main() {
-    main_of(PROGRAMS)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn list_for_the_host_names_these_programs() {
-        let listed: Vec<&str> = include_str!("../programs.txt").lines().collect();
-        let names: Vec<&str> = PROGRAMS.iter().map(|program| program.name).collect();
-        assert_eq!(names, listed);
-        assert!(names.is_sorted());
-    }
-}
+isopod_gnu::component!(PROGRAMS);

@@ -12,26 +12,26 @@ pub(crate) struct Source {
     file: Option<Fd>,
     piece: Vec<u8>,
     at: usize,
-    /// How many bytes have been handed out.
+    /// The number of bytes that have been handed out.
     position: u64,
 }
 
 /// A file that is written.
 pub(crate) struct Sink {
-    /// None for standard output, and for nothing at all.
+    /// None for standard output and for the null sink.
     file: Option<Fd>,
     number: Option<u32>,
     buffer: Vec<u8>,
     written: u64,
 }
 
-/// An error of the kernel as one of std's.
+/// Converts an error of the kernel to one of std's.
 pub(crate) fn failure(errno: Errno) -> io::Error {
     io::Error::other(text(errno))
 }
 
 impl Source {
-    /// Standard input.
+    /// Opens standard input.
     pub(crate) fn standard() -> Source {
         Source { file: None, piece: Vec::new(), at: 0, position: 0 }
     }
@@ -42,18 +42,18 @@ impl Source {
         Ok(Source { file: Some(file), ..Source::standard() })
     }
 
-    /// The number of bytes that were taken.
+    /// Returns the number of bytes that have been handed out.
     pub(crate) fn position(&self) -> u64 {
         self.position
     }
 
-    /// The size of the file, if it has one.
+    /// Returns the size of the file, if it has one.
     pub(crate) fn size(&self) -> Option<u64> {
         let found = files::stat_fd(self.number()).ok()?;
         (found.kind == files::Kind::File).then_some(found.size)
     }
 
-    /// Goes on at this byte.
+    /// Continues at a byte.
     pub(crate) fn seek(&mut self, to: u64) -> io::Result<()> {
         let offset = i64::try_from(to).map_err(|_| failure(Errno::Invalid))?;
         files::seek(self.number(), offset, Whence::Start).map_err(failure)?;
@@ -61,7 +61,7 @@ impl Source {
         Ok(())
     }
 
-    /// The first bytes of what is left, up to `count` of them, which stay there.
+    /// Returns up to `count` of the next bytes without consuming them.
     pub(crate) fn peek(&mut self, count: usize) -> io::Result<&[u8]> {
         while self.piece.len() - self.at < count {
             let more = self.fetch()?;
@@ -116,12 +116,12 @@ impl BufRead for Source {
 }
 
 impl Sink {
-    /// Standard output.
+    /// Opens standard output.
     pub(crate) fn standard() -> Sink {
         Sink { file: None, number: Some(1), buffer: Vec::new(), written: 0 }
     }
 
-    /// Nowhere: for tests of what can be read.
+    /// Creates a sink that discards everything, for `-t`.
     pub(crate) fn nowhere() -> Sink {
         Sink { file: None, number: None, buffer: Vec::new(), written: 0 }
     }
@@ -132,12 +132,12 @@ impl Sink {
         Ok(Sink { number: Some(file.raw()), file: Some(file), buffer: Vec::new(), written: 0 })
     }
 
-    /// How many bytes have gone in.
+    /// Returns the number of bytes that have been written.
     pub(crate) fn written(&self) -> u64 {
         self.written
     }
 
-    /// The descriptor, after all that is buffered has been written.
+    /// Returns the descriptor, after the buffer has been written.
     pub(crate) fn raw(&mut self) -> io::Result<Option<u32>> {
         self.flush()?;
         Ok(self.file.as_ref().map(Fd::raw))
@@ -173,12 +173,12 @@ impl Write for Sink {
     }
 }
 
-/// Moves all bytes and returns how many they were.
+/// Copies all bytes and returns their number.
 pub(crate) fn pump(from: &mut dyn Read, to: &mut dyn Write) -> io::Result<u64> {
     pump_about(from, to, u64::MAX)
 }
 
-/// The same, for about so many bytes: a small file is not worth a large buffer.
+/// Copies all bytes, with a buffer for the expected number: a small file is not worth a large buffer.
 pub(crate) fn pump_about(from: &mut dyn Read, to: &mut dyn Write, expected: u64) -> io::Result<u64> {
     let mut buffer = vec![0; usize::try_from(expected).unwrap_or(PIECE).clamp(1, PIECE)];
     let mut total = 0;

@@ -1,23 +1,23 @@
-//! Where files of an archive may be written.
+//! The paths at which files of an archive may be written.
 //!
-//! An archive is somebody else's text: it may name `/etc/passwd`, `../x`, or make a link to somewhere and then write
-//! through it. So a member's name is made relative, one with `..` is refused, and so is one that leads through a link
-//! which the same archive made.
+//! An archive is untrusted: it may name `/etc/passwd` or `../x`, or create a link and then write through it. So the
+//! name of a member is made relative, a name with `..` is refused, and so is one that leads through a link which the
+//! same archive created.
 
 use std::collections::HashSet;
 
 use isopod_sys::files::{self, Attributes, Kind};
 use isopod_sys::{Errno, fs};
 
-/// The directory that an archive is unpacked into.
+/// The directory that an archive is extracted to.
 pub(crate) struct Target {
-    /// Directories that are known to be there.
+    /// Directories that are known to exist.
     directories: HashSet<String>,
-    /// Links that this run has made.
+    /// Links that this run has created.
     links: HashSet<String>,
 }
 
-/// Why a member is not written.
+/// The reason why a member is not written.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Refusal {
     /// Its name has `..` in it.
@@ -33,7 +33,7 @@ impl Target {
         Target { directories: HashSet::new(), links: HashSet::new() }
     }
 
-    /// A member's name without what would lead out: no root, no empty parts, no dots. Empty for the directory itself.
+    /// Returns the name of a member without a root, empty parts and dots. It is empty for the directory itself.
     pub(crate) fn relative(name: &str) -> Result<String, Refusal> {
         let mut path = String::with_capacity(name.len());
         for part in name.split('/') {
@@ -51,7 +51,7 @@ impl Target {
         Ok(path)
     }
 
-    /// Makes the directories above a path. Links that were there before may lead anywhere: they are the user's.
+    /// Creates the directories above a path. Links that existed before may lead anywhere: they are the user's.
     pub(crate) fn make_parents(&mut self, path: &str) -> Result<(), Refusal> {
         let Some(end) = path.rfind('/').filter(|end| *end > 0) else {
             return Ok(());
@@ -65,7 +65,7 @@ impl Target {
         Ok(())
     }
 
-    /// Makes a directory whose parents are there. Whether it is new.
+    /// Creates a directory whose parents exist. Returns true if it is new.
     pub(crate) fn make_directory(&mut self, path: &str) -> Result<bool, Refusal> {
         if self.links.contains(path) {
             return Err(Refusal::Link);
@@ -86,28 +86,28 @@ impl Target {
         Ok(is_new)
     }
 
-    /// Whether a path, which may be the target of a hard link, leads through a link of the archive.
+    /// Returns true if a path, which may be the target of a hard link, leads through a link of the archive.
     pub(crate) fn leads_through_link(&self, path: &str) -> bool {
         !self.links.is_empty() && path.match_indices('/').any(|(at, _)| self.links.contains(&path[..at]))
     }
 
-    /// Remembers a link that was made; a second name of one is a link, too.
+    /// Records a link that was created. A second name of a link is a link too.
     pub(crate) fn made_link(&mut self, path: &str) {
         self.links.insert(path.to_owned());
     }
 
-    /// Whether this is a link that the archive made.
+    /// Returns true for a link that the archive created.
     pub(crate) fn is_own_link(&self, path: &str) -> bool {
         self.links.contains(path)
     }
 
-    /// Removes what stands in the way of a new file, if it is no directory.
+    /// Removes an existing file, unless it is a directory.
     pub(crate) fn clear(&mut self, path: &str) -> Result<(), Errno> {
         self.links.remove(path);
         fs::remove_file(path)
     }
 
-    /// What is at a path; a link is not followed.
+    /// Returns the attributes at a path; a link is not followed.
     pub(crate) fn at(path: &str) -> Option<Attributes> {
         files::stat(path, false).ok()
     }

@@ -12,7 +12,7 @@ use crate::syntax::{self, Source};
 use crate::value::Value;
 use crate::{compile, syntax::lexer::unescape_all};
 
-/// All programs, sorted by name. `programs.txt` lists the same names for the host's build.
+/// The programs, sorted by name.
 pub(crate) const PROGRAMS: &[&Program] = &[&named("awk"), &named("gawk"), &named("mawk"), &named("nawk")];
 
 const OPTIONS: &[Opt] = &[
@@ -190,16 +190,4 @@ fn is_c_locale() -> bool {
     let chosen =
         ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| std::env::var_os(name).filter(|value| !value.is_empty()));
     chosen.is_some_and(|locale| locale == "C" || locale == "POSIX")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn list_for_the_host_names_these_programs() {
-        let listed: Vec<&str> = include_str!("../programs.txt").lines().collect();
-        let names: Vec<&str> = PROGRAMS.iter().map(|program| program.name).collect();
-        assert_eq!(names, listed);
-    }
 }

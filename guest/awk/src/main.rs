@@ -25,8 +25,4 @@ mod syntax;
 mod text;
 mod value;
 
-use isopod_gnu::program::main_of;
-
-fn main() {
-    main_of(command::PROGRAMS)
-}
+isopod_gnu::component!(command::PROGRAMS);

@@ -1,7 +1,7 @@
-//! `filebench CALL COUNT`: makes a call on files COUNT times in the working directory, and prints how many nanoseconds
-//! that took. In the sandbox the calls are the kernel's; compiled for the host, they are the host's.
+//! `filebench CALL COUNT`: makes a call on files COUNT times in the working directory, and prints the nanoseconds that
+//! it took. In the sandbox the calls are the kernel's; compiled for the host, they are the host's.
 //!
-//! It is only built for the benchmarks, and no part of a sandbox otherwise.
+//! It is built for the benchmarks only, and is not part of a sandbox otherwise.
 
 use std::time::Instant;
 
@@ -44,7 +44,7 @@ fn run() -> Result<(), String> {
     write_all(1, format!("{nanos}\n").as_bytes()).map_err(|errno| text(errno).to_owned())
 }
 
-/// The files that the calls are about.
+/// Creates the files that the calls use.
 fn prepare() -> Result<(), Errno> {
     for directory in ["a", "a/b", "many"] {
         fs::create_dir(directory)?;

@@ -1,6 +1,6 @@
 //! C's conversions: flags, width and precision, and what they make of a text or a number.
 
-use crate::extended::{Extended, Notation, Style};
+use isopod_gnu::long_double::{LongDouble, Notation, Style};
 
 /// Flags, width and precision of a conversion.
 #[derive(Clone, Copy, Default)]
@@ -60,7 +60,7 @@ impl Directive {
     }
 
     /// A number by the letter of its conversion, one of `aefgAEFG`.
-    pub(crate) fn float(&self, value: Extended, letter: u8, out: &mut Vec<u8>) {
+    pub(crate) fn float(&self, value: LongDouble, letter: u8, out: &mut Vec<u8>) {
         let notation = match letter.to_ascii_lowercase() {
             b'f' => Notation::Fixed,
             b'e' => Notation::Exponent,

@@ -2,20 +2,15 @@
 //!
 //! # Layout
 //! - `lines`, `pattern`, `random`: inputs line by line, regular expressions, random numbers
-//! - `extended`, `directive`: numbers as C's `long double`, and `printf`'s conversions
+//! - `directive`: `printf`'s conversions
 //! - `time`: moments, zones and dates
 //! - `programs`: the programs, one file or directory each
 
 mod directive;
-mod extended;
 mod lines;
 mod pattern;
 mod programs;
 mod random;
 mod time;
 
-use isopod_gnu::program::main_of;
-
-fn main() {
-    main_of(programs::PROGRAMS)
-}
+isopod_gnu::component!(programs::PROGRAMS);

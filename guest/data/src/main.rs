@@ -14,11 +14,9 @@ mod value;
 mod yaml;
 mod yq;
 
-use isopod_gnu::program::{Program, main_of};
+use isopod_gnu::program::Program;
 
 /// The programs, sorted by name.
 const PROGRAMS: &[&Program] = &[&calc::bc::PROGRAM, &calc::dc::PROGRAM, &jq::PROGRAM, &yq::PROGRAM];
 
-fn main() {
-    main_of(PROGRAMS)
-}
+isopod_gnu::component!(PROGRAMS);

@@ -1,4 +1,4 @@
-//! `locate`, which needs an index of all files that nobody keeps here.
+//! `locate`, which fails: it needs an index of all files, and there is none in a sandbox.
 
 use isopod_gnu::program::{Program, Syntax};
 

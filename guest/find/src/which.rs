@@ -1,4 +1,4 @@
-//! `which`: the program that a name starts.
+//! `which`: the program that a name runs.
 
 use isopod_sys::files::{self, Kind};
 

@@ -1,7 +1,7 @@
 //! An allocator that calls the kernel while the kernel waits for memory.
 //!
-//! To hand a list to a guest, the host calls the guest's `realloc`. A guest that makes a call from there enters the host a
-//! second time, in the middle of a call. The component model forbids that; this checks that it does.
+//! To pass a list to a guest, the host calls the guest's `realloc`. A guest that makes a call from there enters the
+//! host a second time, in the middle of a call. The component model forbids that; this checks that it does.
 
 #![allow(unsafe_code, reason = "a global allocator is unsafe by nature")]
 
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::bindings::isopod::kernel::process;
 
-/// Whether the next allocation makes a call.
+/// True if the next allocation makes a call.
 pub(crate) static REENTERS: AtomicBool = AtomicBool::new(false);
 
 struct Reentrant;
@@ -18,7 +18,7 @@ struct Reentrant;
 #[global_allocator]
 static ALLOCATOR: Reentrant = Reentrant;
 
-// SAFETY: everything is left to the system's allocator.
+// SAFETY: all calls are forwarded to the system's allocator.
 unsafe impl GlobalAlloc for Reentrant {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if REENTERS.swap(false, Ordering::Relaxed) {

@@ -1,5 +1,5 @@
-//! The cases. Each ends in one of three ways: the kernel stops the process, or every call is refused and the process prints
-//! `refused`, or it prints how far it came.
+//! The cases. Each ends in one of three ways: the kernel ends the process, every call is refused and the process prints
+//! `refused`, or the process prints how far it came.
 
 use std::hint::black_box;
 use std::sync::atomic::Ordering;
@@ -13,7 +13,7 @@ use crate::bindings::wasi::io::{poll, streams};
 use crate::bindings::wasi::random::random;
 use crate::{storm, wild};
 
-/// What a case is called, and what it does with its arguments.
+/// The name of a case, and the function that runs it with its arguments.
 type Case = (&'static str, fn(&[&str]));
 
 const CASES: &[Case] = &[
@@ -64,7 +64,7 @@ fn number(arguments: &[&str], at: usize) -> u64 {
     arguments[at].parse().unwrap()
 }
 
-/// Says that this call was refused, or that it was not.
+/// Prints that a call was refused, and panics if it was not.
 #[track_caller]
 fn refused<T>(answer: Result<T, Errno>, expected: Errno) {
     match answer {
@@ -75,7 +75,7 @@ fn refused<T>(answer: Result<T, Errno>, expected: Errno) {
 
 // Time and memory.
 
-/// A loop without a call.
+/// Loops without a call.
 fn spin() {
     let mut count = 0u64;
     loop {
@@ -83,7 +83,7 @@ fn spin() {
     }
 }
 
-/// Instructions that take long one by one.
+/// Runs instructions that take long one by one.
 fn fill_memory() {
     let mut memory = vec![0u8; 32 << 20];
     for byte in (0..=255).cycle() {
@@ -92,7 +92,7 @@ fn fill_memory() {
     }
 }
 
-/// All the memory there is, touched page by page.
+/// Allocates all memory there is, and touches it page by page.
 fn grow_memory() {
     let mut pieces: Vec<Vec<u8>> = Vec::new();
     for size in [1 << 30, 64 << 20, 1 << 20, 64 << 10] {
@@ -108,7 +108,8 @@ fn grow_memory() {
     print(&format!("{}\n", pieces.iter().map(Vec::len).sum::<usize>() >> 20));
 }
 
-/// What someone left in memory that is new to this process: a text, which is given backwards so as not to be found here.
+/// Searches memory that is new to this process for the data of another. The text is given backwards, so that it is not
+/// found in this process's own memory.
 fn leftovers(backwards: &str) {
     let text: Vec<u8> = backwards.bytes().rev().collect();
     let mut found = 0;
@@ -117,7 +118,7 @@ fn leftovers(backwards: &str) {
         if pages == usize::MAX {
             break;
         }
-        // SAFETY: sixteen pages that were added to the memory just now, and that nobody else knows of.
+        // SAFETY: sixteen pages that were added to the memory just now, with no other reference to them.
         #[allow(unsafe_code, reason = "memory that was never written is not to be had otherwise")]
         let memory = unsafe { std::slice::from_raw_parts((pages << 16) as *const u8, 16 << 16) };
         found += memory.windows(text.len()).filter(|window| *window == text).count();
@@ -126,7 +127,7 @@ fn leftovers(backwards: &str) {
     print(&format!("{found}\n"));
 }
 
-/// So many bytes, and a wait for the end of the input.
+/// Allocates a number of bytes, and waits for the end of the input.
 fn hold_memory(bytes: usize) {
     let mut memory = Vec::new();
     if memory.try_reserve_exact(bytes).is_err() {
@@ -145,7 +146,7 @@ fn recurse(depth: u64) -> u64 {
     recurse(depth + 1) + frame[0]
 }
 
-/// A call while the host is in the middle of one.
+/// Makes a call while the host is in the middle of one.
 fn reenter() {
     REENTERS.store(true, Ordering::Relaxed);
     drop(process::cwd());
@@ -188,7 +189,7 @@ fn many_pollables(count: usize) {
     black_box(poll::poll(&list));
 }
 
-/// The ends of every range.
+/// Passes the ends of every range.
 fn numbers() {
     let file = files::open("/tmp/numbers", OpenFlags::READ | OpenFlags::WRITE | OpenFlags::CREATE, u32::MAX).unwrap();
     for whence in [Whence::Start, Whence::Current, Whence::End] {
@@ -250,7 +251,7 @@ fn bad_descriptors() {
         };
         refused(process::spawn(&command), Errno::BadDescriptor);
     }
-    // What is open, but not for this.
+    // Descriptors that are open, but not for this operation.
     let (reading, writing) = files::pipe().unwrap();
     refused(files::write(reading, b"x"), Errno::BadDescriptor);
     refused(files::read(writing, 1, None), Errno::BadDescriptor);
@@ -259,7 +260,7 @@ fn bad_descriptors() {
     print("refused\n");
 }
 
-/// Opens until it is refused, and goes on asking.
+/// Opens files until it is refused, and continues to ask.
 fn descriptor_flood() {
     let mut open = 0u64;
     for _ in 0..100_000 {
@@ -283,7 +284,7 @@ fn close_flood() {
     print("closed\n");
 }
 
-/// A pipe whose both ends are one's own is full some time.
+/// Fills a pipe whose ends are both in this process.
 fn pipe_to_self() {
     let (_reading, writing) = files::pipe().unwrap();
     loop {
@@ -291,10 +292,10 @@ fn pipe_to_self() {
     }
 }
 
-/// WASI's handles are the component model's: a number that stands for nothing ends the process.
+/// Forges a WASI handle. Handles belong to the component model: an unknown number ends the process.
 #[allow(unsafe_code, reason = "the bindings make no handles of numbers otherwise")]
 fn bad_handle() {
-    // SAFETY: the number is no handle of anything: that is the attack.
+    // SAFETY: the number is not a handle: that is the attack.
     let forged = unsafe { poll::Pollable::from_handle(12_345) };
     black_box(forged.ready());
     print("not refused\n");
@@ -311,7 +312,7 @@ fn handle_after_drop() {
     print("not refused\n");
 }
 
-/// Handles that are never given back.
+/// Creates handles and never drops them.
 fn handle_flood() {
     let mut kept = Vec::new();
     for _ in 0..1_000_000 {
@@ -320,7 +321,7 @@ fn handle_flood() {
     print("not refused\n");
 }
 
-/// The ends of WASI's ranges.
+/// Passes the ends of WASI's ranges.
 fn wasi_numbers() {
     let (root, _) = preopens::get_directories().remove(0);
     let path = wasi_files::PathFlags::empty();
@@ -345,7 +346,7 @@ fn wasi_numbers() {
         let _ = root.rename_at(name, &root, name);
         let _ = root.link_at(path, name, &root, name);
     }
-    // A file in place of a directory, at both ends.
+    // A file is passed in place of a directory, at both ends.
     assert!(file.stat_at(path, "x").is_err());
     assert!(file.open_at(path, "x", wasi_files::OpenFlags::CREATE, both).is_err());
     assert!(root.rename_at("tmp/wasi", &file, "x").is_err());

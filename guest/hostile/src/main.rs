@@ -1,11 +1,11 @@
-//! `hostile CASE [ARGUMENT…]`: a program that means harm. It calls the kernel and WASI as no program of ours would.
+//! `hostile CASE [ARGUMENT…]`: a malicious program. It calls the kernel and WASI as no program of ours would.
 //!
-//! It is part of test builds only, and no part of a sandbox otherwise. Without a case it lists them; the test that runs them
-//! fails for one that it does not know, so none is forgotten. A case that should be refused panics if it is not: the
-//! process ends with 134 then, and the test sees it.
+//! It is part of test builds only. Without a case it lists them; the test that runs them fails for a case that it does
+//! not know, so none is forgotten. A case that should be refused panics if it is not: the process then ends with 134,
+//! and the test fails.
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a panic is how a case reports that it was not refused")]
-// Everything here is about the boundary of a WebAssembly component; for another machine there is nothing to build.
+// Everything here concerns the boundary of a WebAssembly component; for another target there is nothing to build.
 #![cfg_attr(not(target_arch = "wasm32"), allow(unused, reason = "compiled for the host only by lints"))]
 
 #[cfg(target_arch = "wasm32")]

@@ -1,4 +1,4 @@
-//! A generator that gives the same values for the same seed, and likes the ends of ranges.
+//! A random generator that gives the same values for the same seed, and prefers the ends of ranges.
 
 /// A xorshift generator.
 pub(crate) struct Random(u64);
@@ -20,7 +20,7 @@ impl Random {
         self.next() % bound
     }
 
-    /// Any number, and those at the ends more often than others.
+    /// Returns any number, and those at the ends of ranges more often than others.
     pub(crate) fn number(&mut self) -> u64 {
         const ENDS: [u64; 12] =
             [0, 1, 2, 7, 255, 4096, 65_535, 65_536, i32::MAX as u64, u32::MAX as u64, i64::MAX as u64, u64::MAX];
@@ -31,7 +31,7 @@ impl Random {
         }
     }
 
-    /// One of these.
+    /// Returns one of these.
     pub(crate) fn pick<'a, T: ?Sized>(&mut self, from: &[&'a T]) -> &'a T {
         from[self.below(from.len() as u64) as usize]
     }

@@ -1,5 +1,5 @@
-//! Random calls with values that get past the bindings: names that exist and names that cannot, descriptors open and closed,
-//! sizes from nothing to everything.
+//! Random calls with values that the bindings accept: names that exist and names that cannot, open and closed
+//! descriptors, sizes from zero to the largest.
 
 use crate::bindings::isopod::kernel::files::{self, OpenFlags, Whence};
 use crate::bindings::isopod::kernel::process::{self, Command, Disposition};
@@ -39,10 +39,10 @@ const PATHS: [&str; 30] = [
     "//../..//",
 ];
 
-/// What came of it: a line for each call, its name and how often it was made.
+/// Makes `count` calls. Returns a line for each call, with its name and the number of times it was made.
 pub(crate) fn storm(seed: u64, count: u64) -> String {
     let mut storm = Storm { random: Random::new(seed) };
-    // Signals that others of its kind send do not end it, but for those that nothing holds off.
+    // Signals of other storms do not end this one, except those that cannot be ignored.
     for signal in 1..=31 {
         let _ = process::on_signal(signal, Disposition::Ignore);
     }
@@ -62,7 +62,7 @@ struct Storm {
 }
 
 impl Storm {
-    /// Makes a call; `exit` is left for the end.
+    /// Makes a call. `exit` is never made.
     fn call(&mut self, name: &str) -> bool {
         match name {
             "files.open" => drop(files::open(&self.path(), self.flags(), self.small())),
@@ -108,7 +108,7 @@ impl Storm {
         self.random.number() as u32
     }
 
-    /// Most are open, and the rest never were.
+    /// Returns a descriptor. Most are open, and the rest never were.
     fn fd(&mut self) -> u32 {
         if self.random.below(4) == 0 { self.small() } else { self.random.below(40) as u32 }
     }
@@ -117,7 +117,7 @@ impl Storm {
         if self.random.below(8) == 0 { u32::MAX } else { self.random.below(10_000) as u32 }
     }
 
-    /// Never for long: a storm has to get on.
+    /// Returns a short time: a storm must not wait long.
     fn time(&mut self) -> Option<u64> {
         Some(self.random.below(2) * self.random.below(10_000))
     }
@@ -138,7 +138,8 @@ impl Storm {
         [Whence::Start, Whence::Current, Whence::End][self.random.below(3) as usize]
     }
 
-    /// Not to the standard streams, which the test reads, and not into pipes, where it would wait for itself.
+    /// Writes, but not to the standard streams, which the test reads, and not into pipes, where it would wait for
+    /// itself.
     fn write(&mut self) {
         let fd = 3 + self.random.below(40) as u32;
         let is_pipe = files::stat_fd(fd).is_ok_and(|stat| matches!(stat.kind, files::Kind::Pipe));
@@ -149,7 +150,7 @@ impl Storm {
     }
 
     fn close(&mut self) {
-        // The standard streams stay open: the end has to be told.
+        // The standard streams stay open, because the result is printed there.
         let _ = files::close(3 + self.small() % 60);
     }
 
@@ -171,7 +172,7 @@ impl Storm {
         let _ = process::spawn(&command);
     }
 
-    /// Anyone but itself.
+    /// Signals any process but itself.
     fn kill(&mut self) {
         let pid = self.small();
         if pid != process::id() {
@@ -181,7 +182,7 @@ impl Storm {
 
     fn on_signal(&mut self) {
         let signal = self.random.next() as u8;
-        // PIPE by default would end the storm at the first write to nobody.
+        // The default for PIPE would end the storm at the first write to a closed pipe.
         let what = [Disposition::Ignore, Disposition::Catch][self.random.below(2) as usize];
         let _ = process::on_signal(signal, what);
     }

@@ -1,13 +1,13 @@
 //! The kernel's calls below the bindings: any numbers for pointers, lengths, flags and enumerations.
 //!
-//! What the component model does not let through ends the process; all else has an answer. Either way it is this process
-//! that has to do with it, not the host.
+//! A value that the component model refuses ends the process; any other call returns an answer. Only this process may
+//! be affected, never the host.
 
 #![allow(unsafe_code, reason = "the point is to call what the bindings would never call")]
 
 use crate::random::Random;
 
-/// A value of a core type, from anywhere.
+/// A random value of a core type.
 trait Any {
     fn any(random: &mut Random) -> Self;
 }
@@ -15,7 +15,7 @@ trait Any {
 impl Any for i32 {
     fn any(random: &mut Random) -> i32 {
         match random.below(4) {
-            // Within memory, so that more than the first check is reached.
+            // Addresses within memory reach more than the first check.
             0 => random.below(1 << 20) as i32 & !7,
             _ => random.number() as i32,
         }
@@ -28,7 +28,7 @@ impl Any for i64 {
     }
 }
 
-/// The name of a call, and a function that makes it with values from anywhere.
+/// The name of a call, and a function that makes it with random values.
 type Call = (&'static str, fn(&mut Random));
 
 /// Declares the imports of an interface as the canonical ABI flattens them, and lists them with a caller for each.
@@ -39,8 +39,8 @@ macro_rules! calls {
             $(#[link_name = $name] fn $call($(_: $value),*);)*
         }
         const $list: &[Call] = &[
-            // SAFETY: none is promised. The host may write its answer anywhere in this process's memory, which is all that
-            // this process can lose.
+            // SAFETY: none is promised. The host may write its answer anywhere in this process's memory, which is all
+            // that this process can lose.
             $((concat!($interface, ".", $name), |_random| unsafe { $call($(<$value>::any(_random)),*) })),*
         ];
     };
@@ -76,7 +76,7 @@ calls! { PROCESS, "isopod:kernel/process@0.1.0", "process":
     "chdir" chdir(i32, i32, i32);
 }
 
-/// Those with an answer of their own, which fits in a number.
+/// Calls that return their answer as a number.
 mod answering {
     #[link(wasm_import_module = "isopod:kernel/process@0.1.0")]
     unsafe extern "C" {
@@ -103,7 +103,7 @@ fn all() -> impl Iterator<Item = &'static Call> {
     FILES.iter().chain(PROCESS).chain(ANSWERING)
 }
 
-/// The names of all calls.
+/// Returns the names of all calls.
 pub(crate) fn names() -> Vec<&'static str> {
     all().map(|(name, _)| *name).collect()
 }

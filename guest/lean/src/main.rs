@@ -12,8 +12,4 @@ mod copying;
 mod programs;
 mod removal;
 
-use isopod_gnu::program::main_of;
-
-fn main() {
-    main_of(programs::PROGRAMS)
-}
+isopod_gnu::component!(programs::PROGRAMS);

@@ -13,24 +13,9 @@ mod perl;
 mod rg;
 mod sed;
 
-use isopod_gnu::program::{Program, main_of};
+use isopod_gnu::program::Program;
 
-/// All programs, sorted by name. `programs.txt` lists the same names for the host's build.
+/// The programs, sorted by name.
 const PROGRAMS: &[&Program] = &[&grep::EGREP, &grep::FGREP, &grep::GREP, &rg::PROGRAM, &sed::PROGRAM];
 
-fn main() {
-    main_of(PROGRAMS)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::PROGRAMS;
-
-    #[test]
-    fn list_for_the_host_names_these_programs() {
-        let listed: Vec<&str> = include_str!("../programs.txt").lines().collect();
-        let names: Vec<&str> = PROGRAMS.iter().map(|program| program.name).collect();
-        assert_eq!(names, listed);
-        assert!(names.is_sorted());
-    }
-}
+isopod_gnu::component!(PROGRAMS);

@@ -1,5 +1,5 @@
 'use strict';
-// assert: errors for what is not as it should be.
+// assert: errors for failed checks.
 
 const { same, inspect } = require('util');
 
@@ -27,7 +27,7 @@ function difference(title, actual, expected) {
   const a = left.split('\n'), b = right.split('\n');
   if (a.length === 1 && b.length === 1 && (typeof actual !== 'object' || actual === null) && (typeof expected !== 'object' || expected === null) &&
     left.length + right.length < 60) return `${title}\n\n${left} !== ${right}\n`;
-  // The common lines at both ends are kept, and what is between them is shown on both sides.
+  // The common lines at both ends are kept, and the lines between them are shown on both sides.
   let start = 0, end = 0;
   while (start < a.length && start < b.length && a[start] === b[start]) start++;
   while (end < a.length - start && end < b.length - start && a.at(-1 - end) === b.at(-1 - end)) end++;

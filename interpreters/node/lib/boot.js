@@ -1,10 +1,10 @@
 'use strict';
-// The start: parts of the library that are compiled when they are first asked for, and the globals that lead to them.
+// The start: the parts of the library, which are compiled on first use, and the globals that lead to them.
 
 const internal = {};
 const parts = new Map();
 
-/** A part by the name of its file. */
+/** Returns a part by the name of its file. */
 function part(name) {
   let exports = parts.get(name);
   if (exports === undefined) {
@@ -38,7 +38,7 @@ function builtin(name) { return Object.hasOwn(ALIASES, name) ? ALIASES[name]() :
 function define(target, name, value) {
   Object.defineProperty(target, name, { configurable: true, writable: true, enumerable: false, value });
 }
-/** A property that is made on first use. */
+/** Defines a property that is computed on first use. */
 function lazy(target, name, make, enumerable = false) {
   Object.defineProperty(target, name, {
     configurable: true, enumerable,
@@ -83,7 +83,7 @@ for (const name of ['toString', 'toTimeString']) {
   } }[name]);
 }
 
-// What the engine calls, wherever it is.
+// The functions that the engine calls.
 return {
   main: (...task) => part('modules').main(...task),
   locate: (specifier, referrer) => part('modules').locate(specifier, referrer),

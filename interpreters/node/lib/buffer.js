@@ -9,7 +9,7 @@ function encodingOf(name) {
   if (!found) throw internal.typeError('ERR_UNKNOWN_ENCODING', `Unknown encoding: ${name}`);
   return found;
 }
-/** The bytes that a text stands for. What is not UTF-8, and so not the native's, goes unit by unit. */
+/** Returns the bytes of a text. Encodings that the native call does not know are encoded unit by unit. */
 function encoded(text, encoding) {
   switch (encoding) {
     case 'utf8': case 'hex': case 'base64': return sys.encode(text, encoding);
@@ -22,7 +22,7 @@ function encoded(text, encoding) {
     }
   }
 }
-/** The text that bytes stand for. */
+/** Returns the text of bytes. */
 function decoded(bytes, encoding) {
   if (encoding === 'base64url') return sys.decode(bytes, 'base64').replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
   if (encoding !== 'utf16le') return sys.decode(bytes, encoding);

@@ -9,7 +9,7 @@ const environment = (env) => Object.entries(env ?? process.env).filter(([, value
 
 const KNOWN = new Set(['cwd', 'env', 'input', 'stdio', 'encoding', 'shell', 'timeout', 'maxBuffer', 'killSignal', 'windowsHide',
   'windowsVerbatimArguments', 'argv0', 'signal']);
-/** Options whose default may be said: nothing else is there. */
+/** Options that may only be given with their default: nothing else is supported. */
 const DEFAULTS = { detached: false, uid: 1000, gid: 1000, serialization: 'json' };
 function commandOf(file, args, options) {
   for (const name of Object.keys(options)) {
@@ -26,7 +26,7 @@ function commandOf(file, args, options) {
   // This interpreter goes by the path that process.execPath says.
   return { file, argv: [options.argv0 ?? file, ...args.map(String)] };
 }
-/** Starts a child. The kernel starts it in our own directory, so that is changed for the moment. */
+/** Starts a child. The kernel starts it in this process's directory, which is changed for the moment. */
 function start({ file, argv }, options, files) {
   const back = options.cwd === undefined ? undefined : sys.cwd();
   const env = environment(options.env);
@@ -76,7 +76,7 @@ function spawnSync(file, args, options) {
   const command = commandOf(file, args, options);
   const input = options.input === undefined || options.input === null ? undefined : Buffer.from(options.input);
   const result = { pid: 0, output: null, stdout: null, stderr: null, status: null, signal: null };
-  // What goes in is a file, so that neither side waits for the other.
+  // The input is a file, so that neither side waits for the other.
   let inputFile;
   if (stdio[0] === 'pipe') {
     if (input && input.length > 0) {
@@ -234,7 +234,7 @@ function spawn(file, args, options) {
     [child.exitCode, child.signalCode] = status;
     clearTimeout(timer);
     child.emit('exit', child.exitCode, child.signalCode);
-    // What nobody reads would keep the streams, and so the process, waiting.
+    // An unread stream would keep the process waiting.
     for (const stream of child.stdio.slice(1)) if (stream && stream._readableState.isFlowing === null && stream.listenerCount('readable') === 0) stream.resume();
     closed();
     return true;

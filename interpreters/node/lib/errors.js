@@ -36,7 +36,7 @@ engine.set.call(Error, (error, sites) => {
     const line = frame(site);
     if (line !== undefined) lines += `\n${line}`;
   }
-  // An error from within the library has no place in a script; the line says that it is an error all the same.
+  // An error from within the library has no position in a script; the line marks it as an error all the same.
   return lines || '\n    at <anonymous>';
 });
 Object.defineProperty(Error, 'prepareStackTrace', {
@@ -47,15 +47,15 @@ Object.defineProperty(Error.prototype, 'stack', {
   configurable: true, enumerable: false,
   get() {
     let text = stack.get.call(this);
-    // There is none if there was no room to make one.
+    // There is none if there was no memory for it.
     if (text === null) text = '\n    at <anonymous>';
     if (typeof text !== 'string' || !text.startsWith('\n')) return text;
     text = heading(this) + text;
-    // Not by the engine's own setter: that makes a property that keys, copies and JSON show.
+    // Not by the engine's own setter, which makes a property that is visible in keys, copies and JSON.
     if (Object.isExtensible(this)) define(this, 'stack', text);
     return text;
   },
-  // The engine's takes texts only.
+  // The engine's setter only takes strings.
   set(value) { define(this, 'stack', value); },
 });
 const capture = Error.captureStackTrace;
@@ -70,7 +70,7 @@ define(Error, 'captureStackTrace', function captureStackTrace(target, above = ca
   });
 });
 
-// What scripts and people know the engine's own errors by, in the words of Node's.
+// The engine's own messages in the words of Node, by which scripts and people know them.
 const WORDS = [
   [/^cannot (read|set) property '(.*)' of (undefined|null)$/, (_, verb, name, of) =>
     `Cannot ${verb} properties of ${of} (${verb === 'read' ? 'reading' : 'setting'} '${name}')`],
@@ -96,11 +96,11 @@ function translate(error) {
   }
 }
 
-/** The lines of a stack below its heading. */
+/** Returns the lines of a stack below its heading. */
 internal.frames = (error) => String(error.stack ?? '').split('\n').filter((line) => /^ {4}at /.test(line));
 internal.heading = heading;
 
-/** An error with a code, which Node shows beside the name. */
+/** Creates an error with a code, which Node shows beside the name. */
 internal.typeError = (code, message, Type = TypeError) => {
   const error = new Type(message);
   Object.defineProperty(error, 'code', { value: code, enumerable: true, configurable: true, writable: true });
@@ -118,13 +118,13 @@ internal.received = (value) => {
   if (text.length > 28) text = text.slice(0, 25) + '...';
   return `type ${typeof value} (${text})`;
 };
-/** Refuses what is not of a type, in Node's words. */
+/** Throws Node's error for a value of another type. */
 internal.mustBe = (value, type, name) => {
   if (typeof value === type) return value;
   throw internal.typeError('ERR_INVALID_ARG_TYPE',
     `The "${name}" argument must be of type ${type}. Received ${internal.received(value)}`);
 };
-/** For what Node has and this does not: an error, never a silence. */
+/** Returns the error for a feature of Node that is missing here. It is always an error, never a silent no-op. */
 internal.missing = (what, reason) => {
   const error = new Error(`${what} is not available in this sandbox${reason ? `: ${reason}` : ''}`);
   error.code = 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM';
@@ -147,7 +147,7 @@ const ERRNOS = {
   ETIMEDOUT: [-110, 'connection timed out'], EDQUOT: [-122, 'disk quota exceeded'],
 };
 internal.ERRNOS = ERRNOS;
-/** Node's error for a refused call of the kernel; other errors stay what they are. */
+/** Returns Node's error for a refused call of the kernel; other errors are returned unchanged. */
 internal.systemError = (error, syscall, path, dest) => {
   const known = ERRNOS[error?.message];
   if (!known) return error;

@@ -1,5 +1,5 @@
 'use strict';
-// The names that a CommonJS text exports, as far as its words show: ES modules must know them before it runs.
+// The names that a CommonJS text exports, as far as its words show: ES modules must know them before the text runs.
 
 const NAME = '[\\p{ID_Start}$_][\\p{ID_Continue}$]*';
 const ASSIGNED = new RegExp(`(?<![\\w$.])(?:module\\.)?exports\\.(${NAME})\\s*=(?!=)`, 'gu');
@@ -9,7 +9,7 @@ const WHOLE = /(?<![\w$.])module\.exports\s*=\s*\{/g;
 const PASSED = /(?:(?<![\w$.])module\.exports\s*=|__exportStar\(|\.\.\.)\s*require\(\s*(['"])(.+?)\1\s*\)/g;
 const KEY = new RegExp(`^\\s*(?:(?:async\\s*)?\\*?\\s*|(?:get|set)\\s+)(?:(${NAME})|'([^']*)'|"([^"]*)")\\s*(?=[,:(}]|$)`, 'u');
 
-/** `names` of a text; `open(specifier)` gives the text of what it passes on. */
+/** Returns the exported names of a text; `open(specifier)` returns the text of a module that it re-exports. */
 function names(source, open, found = new Set(), depth = 0) {
   for (const pattern of [ASSIGNED, INDEXED, DEFINED]) for (const match of source.matchAll(pattern)) found.add(match.at(-1));
   for (const match of source.matchAll(WHOLE)) for (const key of keys(source, match.index + match[0].length)) found.add(key);
@@ -23,7 +23,7 @@ function names(source, open, found = new Set(), depth = 0) {
   found.delete('default');
   return found;
 }
-/** The keys of an object literal that starts before `at`: what stands first between commas of its own level. */
+/** Returns the keys of an object literal that starts before `at`: the first word after each comma of its own level. */
 function keys(source, at) {
   const out = [];
   let start = at, depth = 0;

@@ -1,5 +1,6 @@
 'use strict';
-// fs: files by the kernel's calls. Each operation is written once, as its Sync form; callbacks and promises are made of it.
+// fs: files by the kernel's calls. Each operation is written once, as its Sync form; callbacks and promises are derived
+// from it.
 
 const { Buffer } = require('buffer');
 
@@ -15,7 +16,7 @@ function pathOf(value, name = 'path') {
   throw internal.typeError('ERR_INVALID_ARG_TYPE',
     `The "${name}" argument must be of type string or an instance of Buffer or URL. Received ${internal.received(value)}`);
 }
-/** A call of the kernel, with Node's error if it is refused. */
+/** Makes a call of the kernel, and throws Node's error if it is refused. */
 function call(syscall, path, dest, run) {
   try { return run(); } catch (error) { throw internal.systemError(error, syscall, path, dest); }
 }
@@ -333,7 +334,7 @@ for (const [name, run] of Object.entries(sync)) {
       throw internal.typeError('ERR_INVALID_ARG_TYPE', `The "cb" argument must be of type function. Received ${internal.received(callback)}`);
     }
     let result, failure = null;
-    // Arguments that make no sense are thrown at once; what the kernel refuses goes to the callback.
+    // Invalid arguments throw at once; errors of the kernel go to the callback.
     try { result = run(...args); } catch (error) { if (error instanceof TypeError) throw error; failure = error; }
     internal.later(() => {
       if (failure) callback(failure);

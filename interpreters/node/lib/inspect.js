@@ -114,7 +114,7 @@ function format(context, value, level, isTyped) {
   if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return primitive(context, value, isTyped === 'typed');
   const kind = internal.part('kinds')(value);
   if (kind === 'Proxy') {
-    // The engine does not tell a proxy's target: its own view of its properties is shown.
+    // A proxy's target is not shown, but the proxy's own view of its properties.
     if (typeof value === 'function') return styled(context, `[Function${value.name ? ': ' + value.name : ' (anonymous)'}]`, 'special');
   } else if (context.customInspect) {
     const own = value[custom];
@@ -287,7 +287,7 @@ function complex(context, value, level, kind) {
   return layout(context, output, base, braces, isArrayLike, level, value);
 }
 
-/** The engine does not give a class's source: a class is known by its `prototype`, which cannot be replaced. */
+/** Recognises a class by its `prototype`, which cannot be replaced: the engine does not give its source. */
 function isClass(value, source) {
   const prototype = Object.getOwnPropertyDescriptor(value, 'prototype');
   return prototype !== undefined && prototype.writable === false && !/^(?:async\s|function\s*\*|\*)/.test(source) && globalThis[value.name] !== value;
@@ -324,7 +324,7 @@ function errorBase(context, value, name, tag, keys) {
     const at = keys.indexOf(key);
     if (at >= 0 && (typeof value[key] !== 'string' || stack.includes(value[key]))) keys.splice(at, 1);
   }
-  // A class of its own that kept the name Error is shown by its own name, and a code beside it.
+  // A subclass that kept the name Error is shown by the name of its class, and a code beside it.
   const own = typeof value.name === 'string' ? value.name : 'Error';
   if (name !== null && name !== own && own === 'Error' && /Error$/.test(name) && stack.startsWith('Error')) {
     stack = name + stack.slice(5);
@@ -397,7 +397,7 @@ function property(context, value, level, key, isArrayLike, isElement) {
   return `${name}: ${text}`;
 }
 
-/** Long arrays in columns: as many as make the block about two and a half times as wide as it is high. */
+/** Arranges long arrays in columns: as many as make the block about two and a half times as wide as it is high. */
 function columns(context, output, value) {
   const hasMore = context.maxArrayLength < value.length && output.length > context.maxArrayLength;
   const count = hasMore ? context.maxArrayLength : output.length;
@@ -532,7 +532,7 @@ function directive(letter, value, options) {
     default: return '';
   }
 }
-/** Whether an object says itself what its text is: by a `toString` of a class that is not built in. */
+/** Returns true if an object has a `toString` of a class that is not built in. */
 function hasOwnText(value) {
   if (value instanceof Error || value instanceof Date) return true;
   if (typeof value.toString !== 'function') return false;
@@ -543,7 +543,7 @@ function hasOwnText(value) {
   return typeof type === 'function' && !/\[native code\]/.test(Function.prototype.toString.call(type));
 }
 
-/** What standard error gets to read about an error that nobody caught. */
+/** Returns the text for standard error about an uncaught error. */
 function report(error, origin) {
   const version = `\n\nNode.js ${process.version}\n`;
   if (origin === 'rejection' && !(error instanceof Error)) {

@@ -1,5 +1,5 @@
 'use strict';
-// Which of the built-in kinds an object is, whatever its prototype says: by what its kind's own methods make of it.
+// The built-in kind of an object, independent of its prototype: a method of the kind accepts only its own objects.
 
 const getter = (type, name) => Object.getOwnPropertyDescriptor(type.prototype, name).get;
 const TypedArray = Object.getPrototypeOf(Uint8Array);
@@ -11,16 +11,16 @@ const BRANDS = [
   ['WeakSet', WeakSet, (value) => WeakSet.prototype.has.call(value, {})], ['WeakRef', WeakRef, WeakRef.prototype.deref],
   ['SharedArrayBuffer', SharedArrayBuffer, getter(SharedArrayBuffer, 'byteLength')],
 ];
-/** The name of a kind; for the rest, what the object itself says. */
+/** Returns the name of a kind; for other objects, their own tag. */
 module.exports = (value) => {
   const native = sys.kind(value);
   if (native !== '') return native;
   if (Array.isArray(value)) return 'Array';
   if (ArrayBuffer.isView(value)) return typeName.call(value) === undefined ? 'DataView' : 'TypedArray';
   for (const [name, type, brand] of BRANDS) {
-    // An object of another kind is seldom an instance: what is not needs no further look.
+    // An object of another kind is seldom an instance, and one that is not an instance needs no further check.
     if (!(value instanceof type)) continue;
-    try { brand.call(value, value); return name; } catch { /* it only says so */ }
+    try { brand.call(value, value); return name; } catch { /* it only claims to be one */ }
   }
   const tag = value[Symbol.toStringTag];
   return typeof tag === 'string' ? tag : '';

@@ -1,5 +1,6 @@
 'use strict';
-// Texts in order, numbers and dates as people write them in English. Other languages are refused, not approximated.
+// The order of texts, and numbers and dates as people write them in English. Other languages are refused, not
+// approximated.
 
 function english(locales) {
   const list = locales === undefined ? [] : Array.isArray(locales) ? locales : [locales];
@@ -77,7 +78,7 @@ function number(value, locales, options) {
   const sign = value < 0 || Object.is(value, -0) ? '-' : '';
   return `${sign}${style === 'currency' ? '$' : ''}${text}${style === 'percent' ? '%' : ''}`;
 }
-/** Rounds what is written, half away from zero: 1.005 is more than it says, and people see what it says. */
+/** Rounds the decimal digits as written, half away from zero: people see 1.005 and not the double, which is larger. */
 function rounded(size, digits) {
   if (size >= 1e21) return BigInt(size).toString();
   const [whole, rest = ''] = decimal(size).split('.');

@@ -1,10 +1,10 @@
 'use strict';
-// The order of events: ticks, timers, what is waited for, immediates, signals, and the end.
+// The order of events: ticks, timers, pending operations, immediates, signals, and the end.
 
 const { define } = internal;
 const milliseconds = () => sys.nanos() / 1e6;
 
-/** First in, first out, without moving what waits. */
+/** A queue that does not move its items. */
 class Queue {
   #items = [];
   #first = 0;
@@ -20,12 +20,12 @@ class Queue {
 }
 internal.Queue = Queue;
 
-// Timers: a heap of dates. A timer that is stopped or set anew leaves its old date there, which is skipped.
+// Timers: a heap of dates. A timer that is stopped or set again leaves its old date there, which is skipped.
 const heap = [];
 const live = new Map();
 let count = 0;
 let awaited = 0;   // timers that keep the process going
-// Timers count from when the loop last looked at the clock, so that those of one turn keep their order.
+// Timers count from the loop's last look at the clock, so that those of one turn keep their order.
 let loopTime = 0;
 
 const before = (a, b) => a.at < b.at || (a.at === b.at && a.order < b.order);
@@ -137,18 +137,18 @@ for (const [name, value] of Object.entries({ ...timers, queueMicrotask })) {
   Object.defineProperty(globalThis, name, { configurable: true, writable: true, enumerable: true, value });
 }
 
-// Whatever else there is to wait for.
+// The other pending operations.
 const ticks = new Queue();
 const finished = new Queue();
 const pollers = new Set();
 internal.nextTick = (callback, args) => ticks.push([callbackOf(callback), args]);
-/** Adds something to wait for; `poll(milliseconds)` returns true when it made progress. */
+/** Adds a pending operation; `poll(milliseconds)` returns true when it made progress. */
 internal.addPoller = (poll) => { pollers.add(poll); };
 internal.removePoller = (poll) => { pollers.delete(poll); };
 /** Calls back in a turn of its own, as Node does when a file operation is done. */
 internal.later = (callback) => finished.push({ callback, turn });
 
-/** Signals that scripts handle; the kernel keeps them until they are asked for. */
+/** The signals that scripts handle; the kernel keeps them until they are polled. */
 const caught = new Set();
 internal.catchSignal = (name, isCaught) => {
   if (caught.has(name) === isCaught) return;
@@ -181,7 +181,8 @@ function step() {
       turn++;
     }
     if (phase === 'finished') {
-      // What was asked for in this turn or the last is not done yet: Node hands it to others first.
+      // An operation that was requested in this turn or the last is not done yet: Node passes it to other threads
+      // first.
       if (finished.length > 0 && finished.first.turn + 1 < turn) { finished.shift().callback(); return true; }
       phase = 'poll';
     }
@@ -213,7 +214,7 @@ function fire(timer) {
     if (timer._repeat !== null && !timer._destroyed && timer.date === undefined) timer.schedule();
   }
 }
-/** The kernel waits for one thing at a time: alone, as long as it takes; among others, by turns. */
+/** Milliseconds of a poll. The kernel waits for one operation at a time: one without a limit, several in turns. */
 const TURN = 2;
 const LONG = 1e9;
 function poll() {
@@ -236,7 +237,7 @@ function exitCode() {
   const code = process.exitCode;
   return code === undefined || code === null ? 0 : Number(code) & 255;
 }
-/** Tells of the end, once, and says with which code. */
+/** Emits `exit` once, and returns the exit code. */
 internal.exit = (code) => {
   if (code !== undefined) process.exitCode = code;
   if (!isExiting) { isExiting = true; process.emit('exit', Number(process.exitCode ?? 0)); }
@@ -266,7 +267,7 @@ const engine = {
   ticks() { while (ticks.length > 0) { const [callback, args] = ticks.shift(); callback(...args); } },
   hasTicks: () => ticks.length > 0,
   onRejection(promise, reason, isHandled) { if (isHandled) rejected.delete(promise); else rejected.set(promise, reason); },
-  /** Deals with what was rejected for good; says whether there was anything. */
+  /** Handles unhandled rejections; returns true if there were any. */
   rejections() {
     if (rejected.size === 0) return false;
     const all = [...rejected];

@@ -7,7 +7,7 @@ const { dirname, normal, absolute, real, kindOf, formatOf, asFile, asDirectory, 
 const pathOf = (name) => name.startsWith('file://') ? decodeURIComponent(name.slice(7).replace(/[?#].*$/, '')) : name;
 const nameOf = (path) => `file://${path.split('/').map(encodeURIComponent).join('/').replaceAll('%40', '@')}`;
 
-// What compiles as CommonJS is CommonJS; these words tell what may be an ES module if it does not.
+// A text that compiles as CommonJS is CommonJS; otherwise these words tell that it may be an ES module.
 const MODULE_SYNTAX = /^\s*(?:import\b\s*[\w$*{'"]|export\b\s*[\w$*{])|\bimport\.meta\b|\bawait\b/m;
 const looksLikeModule = (source) => MODULE_SYNTAX.test(source);
 const unmarked = (source) => {
@@ -24,7 +24,7 @@ function compile(source, path) {
   internal.wrapped.set(path, WRAPPER.length);
   return sys.evaluate(`${WRAPPER}${source}\n})`, path);
 }
-/** Compiles a CommonJS text, or says by undefined that it is an ES module. */
+/** Compiles a CommonJS text, or returns undefined for an ES module. */
 function compiled(source, path, format) {
   try { return compile(source, path); } catch (error) {
     if (format === undefined && looksLikeModule(source)) return undefined;
@@ -118,7 +118,7 @@ function execute(module, path) {
   else module.exports = requireModule(path, source);
 }
 
-// ES modules. The engine asks where a name leads and what is there.
+// ES modules. The engine asks for the path of a name and for the text there.
 const seen = new Set();
 function locate(specifier, referrer) {
   const from = dirname(pathOf(referrer));
@@ -153,7 +153,7 @@ function metaOf(name) {
     resolve: (specifier) => locate(String(specifier), name),
   };
 }
-/** An ES module of what is fetched when it is evaluated. */
+/** Returns the text of an ES module that fetches its exports when it is evaluated. */
 function synthetic(names, fetch) {
   const list = [...names].filter((name) => /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name) && name !== 'default');
   const source = ['const all = import.meta.fetch();', 'export default all;',
@@ -189,12 +189,12 @@ function read(name, type) {
       const found = find(specifier, dirname(path), CJS);
       if (found?.startsWith('node:')) return Object.keys(internal.builtin(found.slice(5)));
       return found === undefined || formatOf(found) === 'json' ? undefined : textOf(found);
-    } catch { return undefined; /* it is told when the module runs */ }
+    } catch { return undefined; /* the error is reported when the module runs */ }
   };
   return synthetic(internal.part('exported')(source, open), () => load(path, undefined));
 }
 function compiles(source, path) { try { compile(source, path); return true; } catch { return false; } }
-/** What `require` gives of an ES module that waits for nothing. */
+/** Returns the result of `require` for an ES module without a top-level await. */
 function requireModule(path, source) {
   if (seen.has(path)) {
     throw internal.typeError('ERR_REQUIRE_ESM', `require() of ES Module ${path}, which is imported elsewhere, is not supported.`, Error);
@@ -269,7 +269,7 @@ function runText(kind, name, source, args) {
   }
   if (kind === 'print') console.log(value);
 }
-/** Whether a text is a script, so that a syntax error came from within it. */
+/** Returns true if a text compiles, so that a syntax error came from code that it ran. */
 function parses(source) { try { sys.evaluate(`(function () {${source}\n})`, 'node:check'); return true; } catch { return false; } }
 
 function main(kind, name, source, args, required, options) {

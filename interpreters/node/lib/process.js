@@ -1,5 +1,5 @@
 'use strict';
-// process: what a script sees of the process it runs in.
+// process: the process of the script.
 
 const EventEmitter = require('events');
 const { define, lazy } = internal;
@@ -15,7 +15,7 @@ EventEmitter.init(process);
 for (const name of ['_events', '_eventsCount', '_maxListeners']) define(process, name, process[name]);
 module.exports = process;
 
-// A handler for a signal is told to the kernel; without one the signal does what it does by default.
+// The kernel is told about a handler for a signal; without one the signal has its default effect.
 const watch = (name, isAdded) => {
   if (!Object.hasOwn(SIGNALS, name) || name === 'SIGCHLD' || name === 'SIGWINCH' || name === 'SIGCONT') return;
   const left = process.listenerCount(name);
@@ -31,7 +31,7 @@ const checked = (value) => {
   throw internal.typeError('ERR_INVALID_ARG_TYPE',
     `The "code" argument must be of type number. Received ${internal.received(value)}`);
 };
-const origin = 1e12;   // hrtime counts from somewhere, not from the start
+const origin = 1e12;   // hrtime counts from an arbitrary moment, not from the start
 Object.assign(process, {
   version: sys.version,
   versions: { node: sys.version.slice(1), quickjs: '0.16' },
@@ -98,7 +98,7 @@ Object.defineProperties(process, {
   ppid: { enumerable: true, get: () => sys.ppid() },
   exitCode: { enumerable: true, configurable: true, get: () => code, set(value) { code = checked(value); } },
 });
-/** Values are texts, whatever is assigned. */
+/** The environment. Assigned values are converted to text. */
 lazy(process, 'env', () => {
   const pairs = sys.environment();
   const values = {};

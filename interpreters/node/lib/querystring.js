@@ -1,5 +1,5 @@
 'use strict';
-// querystring: names and values in an address.
+// querystring: names and values in a URL.
 
 const escape = (text) => encodeURIComponent(text).replace(/%20/g, '%20');
 const unescape = (text) => { try { return decodeURIComponent(text); } catch { return text; } };

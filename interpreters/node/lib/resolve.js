@@ -1,7 +1,7 @@
 'use strict';
-// Which file a module's name means, for CommonJS and ES modules alike.
+// The file of a module's name, for CommonJS and ES modules alike.
 
-/** Modules of Node's that there is a reason to be without. */
+/** Node's modules that are left out on purpose, with the reason. */
 const NETWORK = 'it has no network', THREADS = 'it has no threads';
 const ABSENT = {
   cluster: THREADS, dgram: NETWORK, dns: NETWORK, 'dns/promises': NETWORK, http: NETWORK, http2: NETWORK, https: NETWORK,
@@ -28,7 +28,7 @@ function normal(path) {
 const absolute = (path) => path.startsWith('/') ? normal(path) : normal(`${sys.cwd()}/${path}`);
 internal.absolute = absolute;
 function kindOf(path) { try { return sys.stat(path, true)[0]; } catch { return undefined; } }
-/** The path without links, as Node names modules. */
+/** Returns the path without links, as Node names modules. */
 function real(path) {
   const left = path.split('/').filter(Boolean);
   let at = '', links = 0;
@@ -67,7 +67,7 @@ function scopeOf(path) {
     if (found || at === '/' || at === '.' || at.endsWith('/node_modules')) return found ? { found, at } : null;
   }
 }
-/** `commonjs`, `module` or `json`, by name and package; undefined where only the text can tell. */
+/** Returns `commonjs`, `module` or `json`, by name and package; undefined where only the text can tell. */
 function formatOf(path) {
   if (path.endsWith('.mjs')) return 'module';
   if (path.endsWith('.cjs')) return 'commonjs';
@@ -103,7 +103,7 @@ function conditional(target, conditions) {
     if (found !== undefined) return found;
   }
 }
-/** What the `exports` or `imports` of a package say of a subpath. */
+/** Looks a subpath up in the `exports` or `imports` of a package. */
 function mapped(map, key, conditions) {
   if (typeof map === 'string' || Array.isArray(map) || !Object.keys(map).some((name) => /^[.#]/.test(name)))
     return key === '.' ? conditional(map, conditions) : undefined;
@@ -152,7 +152,7 @@ function fromPackages(name, from, conditions) {
     if (at === '/' || at === '.') return undefined;
   }
 }
-/** The path of a module, or `node:NAME`; undefined if there is none. */
+/** Returns the path of a module, or `node:NAME`; undefined if there is none. */
 function find(specifier, from, conditions) {
   const isNamed = specifier.startsWith('node:');
   const name = isNamed ? specifier.slice(5) : specifier;

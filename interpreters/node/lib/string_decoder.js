@@ -1,5 +1,5 @@
 'use strict';
-// string_decoder: text of bytes that come in pieces.
+// string_decoder: decodes bytes that come in pieces.
 
 class StringDecoder {
   constructor(encoding) {
@@ -21,7 +21,7 @@ class StringDecoder {
     return out;
   }
 }
-/** How many bytes at the end begin a character that is not complete. */
+/** Returns the number of bytes of an incomplete character at the end. */
 function cut(bytes) {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back];

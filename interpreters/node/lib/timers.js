@@ -1,5 +1,5 @@
 'use strict';
-// timers/promises: timers to wait for.
+// timers/promises: timers as promises.
 
 function waiting(start, stop, args, value, options) {
   return new Promise((resolve, reject) => {
@@ -11,7 +11,7 @@ function waiting(start, stop, args, value, options) {
     signal?.addEventListener('abort', () => { stop(timer); reject(aborted()); }, { once: true });
   });
 }
-/** The error that waiting ends with when it is given up. */
+/** Returns the error of an aborted wait. */
 internal.aborted = (signal) => {
   const error = new Error('The operation was aborted', signal?.reason === undefined ? undefined : { cause: signal.reason });
   error.name = 'AbortError';

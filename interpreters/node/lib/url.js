@@ -1,5 +1,5 @@
 'use strict';
-// url: URL and URLSearchParams of the web, and Node's file addresses.
+// url: URL and URLSearchParams of the web, and Node's file URLs.
 
 const DEFAULT_PORTS = { 'http:': '80', 'https:': '443', 'ws:': '80', 'wss:': '443', 'ftp:': '21', 'file:': '' };
 const isSpecial = (protocol) => protocol in DEFAULT_PORTS;

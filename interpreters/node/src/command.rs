@@ -1,4 +1,4 @@
-//! Options, and which program to run.
+//! The command line.
 
 use isopod_gnu::input::Input;
 use isopod_gnu::options::Opt;
@@ -7,7 +7,7 @@ use isopod_sys::text;
 
 use crate::engine::{self, Task};
 
-/// All programs, sorted by name. `programs.txt` lists the same names for the host's build.
+/// The programs, sorted by name.
 pub(crate) const PROGRAMS: &[&Program] = &[&named("js"), &named("node")];
 
 /// The release of Node whose behaviour the library follows: scripts compare it.
@@ -45,20 +45,20 @@ fn run(call: &Call) -> u8 {
     }
 }
 
-/// What the options say.
+/// The settings of the options.
 #[derive(Default)]
 struct Options {
-    /// A script, and whether its value is printed.
+    /// A script, and a flag for printing its value.
     script: Option<(String, bool)>,
     is_check: bool,
     is_module: bool,
     /// Modules to load first.
     required: Vec<String>,
-    /// Those that scripts see in `process.execArgv`.
+    /// The options that scripts see in `process.execArgv`.
     seen: Vec<String>,
 }
 
-/// What the arguments ask for. An error has been answered, and is the exit code.
+/// Reads the arguments. An error is the exit code, after its message has been printed.
 fn read(call: &Call) -> Result<Task, u8> {
     let mut arguments = call.operands.as_slice();
     let options = read_options(call, &mut arguments)?;
@@ -143,7 +143,7 @@ fn read_options(call: &Call, arguments: &mut &[String]) -> Result<Options, u8> {
             "-r" | "--require" => options.required.push(value),
             "--input-type" if value == "module" || value == "commonjs" => options.is_module = value == "module",
             "--input-type" => return Err(call.failed("--input-type must be \"module\" or \"commonjs\"")),
-            // The library looks for it.
+            // The library reads it from `process.execArgv`.
             "--no-warnings" => {}
             "-i" | "--interactive" => {
                 return Err(call.failed("there is no interactive mode here: use -e, a file or standard input"));

@@ -1,7 +1,8 @@
-//! A run from the first statement to the last event, and how it ends.
+//! A run from the first statement to the last event, and its exit code.
 //!
-//! The order of events is JavaScript's: `lib/loop.js` keeps timers, ticks and what is waited for. Here is only what
-//! needs the engine: after each callback the ticks, then the promises' jobs, then the rejections nobody handled.
+//! The order of events is decided in JavaScript: `lib/loop.js` has the timers, the ticks and the pending operations.
+//! This file has the parts that need the engine: after each callback run the ticks, then the promises' jobs, then the
+//! handlers of unhandled rejections.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -13,18 +14,18 @@ use rquickjs::{Context, Ctx, Error, FromJs, Function, Object, Persistent, Result
 use crate::modules::{Finder, Reader};
 use crate::{library, natives};
 
-/// What scripts may use of the component's stack: about 9,000 calls, nearly as many as in Node. The stack of the code itself
-/// grows beside it and cannot be measured; where it grows fastest, in deeply nested expressions, it is 14 times as large
-/// and comes close to the 40 MiB that an interpreter has.
+/// The part of the component's stack that scripts may use: about 9,000 calls, nearly as many as in Node. The stack of
+/// the code itself grows beside it and cannot be measured; where it grows fastest, in deeply nested expressions, it is
+/// 14 times as large and comes close to the 40 MiB that an interpreter has.
 const STACK: usize = 5 << 19;
-/// The heap at which cycles are first looked for. Most scripts end before.
+/// The size of the heap at which the first search for cycles starts. Most scripts end before.
 const FIRST_COLLECTION: usize = 8 << 20;
-/// What a shell says of a process that called `abort`, as Node does when its heap is full.
+/// The exit code after `abort`, which Node calls when its heap is full.
 const OUT_OF_MEMORY: u8 = 134;
-/// A fault of the library's own.
+/// The exit code for a fault of the library itself.
 const BROKEN: u8 = 70;
 
-/// What to run, as `main` of `lib/modules.js` takes it.
+/// A program to run, as `main` of `lib/modules.js` takes it.
 #[derive(Default)]
 pub(crate) struct Task {
     /// `eval`, `print`, `module`, `file`, `check` or `checkFile`.
@@ -33,20 +34,20 @@ pub(crate) struct Task {
     pub(crate) name: String,
     /// The text, if it is not a file.
     pub(crate) source: String,
-    /// What `process.argv` ends with.
+    /// The arguments at the end of `process.argv`.
     pub(crate) arguments: Vec<String>,
     /// Modules to load first.
     pub(crate) required: Vec<String>,
-    /// What `process.execArgv` holds.
+    /// The contents of `process.execArgv`.
     pub(crate) options: Vec<String>,
 }
 
-/// The functions that `lib/boot.js` returns, for whoever the engine calls.
+/// The functions that `lib/boot.js` returns, for callbacks of the engine.
 #[derive(Clone, Default)]
 pub(crate) struct Library(Rc<OnceCell<Persistent<Object<'static>>>>);
 
 impl Library {
-    /// Calls one of them.
+    /// Calls one of the functions.
     pub(crate) fn call<'js, R: FromJs<'js>>(
         &self,
         ctx: &Ctx<'js>,
@@ -60,7 +61,7 @@ impl Library {
     }
 }
 
-/// Runs a task to its end. The heap is not taken down: it goes with the process.
+/// Runs a task to its end. The heap is not freed: it ends with the process.
 pub(crate) fn run(task: Task) -> ! {
     let code = match start(task) {
         Ok(code) => code,
@@ -81,7 +82,7 @@ fn start(task: Task) -> Result<u8> {
     runtime.set_loader(Finder(library.clone()), Reader(library.clone()));
     let tracker = library.clone();
     runtime.set_host_promise_rejection_tracker(Some(Box::new(move |ctx, promise, reason, is_handled| {
-        // It only adds to a list or takes from it. Without memory for that the script cannot go on anyway.
+        // The function only changes a list. Without memory for that the script cannot continue anyway.
         let _ = tracker.call::<()>(&ctx, "onRejection", (promise, reason, is_handled));
     })));
     let context = Context::full(&runtime)?;
@@ -90,7 +91,7 @@ fn start(task: Task) -> Result<u8> {
         let result = run.boot().and_then(|()| run.all(task));
         result.or_else(|error| run.broken(error))
     });
-    // Both would free what the process's end frees, object by object.
+    // Dropping them would free object by object, just before the process ends.
     std::mem::forget((context, runtime));
     code
 }
@@ -114,7 +115,7 @@ impl<'js> Run<'js> {
         loop {
             self.settle()?;
             if !self.guarded("step", ())? {
-                // `beforeExit` may have started something new.
+                // A handler of `beforeExit` may have started something new.
                 self.settle()?;
                 if !self.guarded("beforeExit", ())? {
                     break;
@@ -125,11 +126,11 @@ impl<'js> Run<'js> {
         Ok(code as u8)
     }
 
-    /// Ticks and promises' jobs until there are none, then what was rejected for good.
+    /// Runs ticks and promises' jobs until there are none, then the handlers of unhandled rejections.
     fn settle(&self) -> Result<()> {
         loop {
             self.guarded("ticks", ())?;
-            // What a job throws is the rejection of its promise; `queueMicrotask` of the library catches by itself.
+            // An exception in a job is the rejection of its promise; `queueMicrotask` of the library catches by itself.
             while self.ctx.execute_pending_job() {}
             if self.library.call::<bool>(&self.ctx, "hasTicks", ())? {
                 continue;
@@ -140,21 +141,21 @@ impl<'js> Run<'js> {
         }
     }
 
-    /// Calls a function of the library's and returns what it says; what a script throws in it is uncaught.
+    /// Calls a function of the library and returns its result. An exception in it is uncaught.
     fn guarded(&self, name: &str, arguments: impl IntoArgs<'js>) -> Result<bool> {
         match self.library.call::<Value>(&self.ctx, name, arguments) {
             Ok(value) => Ok(value.as_bool().unwrap_or(false)),
             Err(Error::Exception) => {
                 // Returns only if the script has a handler for it.
                 self.library.call::<()>(&self.ctx, "uncaught", (self.ctx.catch(),))?;
-                // What failed was one step: there may be more.
+                // Only one step has failed: there may be more.
                 Ok(true)
             }
             Err(error) => Err(error),
         }
     }
 
-    /// The library itself failed: for want of memory, or by a fault of its own.
+    /// Reports a failure of the library itself: for want of memory, or by its own fault.
     fn broken(&self, error: Error) -> Result<u8> {
         if !matches!(error, Error::Exception) {
             return Err(error);

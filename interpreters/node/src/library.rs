@@ -1,4 +1,4 @@
-//! The library's text. Each part is the body of a function that is compiled when it is first asked for.
+//! The library's text. Each part is the body of a function that is compiled when it is first needed.
 
 use rquickjs::{Ctx, Exception, FromJs, Result};
 
@@ -10,14 +10,14 @@ macro_rules! parts {
     };
 }
 
-/// By name. `lib/boot.js` says which of them are modules of Node's.
+/// The parts by name. `lib/boot.js` knows which of them are Node's modules.
 const PARTS: &[(&str, &str)] = parts! {
     "assert" "boot" "buffer" "child_process" "console" "crypto" "errors" "events" "exported" "fs" "fs_promises"
     "inspect" "kinds" "locale" "loop" "modules" "os" "path" "process" "querystring" "readline" "resolve" "stdio" "stream"
     "string_decoder" "test" "timers" "url" "util" "web"
 };
 
-/// The function that a part is. `boot` takes what the rest is given by it.
+/// Returns the function of a part. `boot` takes the arguments that all other parts get from it.
 pub(crate) fn compile<'js, R: FromJs<'js>>(ctx: &Ctx<'js>, name: &str) -> Result<R> {
     let Some((_, body)) = PARTS.iter().find(|(known, _)| *known == name) else {
         return Err(Exception::throw_message(ctx, &format!("no part {name} of the library")));

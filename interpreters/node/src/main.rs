@@ -1,14 +1,14 @@
 //! `node`: JavaScript with Node's modules.
 //!
-//! The language is QuickJS-NG's, C that is compiled to WebAssembly with the rest. What Node adds to it is written in
-//! JavaScript on few native calls; a part of it is compiled when a script first asks for it, so that a start pays for
-//! the engine and for what every script has.
+//! The engine is QuickJS-NG, C that is compiled to WebAssembly with the rest. Node's additions are written in
+//! JavaScript on few native calls. A part of them is compiled when a script first needs it, so that a start pays only
+//! for the engine and for the parts that every script needs.
 //!
 //! # Layout
-//! - `command`: options, and which program to run
-//! - `engine`: a run from the first statement to the last event, and how it ends
-//! - `modules`: ES modules; what they are, and CommonJS, is said in `lib/modules.js`
-//! - `natives`: what the library can ask the kernel and the engine for
+//! - `command`: the command line
+//! - `engine`: a run from the first statement to the last event, and its exit code
+//! - `modules`: ES modules, as far as the engine needs them; `lib/modules.js` has the rest, and CommonJS
+//! - `natives`: the calls of the kernel and of the engine that the library uses
 //! - `library`: the library's text, `lib/*.js`
 
 mod command;
@@ -17,8 +17,4 @@ mod library;
 mod modules;
 mod natives;
 
-use isopod_gnu::program::main_of;
-
-fn main() {
-    main_of(command::PROGRAMS)
-}
+isopod_gnu::component!(command::PROGRAMS);

@@ -1,5 +1,5 @@
-//! ES modules: `lib/modules.js` says which file a name means and what is in it. CommonJS and the library's own modules
-//! are ES modules of a few lines that fetch what they export when they are evaluated.
+//! ES modules: `lib/modules.js` resolves names to files and reads them. CommonJS and the library's own modules are ES
+//! modules of a few lines that fetch their exports when they are evaluated.
 
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::Declared;
@@ -7,7 +7,7 @@ use rquickjs::{Ctx, Module, Object, Promise, Result};
 
 use crate::engine::Library;
 
-/// Finds what a module's import means.
+/// Resolves the name of an import.
 pub(crate) struct Finder(pub(crate) Library);
 
 impl Resolver for Finder {
@@ -22,7 +22,7 @@ impl Resolver for Finder {
     }
 }
 
-/// Reads modules that were found.
+/// Loads resolved modules.
 pub(crate) struct Reader(pub(crate) Library);
 
 impl Loader for Reader {
@@ -38,12 +38,12 @@ impl Loader for Reader {
     }
 }
 
-/// Starts a module that is the program, and promises its end.
+/// Starts a module as the main program. Returns the promise of its end.
 pub(crate) fn run<'js>(ctx: Ctx<'js>, name: String, source: String, meta: Object<'js>) -> Result<Promise<'js>> {
     Ok(declare(&ctx, &name, source, meta)?.eval()?.1)
 }
 
-/// Starts a module, and returns the promise of its end and what it exports.
+/// Starts a module. Returns the promise of its end and its exports.
 pub(crate) fn require<'js>(
     ctx: &Ctx<'js>,
     name: &str,

@@ -1,4 +1,4 @@
-"""The component: what the build tool imports, and what it exports."""
+"""The component: the module that the build tool imports, with its exports."""
 
 import wit_world.exports
 

@@ -1,4 +1,4 @@
-//! Reading compressed data.
+//! Decompression.
 
 use std::cell::Cell;
 use std::io::{self, BufRead, Read};
@@ -12,16 +12,16 @@ use super::Format;
 use super::zstd::ZstdReader;
 use crate::stream::Source;
 
-/// What a decoder may use. A file that needs more was made to use up memory.
+/// The memory that a decoder may use. A file that needs more was made to exhaust it.
 const MEMORY_KIB: u32 = 192 << 10;
 
-/// A reader of what is inside, and whether there was something else behind it.
+/// A reader of decompressed data, and a flag for trailing garbage.
 pub(crate) struct Decoder {
     reader: Box<dyn Read>,
     garbage: Rc<Cell<bool>>,
 }
 
-/// A reader of a compressed source.
+/// Returns a reader that decompresses a source.
 pub(crate) fn decoder(format: Format, source: Source) -> io::Result<Decoder> {
     any(format, source)
 }
@@ -39,7 +39,7 @@ pub(super) fn any<R: BufRead + 'static>(format: Format, source: R) -> io::Result
 }
 
 impl Decoder {
-    /// Whether the compressed data was followed by something else, which is not read.
+    /// Returns true if other data follows the compressed data. It is not read.
     pub(crate) fn has_garbage(&self) -> bool {
         self.garbage.get()
     }
@@ -53,7 +53,7 @@ impl Read for Decoder {
 
 /// A decoder of one of the members that follow each other in a file.
 trait Member<R>: Read {
-    /// How every member starts.
+    /// The first bytes of every member.
     const MAGIC: &'static [u8];
     fn start(source: R) -> Self;
     fn end(self) -> R;
@@ -83,7 +83,7 @@ impl<R: BufRead> Member<R> for BzDecoder<R> {
     }
 }
 
-/// All members of a file.
+/// A reader of all members of a file.
 struct Members<D, R> {
     member: Option<D>,
     source: Option<R>,
@@ -92,11 +92,11 @@ struct Members<D, R> {
 
 impl<D: Member<R>, R: BufRead> Members<D, R> {
     fn new(source: R, garbage: Rc<Cell<bool>>) -> Members<D, R> {
-        // The first one must be there: what it starts with is its own affair.
+        // The first member must exist; its decoder checks the first bytes itself.
         Members { member: Some(D::start(source)), source: None, garbage }
     }
 
-    /// Whether another member follows. Zeros pad tapes and are nothing; anything else is not ours.
+    /// Returns true if another member follows. Zeros are padding; anything else is garbage.
     fn is_next(&mut self, source: &mut R) -> io::Result<bool> {
         loop {
             let bytes = source.fill_buf()?;

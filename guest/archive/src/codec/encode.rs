@@ -1,4 +1,4 @@
-//! Writing compressed data.
+//! Compression.
 
 use std::io::{self, Write};
 
@@ -10,16 +10,16 @@ use lzma_rust2::{LzmaOptions, LzmaWriter, XzOptions, XzWriter};
 use super::Format;
 use super::zstd::ZstdWriter;
 
-/// A dictionary's size costs an xz encoder eleven times as much memory: level 9 would need 700 MB, more than a process
-/// of a sandbox may have. This is what level 6 uses, and the larger ones only matter for files that are larger.
+/// The largest dictionary. An xz encoder needs eleven times as much memory: level 9 would need 700 MB, more than a
+/// process of a sandbox may have. This is the dictionary of level 6; a larger one only matters for larger files.
 const LARGEST_DICTIONARY: u32 = 8 << 20;
 
-/// What a compressed file says of the one inside.
+/// Facts about the original file that are stored in the compressed one.
 #[derive(Default)]
 pub(crate) struct Header {
     /// The name, for gzip.
     pub(crate) name: Option<String>,
-    /// When it was changed, in seconds since 1970, for gzip.
+    /// The modification time in seconds since 1970, for gzip.
     pub(crate) modified: u32,
 }
 
@@ -34,7 +34,7 @@ pub(crate) enum Encoder<W: Write> {
 }
 
 impl<W: Write> Encoder<W> {
-    /// A writer of this format, or of none; `level` is from 0 or 1 to 9.
+    /// Creates a writer of this format, or of plain data; `level` is from 0 or 1 to 9.
     pub(crate) fn new(format: Option<Format>, sink: W, level: u32, header: &Header) -> io::Result<Encoder<W>> {
         Ok(match format {
             None => Encoder::Plain(sink),
@@ -60,7 +60,7 @@ impl<W: Write> Encoder<W> {
         })
     }
 
-    /// Ends the compressed data and gives the writer below back.
+    /// Ends the compressed data and returns the writer below.
     pub(crate) fn finish(self) -> io::Result<W> {
         let mut sink = match self {
             Encoder::Plain(sink) => sink,

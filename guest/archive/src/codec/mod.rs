@@ -1,7 +1,7 @@
 //! Compressed formats, both ways.
 //!
-//! All of it is Rust: zlib-rs, libbz2-rs, lzma-rust2 and ruzstd. The bytes differ from those that the C programs write,
-//! and each reads the other's.
+//! All of it is Rust: zlib-rs, libbz2-rs, lzma-rust2 and ruzstd. The compressed bytes differ from those of the C
+//! programs, and each reads the other's.
 
 mod decode;
 mod encode;
@@ -21,7 +21,8 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// By the first bytes of a file. An .lzma file has no magic number, so it is never guessed.
+    /// Returns the format that the first bytes of a file show. An .lzma file has no magic number, so it is never
+    /// guessed.
     pub(crate) fn detect(bytes: &[u8]) -> Option<Format> {
         match bytes {
             [0x1f, 0x8b, ..] => Some(Format::Gzip),
@@ -32,7 +33,7 @@ impl Format {
         }
     }
 
-    /// By a file's name, as `tar -a` chooses it.
+    /// Returns the format that the suffix of a name shows, for `tar -a`.
     pub(crate) fn by_name(path: &str) -> Option<Format> {
         const SUFFIXES: [(&str, Format); 14] = [
             (".gz", Format::Gzip),

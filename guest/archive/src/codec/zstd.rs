@@ -8,11 +8,11 @@ use std::io::{self, BufRead, Read, Write};
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
-/// What one frame holds: far more than its window, so that little is lost between frames.
+/// The bytes in a frame: far more than its window, so that little is lost between frames.
 const FRAME: usize = 4 << 20;
 
-/// A frame may ask for a window that is as large as all memory. zstd's own limit without `--long` is 128 MiB, which is
-/// more than a process here may have to spare.
+/// The largest window of a frame. zstd's own limit without `--long` is 128 MiB, which is more than a process here may
+/// have to spare, and a hostile frame may ask for all memory.
 const LARGEST_WINDOW: u64 = 64 << 20;
 
 /// A writer that compresses.
@@ -34,7 +34,7 @@ impl<W: Write> ZstdWriter<W> {
         self.sink.write_all(&frame)
     }
 
-    /// Writes the last frame. No input at all is a frame, too.
+    /// Writes the last frame. An empty input is a frame too.
     pub(super) fn finish(mut self) -> io::Result<W> {
         if !self.pending.is_empty() || self.frames == 0 {
             self.end_frame()?;
@@ -74,14 +74,14 @@ impl<R: BufRead> ZstdReader<R> {
         ZstdReader { state: State::Between(source) }
     }
 
-    /// Starts the next frame. Whether there is one.
+    /// Starts the next frame, if there is one.
     fn start(mut source: R) -> io::Result<State<R>> {
         loop {
             let first = source.fill_buf()?;
             let Some(magic) = first.first() else {
                 return Ok(State::Over);
             };
-            // Other programs keep their own data in frames that are to be skipped.
+            // Skippable frames hold data of other programs.
             if !matches!(magic, 0x50..=0x5f) {
                 break;
             }

@@ -1,11 +1,11 @@
-//! What the options ask for.
+//! The options of the compression programs.
 
 use isopod_gnu::program::Call;
 
 use super::tool::Tool;
 use crate::codec::Format;
 
-/// What is done with each file.
+/// The work on each file.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Mode {
     Compress,
@@ -14,7 +14,7 @@ pub(super) enum Mode {
     List,
 }
 
-/// A run's options.
+/// The options of a run.
 pub(super) struct Job {
     pub(super) tool: &'static Tool,
     pub(super) format: Format,
@@ -25,7 +25,7 @@ pub(super) struct Job {
     pub(super) is_quiet: bool,
     pub(super) is_verbose: bool,
     pub(super) is_recursive: bool,
-    /// Whether gzip saves or restores the name that is stored inside.
+    /// True if gzip stores or restores the original name.
     pub(super) stores_name: Option<bool>,
     pub(super) level: u32,
     pub(super) suffix: String,
@@ -33,7 +33,7 @@ pub(super) struct Job {
 }
 
 impl Job {
-    /// Reads the options. An error is the exit code, and all has been said.
+    /// Reads the options. An error is the exit code, after its message has been printed.
     pub(super) fn read(call: &Call) -> Result<Job, u8> {
         let (tool, decompresses, to_stdout) = Tool::of(call.program.name);
         let mut job = Job {
@@ -97,16 +97,16 @@ impl Job {
         Ok(job)
     }
 
-    /// The name of the file that compressing makes.
+    /// Returns the name of the compressed file.
     pub(super) fn packed_name(&self, path: &str) -> Option<String> {
         let is_packed = path.ends_with(&self.suffix)
             || self.tool.format != Format::Zstd
                 && self.tool.suffixes.iter().any(|(suffix, _)| path.to_ascii_lowercase().ends_with(suffix));
-        // zstd compresses what is compressed, too.
+        // zstd compresses compressed files again.
         (!is_packed || self.tool.format == Format::Zstd).then(|| format!("{path}{}", self.suffix))
     }
 
-    /// The name of the file that decompressing makes.
+    /// Returns the name of the decompressed file.
     pub(super) fn unpacked_name(&self, path: &str) -> Option<String> {
         let name = path.rsplit('/').next().unwrap_or(path);
         let own = [(self.suffix.as_str(), "")];

@@ -1,4 +1,4 @@
-//! `gzip -l`: what is in compressed files, by what they say of themselves.
+//! `gzip -l`: facts from the headers and trailers of compressed files.
 
 use std::io::{self, Read};
 
@@ -73,7 +73,7 @@ impl Listing {
         Ok(())
     }
 
-    /// Ends the listing, with totals if there is something to add up.
+    /// Ends the listing, with totals if there is more than one file.
     pub(super) fn finish(&mut self) {
         if self.count > 1 && !self.is_quiet {
             if self.is_verbose {
@@ -90,13 +90,13 @@ impl Listing {
     }
 }
 
-/// How much smaller something has become, in percent.
+/// Returns the reduction in size, in percent.
 pub(super) fn ratio(large: u64, small: u64) -> String {
     let saved = if large == 0 { 0.0 } else { 100.0 * (large as f64 - small as f64) / large as f64 };
     format!("{saved:5.1}%")
 }
 
-/// How long the header is: ten bytes, and a name, a comment and other fields if its flags say so.
+/// Returns the length of the header: ten bytes, and a name, a comment and other fields by its flags.
 fn header_length(bytes: &[u8]) -> Option<u64> {
     let [0x1f, 0x8b, 8, flags, ..] = bytes else {
         return None;
@@ -116,7 +116,7 @@ fn header_length(bytes: &[u8]) -> Option<u64> {
     (at <= bytes.len()).then_some(at as u64)
 }
 
-/// The last eight bytes, and how many were read in all.
+/// Returns the last eight bytes, and the number of all bytes.
 fn tail(source: &mut Source) -> io::Result<([u8; 8], u64)> {
     let (mut tail, mut total) = ([0; 8], 0);
     let mut buffer = vec![0; 1 << 16];

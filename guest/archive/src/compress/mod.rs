@@ -1,10 +1,10 @@
-//! `gzip`, `bzip2`, `xz`, `zstd` and the names that undo them.
+//! `gzip`, `bzip2`, `xz`, `zstd` and the programs that undo them.
 //!
 //! They differ in their messages, suffixes and habits (`zstd` keeps its input), and are one program otherwise.
 //!
 //! # Layout
-//! - `tool`: what is particular to each
-//! - `job`: what the options ask for
+//! - `tool`: the differences between them
+//! - `job`: the options
 //! - `run`: the work on each file
 //! - `listing`: `gzip -l`
 

@@ -12,7 +12,7 @@ use super::tool::Tool;
 use crate::codec::{Encoder, Format, Header, decoder};
 use crate::stream::{Sink, Source, pump};
 
-/// The main function of all the programs.
+/// Runs any of the programs.
 pub(super) fn run(call: &Call) -> u8 {
     let job = match Job::read(call) {
         Ok(job) => job,
@@ -38,7 +38,7 @@ struct Run<'a> {
     code: u8,
 }
 
-/// A file that is worked on.
+/// The current input file.
 struct Input {
     source: Source,
     /// The name for messages.
@@ -58,7 +58,7 @@ impl Run<'_> {
         self.print(input);
     }
 
-    /// Works on a file, or on all files of a tree.
+    /// Processes a file, or all files of a tree.
     fn path(&mut self, path: &str) {
         let mut pending = vec![path.to_owned()];
         while let Some(path) = pending.pop() {
@@ -84,7 +84,7 @@ impl Run<'_> {
         }
         if to_file && !self.job.forces && self.job.output.is_none() {
             if found.kind == Kind::Symlink && !(self.job.keeps && tool.name == "xz") {
-                // To gzip it is an error of opening the file, to the others a file to pass over.
+                // For gzip this is an error of opening the file; the others skip the file with a warning.
                 self.complain(&tool.is_link(&path));
                 self.code = if tool.format == Format::Gzip { 1 } else { tool.warning };
                 return;
@@ -102,7 +102,7 @@ impl Run<'_> {
         if to_file { self.replace_file(&path, input) } else { self.print(input) }
     }
 
-    /// A file, or the file of that name with a suffix if something is to be taken out of it.
+    /// Finds a file, or for decompression the file of that name with a suffix.
     fn look_up(&self, path: &str) -> Result<(String, Attributes), (String, Errno)> {
         match files::stat(path, false) {
             Ok(found) => Ok((path.to_owned(), found)),
@@ -168,7 +168,7 @@ impl Run<'_> {
             None if packs => {
                 let suffix = self.job.suffix.clone();
                 self.say(&format!("{}: {}", tool.name, tool.has_suffix(path, &suffix)));
-                // gzip says so and is content.
+                // gzip prints this and exits with 0.
                 if tool.format != Format::Gzip {
                     self.code = self.code.max(tool.warning);
                 }
@@ -195,7 +195,7 @@ impl Run<'_> {
             Ok(()) => self.replace(path, &name, &input, written),
             Err(message) => {
                 self.complain(&message);
-                // Half a file would pass for a whole one.
+                // A partial file could be taken for a whole one.
                 let _ = fs::remove_file(&name);
             }
         }
@@ -205,10 +205,10 @@ impl Run<'_> {
         input.source.peek(6).is_ok_and(|bytes| Format::detect(bytes).is_some())
     }
 
-    /// Opens a file that is not there yet, or may be replaced.
+    /// Creates a file, and replaces an existing one if that is allowed.
     fn create(&mut self, name: &str, mode: u32) -> Option<Sink> {
         if self.job.forces {
-            // A file that cannot be removed cannot be opened either, and that is said.
+            // If the file cannot be removed, opening it reports the error.
             let _ = fs::remove_file(name);
         }
         match Sink::open(name, OpenFlags::CREATE | OpenFlags::EXCLUSIVE, mode) {
@@ -229,10 +229,10 @@ impl Run<'_> {
         }
     }
 
-    /// The new file gets what the old one had, and the old one goes.
+    /// Copies the attributes of the old file to the new one, and removes the old one.
     fn replace(&mut self, path: &str, name: &str, input: &Input, written: u64) {
         if let Some(found) = &input.attributes {
-            // What the file system does not take is no reason to lose the file.
+            // The file system may refuse attributes; that is no reason to lose the file.
             let _ = files::chmod(name, found.mode & 0o777, true);
             let _ = fs::set_times(name, found.accessed, found.modified, true);
         }
@@ -281,7 +281,7 @@ impl Run<'_> {
         let wrong = |run: &mut Run, error: &io::Error| {
             run.code = tool.corrupt;
             let message = tool.wrong_data(&input.name, error);
-            // gzip puts an empty line before what is wrong with the data.
+            // gzip prints an empty line before an error in the data.
             if tool.format == Format::Gzip { format!("\n{message}") } else { message }
         };
         let source = std::mem::replace(&mut input.source, Source::standard());
@@ -300,7 +300,7 @@ impl Run<'_> {
                 Ok(0) => break,
                 Ok(count) => count,
                 Err(error) => {
-                    // What came out before is given to who reads it; a second error would only hide the first.
+                    // The data before the error is written; a second error would only hide the first.
                     let _ = io::Write::flush(sink);
                     return Err(wrong(self, &error));
                 }
@@ -315,7 +315,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The format of what is read; none for plain data that is to be passed through.
+    /// Returns the format of the data; none for plain data that is passed through.
     fn detect(&self, mut source: Source) -> io::Result<(Source, Option<Format>)> {
         let (own, passes) =
             (self.job.format, self.job.forces && self.job.to_stdout && self.job.mode == Mode::Decompress);
@@ -352,13 +352,13 @@ impl Run<'_> {
         format!("write error: {error}")
     }
 
-    /// An error: the exit code is 1.
+    /// Prints an error; the exit code is 1.
     fn fail(&mut self, message: &str) {
         self.complain(message);
         self.code = 1;
     }
 
-    /// A file that is passed over.
+    /// Prints a warning about a file that is skipped.
     fn warn(&mut self, message: &str) {
         if !self.job.is_quiet {
             self.complain(message);

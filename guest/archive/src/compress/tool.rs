@@ -1,23 +1,23 @@
-//! What is particular to each of the programs: suffixes, habits and messages.
+//! The differences between the programs: suffixes, habits and messages.
 
 use std::io;
 
 use crate::codec::Format;
 
-/// One of the families.
+/// A family of programs.
 pub(super) struct Tool {
     pub(super) format: Format,
     /// The name in messages.
     pub(super) name: &'static str,
-    /// What compressing adds to a name.
+    /// The suffix that compressing adds to a name.
     pub(super) suffix: &'static str,
-    /// What decompressing takes off a name, and puts there.
+    /// The suffixes that decompressing removes, each with its replacement.
     pub(super) suffixes: &'static [(&'static str, &'static str)],
-    /// The level if none is given.
+    /// The default level.
     pub(super) level: u32,
-    /// The exit code for a file that is passed over.
+    /// The exit code for a file that is skipped.
     pub(super) warning: u8,
-    /// The exit code for data that is not what it should be.
+    /// The exit code for corrupt data.
     pub(super) corrupt: u8,
 }
 
@@ -72,7 +72,7 @@ const ZSTD: Tool = Tool {
 };
 
 impl Tool {
-    /// The family of a program, and whether it decompresses, and to standard output.
+    /// Returns the family of a program, whether it decompresses, and whether it writes to standard output.
     pub(super) fn of(program: &str) -> (&'static Tool, bool, bool) {
         match program {
             "gunzip" => (&GZIP, true, false),
@@ -93,7 +93,7 @@ impl Tool {
         }
     }
 
-    /// How standard input is called.
+    /// Returns the name of standard input in messages.
     pub(super) fn standard_input(&self) -> &'static str {
         match self.format {
             Format::Gzip => "stdin",
@@ -163,7 +163,7 @@ impl Tool {
         }
     }
 
-    /// Why data could not be decompressed.
+    /// Returns the message for data that could not be decompressed.
     pub(super) fn wrong_data(&self, path: &str, error: &io::Error) -> String {
         let is_short = error.kind() == io::ErrorKind::UnexpectedEof;
         let why = match self.format {

@@ -1,4 +1,4 @@
-//! `tar c`, `r` and `u`: files into an archive.
+//! `tar c`, `r` and `u`: adds files to an archive.
 
 use std::collections::HashMap;
 use std::io;
@@ -21,7 +21,7 @@ use super::writer::Builder;
 use crate::codec::Format;
 use crate::stream::{Sink, Source};
 
-/// Makes an archive, or adds to one.
+/// Creates an archive, or adds to one.
 pub(super) fn run(call: &Call, settings: &Settings) -> Result<u8, String> {
     let (sink, position, known) = open(settings)?;
     let record = settings.record;
@@ -53,7 +53,7 @@ pub(super) fn run(call: &Call, settings: &Settings) -> Result<u8, String> {
     create.finish()
 }
 
-/// Opens the archive: where writing starts, and when each member that it has was changed.
+/// Opens the archive. Returns the sink, the position to write at, and the modification time of each existing member.
 fn open(settings: &Settings) -> Result<(Sink, u64, HashMap<String, i64>), String> {
     let path = settings.file.as_str();
     let cannot = |errno| format!("{path}: Cannot open: {}", text(errno));
@@ -94,25 +94,25 @@ struct Create<'a> {
     call: &'a Call,
     settings: &'a Settings,
     builder: Builder,
-    /// The archive itself, which is not put into itself.
+    /// The archive itself, which is not added to itself.
     archive: Option<Attributes>,
     lines: Lines,
     out: Out,
     names: HashMap<u32, String>,
     groups: HashMap<u32, String>,
-    /// The first name of each file that has several.
+    /// The first name of each file with several links.
     links: HashMap<(u64, u64), String>,
-    /// Members that are there already, for `u`.
+    /// The existing members, for `u`.
     known: HashMap<String, i64>,
-    /// What was taken off the front of names, which is said once each.
+    /// The prefixes that were removed from names, each of which is reported once.
     stripped: Vec<String>,
-    /// What is removed in the end.
+    /// The files that `--remove-files` removes in the end.
     added: Vec<(String, Kind)>,
     code: u8,
 }
 
 impl Create<'_> {
-    /// Adds a file and, if it is a directory, all below it. The error is one of the archive: nothing follows it.
+    /// Adds a file and, if it is a directory, all below it. An error is one of the archive and ends the run.
     fn tree(&mut self, name: &str, directory: usize, index: usize) -> io::Result<()> {
         let mut pending = vec![name.to_owned()];
         let (mut device, mut within) = (None, Ancestors::default());
@@ -213,7 +213,7 @@ impl Create<'_> {
         Ok(())
     }
 
-    /// Writes a member's header, and says so if that is wanted.
+    /// Writes the header of a member, and its line with `-v`.
     fn member(&mut self, name: &str, found: &Attributes, kind: Type, link: &str) -> io::Result<()> {
         let stored = self.stored(name, Role::Member);
         let stored = if kind == Type::Directory && !stored.ends_with('/') { stored + "/" } else { stored };
@@ -257,14 +257,14 @@ impl Create<'_> {
         self.builder.header(&header)
     }
 
-    /// The name under which a file is stored: relative, and changed as asked.
+    /// Returns the name that a file is stored under: relative and transformed.
     fn stored(&mut self, name: &str, role: Role) -> String {
         let changed = self.settings.transformed(name, role);
         if self.settings.is_absolute {
             return changed;
         }
         let mut start = changed.len() - changed.trim_start_matches('/').len();
-        // Everything up to the last `..` goes.
+        // Everything up to the last `..` is removed.
         let mut at = 0;
         for part in changed.split_inclusive('/') {
             at += part.len();

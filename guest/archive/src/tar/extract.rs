@@ -1,4 +1,4 @@
-//! `tar x`: files out of an archive.
+//! `tar x`: extracts files from an archive.
 
 use std::io::{self, Write};
 
@@ -11,13 +11,13 @@ use super::describe;
 use super::header::{Header, Type, shown};
 use super::listing::{Lines, open, report_missing};
 use super::reader::{Archive, Member};
-use super::select::Wanted;
+use super::select::Selection;
 use super::settings::{Existing, Settings};
 use super::transform::Role;
 use crate::stream::{Sink, pump, pump_about};
 use crate::target::{Refusal, Target};
 
-/// Unpacks an archive.
+/// Extracts an archive.
 pub(super) fn run(call: &Call, settings: &Settings) -> Result<u8, String> {
     for directory in &settings.directories[1..] {
         match files::stat(directory, true) {
@@ -47,12 +47,13 @@ pub(super) fn run(call: &Call, settings: &Settings) -> Result<u8, String> {
         umask,
         code: 0,
     };
-    let mut wanted = Wanted::new(&settings.names, settings.matching);
+    let mut wanted = Selection::new(&settings.names, settings.matching);
     let ended = loop {
         match archive.next() {
             Ok(Some(member)) => {
                 let name = String::from_utf8_lossy(&member.header.name).into_owned();
-                let Some(directory) = wanted.place(&name).filter(|_| !settings.excluded.has(&name, usize::MAX)) else {
+                let Some(directory) = wanted.directory_of(&name).filter(|_| !settings.excluded.has(&name, usize::MAX))
+                else {
                     continue;
                 };
                 if let Err(message) = extract.member(&member, &mut archive, directory) {
@@ -82,8 +83,8 @@ struct Extract<'a> {
     target: Target,
     lines: Lines,
     out: Out,
-    /// Directories get their permissions and times in the end: files that come later would change them, or could not be
-    /// written.
+    /// Directories with their headers. They get their permissions and times in the end, because files that come later
+    /// would change the times or could not be written.
     late: Vec<(String, Header)>,
     stripped: Vec<String>,
     umask: u32,
@@ -91,7 +92,7 @@ struct Extract<'a> {
 }
 
 impl Extract<'_> {
-    /// Unpacks a member. The error is one that ends everything.
+    /// Extracts a member. An error ends the run.
     fn member(&mut self, member: &Member, archive: &mut Archive, directory: usize) -> Result<(), String> {
         let header = &member.header;
         let Ok(name) = std::str::from_utf8(&header.name) else {
@@ -126,7 +127,7 @@ impl Extract<'_> {
             }
             return Ok(());
         }
-        let path = match self.place(&name, directory) {
+        let path = match self.path_of(&name, directory) {
             Ok(Some(path)) => path,
             Ok(None) => return Ok(()),
             Err(refusal) => {
@@ -145,8 +146,8 @@ impl Extract<'_> {
         Ok(())
     }
 
-    /// Where a member goes; none for the directory itself. Its parents are made.
-    fn place(&mut self, name: &str, directory: usize) -> Result<Option<String>, Refusal> {
+    /// Returns the path of a member and creates its parents; none for the target directory itself.
+    fn path_of(&mut self, name: &str, directory: usize) -> Result<Option<String>, Refusal> {
         if self.settings.is_absolute {
             let path = self.settings.in_directory(directory, name);
             self.target.make_parents(&path)?;
@@ -171,7 +172,7 @@ impl Extract<'_> {
         let there = Target::at(&path);
         if there.as_ref().is_some_and(|found| found.kind != Kind::Directory) {
             let leads_to_directory = files::stat(&path, true).is_ok_and(|found| found.kind == Kind::Directory);
-            // A link to a directory that was there before may stand for it.
+            // A link to a directory that existed before may stand for it.
             if (!leads_to_directory || self.target.is_own_link(&path))
                 && let Err(errno) = self.target.clear(&path)
             {
@@ -197,7 +198,7 @@ impl Extract<'_> {
         let written = pump_about(archive, &mut sink, header.size).and_then(|_| sink.flush());
         drop(sink);
         if let Err(error) = written {
-            // Half a file would pass for a whole one, and where one does not fit, the next will not.
+            // A partial file could be taken for a whole one. After a failed write the next file would fail too.
             let _ = fs::remove_file(path);
             return Err(self.lost(header, &error));
         }
@@ -212,7 +213,7 @@ impl Extract<'_> {
         Ok(())
     }
 
-    /// Opens a new file in place of what is there, if that may be replaced.
+    /// Creates a file, and replaces an existing one if that is allowed.
     fn create(&mut self, path: &str, header: &Header, mode: u32) -> Result<Option<Sink>, Errno> {
         let new = OpenFlags::CREATE | OpenFlags::EXCLUSIVE;
         match Sink::open(path, new, mode) {
@@ -229,7 +230,7 @@ impl Extract<'_> {
                 self.call.complain(&format!("Current {} is newer or same age", quoted(path)));
                 return Ok(None);
             }
-            // A link is never written through, whoever made it.
+            // Nothing is ever written through a link, not even one of the user's own.
             Existing::Overwrite if there.as_ref().is_some_and(|found| found.kind == Kind::File) => {
                 return Sink::open(path, OpenFlags::TRUNCATE, mode).map(Some);
             }
@@ -316,7 +317,7 @@ impl Extract<'_> {
         !matches!(self.settings.existing, Existing::Keep | Existing::Skip)
     }
 
-    /// Permissions and times of directories, the deepest first.
+    /// Sets permissions and times of directories, the deepest first.
     fn set_directories(&mut self) {
         let late = std::mem::take(&mut self.late);
         for (path, header) in late.iter().rev() {
@@ -385,7 +386,7 @@ impl Extract<'_> {
     }
 }
 
-/// A name without so many parts in front; none if nothing is left.
+/// Removes parts from the front of a name; none if nothing is left.
 fn strip(name: &str, count: usize) -> Option<String> {
     if count == 0 {
         return Some(name.to_owned());

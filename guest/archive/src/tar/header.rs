@@ -1,28 +1,28 @@
 //! The header of a member: a block of 512 bytes.
 
-/// The size of everything in an archive.
+/// The size of a block. Everything in an archive is a multiple of it.
 pub(super) const BLOCK: usize = 512;
 
-/// What a member is.
+/// The type of a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Type {
     File,
     HardLink,
     Symlink,
     Directory,
-    /// Devices and pipes, which are not made.
+    /// A device or a pipe, which is not created.
     Special(u8),
     /// GNU's long name or long link target for the next member.
     LongName,
     LongLink,
-    /// pax's records for the next member, or for all.
+    /// pax's records for the next member, or for all that follow.
     Extended,
     Global,
-    /// Something that nobody here knows.
+    /// An unknown type.
     Unknown(u8),
 }
 
-/// A header, read or to be written.
+/// A header, as read or to be written.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Header {
     pub(super) name: Vec<u8>,
@@ -34,16 +34,16 @@ pub(super) struct Header {
     pub(super) size: u64,
     /// Seconds since 1970.
     pub(super) modified: i64,
-    /// What follows the seconds.
+    /// The nanoseconds of the modification time.
     pub(super) nanos: u32,
     pub(super) user: String,
     pub(super) group: String,
 }
 
-/// Why a block is no header.
+/// The reason why a block is not a header.
 #[derive(Debug, PartialEq)]
-pub(super) enum NoHeader {
-    /// All zeros: the archive ends.
+pub(super) enum HeaderError {
+    /// All zeros, which is the end of the archive.
     Zeros,
     /// The checksum is wrong.
     Wrong,
@@ -67,14 +67,14 @@ impl Header {
     }
 
     /// Reads a block.
-    pub(super) fn read(block: &[u8; BLOCK]) -> Result<Header, NoHeader> {
+    pub(super) fn read(block: &[u8; BLOCK]) -> Result<Header, HeaderError> {
         if block.iter().all(|byte| *byte == 0) {
-            return Err(NoHeader::Zeros);
+            return Err(HeaderError::Zeros);
         }
-        // Some programs of old added signed characters.
+        // Some old programs added signed characters.
         let sums = checksums(block);
         if number(&block[148..156]).is_none_or(|stored| stored != sums.0 && stored != sums.1) {
-            return Err(NoHeader::Wrong);
+            return Err(HeaderError::Wrong);
         }
         let mut name = text(&block[..100]).to_vec();
         let is_ustar = &block[257..263] == b"ustar\0";
@@ -106,7 +106,7 @@ impl Header {
             mode: number(&block[100..108]).unwrap_or(0) as u32 & 0o7777,
             uid: number(&block[108..116]).unwrap_or(0) as u64,
             gid: number(&block[116..124]).unwrap_or(0) as u64,
-            size: u64::try_from(number(&block[124..136]).ok_or(NoHeader::Wrong)?).map_err(|_| NoHeader::Wrong)?,
+            size: u64::try_from(number(&block[124..136]).ok_or(HeaderError::Wrong)?).map_err(|_| HeaderError::Wrong)?,
             modified: number(&block[136..148]).unwrap_or(0),
             nanos: 0,
             user: if has_names { owner(265..297) } else { String::new() },
@@ -114,7 +114,7 @@ impl Header {
         })
     }
 
-    /// Writes a block. What is too long for its field is cut: an extension before it holds the whole.
+    /// Writes a block. A value that is too long for its field is cut: an extension before the header holds it.
     pub(super) fn write(&self, is_posix: bool) -> [u8; BLOCK] {
         let mut block = [0; BLOCK];
         put(&mut block[..100], &self.name);
@@ -143,13 +143,13 @@ impl Header {
         block
     }
 
-    /// The name for messages and listings, whatever its bytes are.
+    /// Returns the name for messages and listings.
     pub(super) fn shown_name(&self) -> String {
         shown(&self.name)
     }
 }
 
-/// A name in a listing: one line, with escapes for what is not printable.
+/// Returns a name as one line, with escapes for unprintable characters.
 pub(super) fn shown(name: &[u8]) -> String {
     let mut line = String::new();
     for chunk in name.utf8_chunks() {
@@ -172,7 +172,7 @@ pub(super) fn shown(name: &[u8]) -> String {
     line
 }
 
-/// The sum of all bytes, and of all as signed ones, with blanks in place of the checksum.
+/// Returns the sum of all bytes, and the sum of all signed bytes, with blanks in place of the checksum.
 fn checksums(block: &[u8; BLOCK]) -> (i64, i64) {
     let byte = |(index, byte): (usize, &u8)| if (148..156).contains(&index) { b' ' } else { *byte };
     let unsigned = block.iter().enumerate().map(|pair| i64::from(byte(pair))).sum();
@@ -185,7 +185,7 @@ fn text(field: &[u8]) -> &[u8] {
     &field[..end]
 }
 
-/// A number in octal digits, or in binary if the first bit is set.
+/// Reads a number in octal digits, or in binary if the first bit is set.
 fn number(field: &[u8]) -> Option<i64> {
     match field[0] {
         0x80 | 0xff => {
@@ -207,7 +207,7 @@ fn put(field: &mut [u8], bytes: &[u8]) {
     field[..count].copy_from_slice(&bytes[..count]);
 }
 
-/// Octal digits and a NUL, or GNU's binary form for what does not fit.
+/// Writes octal digits and a NUL, or GNU's binary form for a number that does not fit.
 fn octal(field: &mut [u8], value: i64) {
     let digits = field.len() - 1;
     if value >= 0 && value < 1 << (3 * digits) {
@@ -233,8 +233,8 @@ mod tests {
         }
         let mut block = Header::new(b"x".to_vec(), Type::File).write(false);
         block[0] = b'y';
-        assert_eq!(Header::read(&block), Err(NoHeader::Wrong));
-        assert_eq!(Header::read(&[0; BLOCK]), Err(NoHeader::Zeros));
+        assert_eq!(Header::read(&block), Err(HeaderError::Wrong));
+        assert_eq!(Header::read(&[0; BLOCK]), Err(HeaderError::Zeros));
     }
 
     #[test]

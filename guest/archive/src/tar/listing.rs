@@ -9,7 +9,7 @@ use isopod_sys::text;
 use super::describe;
 use super::header::{Header, Type, shown};
 use super::reader::Archive;
-use super::select::Wanted;
+use super::select::Selection;
 use super::settings::Settings;
 use crate::stream::Source;
 
@@ -22,7 +22,7 @@ pub(super) fn run(call: &Call, settings: &Settings) -> Result<u8, String> {
             return Ok(2);
         }
     };
-    let mut wanted = Wanted::new(&settings.names, settings.matching);
+    let mut wanted = Selection::new(&settings.names, settings.matching);
     let mut lines = Lines::new(settings);
     let mut out = Out::new();
     let mut code = 0;
@@ -43,7 +43,7 @@ pub(super) fn run(call: &Call, settings: &Settings) -> Result<u8, String> {
             }
         };
         let name = String::from_utf8_lossy(&member.header.name).into_owned();
-        if wanted.place(&name).is_none() || settings.excluded.has(&name, usize::MAX) {
+        if wanted.directory_of(&name).is_none() || settings.excluded.has(&name, usize::MAX) {
             continue;
         }
         out.push(lines.line(&member.header, settings.verbosity > 0).as_bytes());
@@ -56,7 +56,7 @@ pub(super) fn run(call: &Call, settings: &Settings) -> Result<u8, String> {
     Ok(call.finish(out, code).min(2))
 }
 
-/// Opens the archive that is read. The inner error is one after which the exit code is 2 and nothing more is said.
+/// Opens the archive for reading. The inner error means exit code 2 without another message.
 pub(super) fn open(settings: &Settings) -> Result<Result<Archive, &'static str>, String> {
     let source = match settings.file.as_str() {
         "-" => Source::standard(),
@@ -71,8 +71,8 @@ pub(super) fn open(settings: &Settings) -> Result<Result<Archive, &'static str>,
     }
 }
 
-/// Says which names were not in the archive.
-pub(super) fn report_missing(call: &Call, wanted: &Wanted, settings: &Settings, mut code: u8) -> u8 {
+/// Reports the names that were not in the archive.
+pub(super) fn report_missing(call: &Call, wanted: &Selection, settings: &Settings, mut code: u8) -> u8 {
     if wanted.looks_like_patterns(settings.matching) {
         call.complain("Pattern matching characters used in file names");
         call.complain("Use --wildcards to enable pattern matching, or --no-wildcards to suppress this warning");
@@ -88,7 +88,7 @@ pub(super) fn report_missing(call: &Call, wanted: &Wanted, settings: &Settings, 
 pub(super) struct Lines {
     has_numbers: bool,
     full_time: bool,
-    /// How wide owner and size have been so far.
+    /// The widest owner and size so far.
     width: usize,
 }
 
@@ -97,7 +97,7 @@ impl Lines {
         Lines { has_numbers: settings.has_numbers, full_time: settings.full_time, width: 18 }
     }
 
-    /// The line of a member: its name, or all that is known of it.
+    /// Returns the line of a member: its name, or all its fields.
     pub(super) fn line(&mut self, header: &Header, is_long: bool) -> String {
         if !is_long {
             return format!("{}\n", header.shown_name());

@@ -1,10 +1,12 @@
 //! `tar`: many files in one.
 //!
+//! The format layer is our own and not the `tar` crate: ARCHITECTURE.md has the reasons.
+//!
 //! # Layout
 //! - `settings`: the command line, old style and new
 //! - `header`, `pax`: the format; `reader`, `writer`: archives
-//! - `select`, `transform`: which members, and under which names
-//! - `create`, `extract`, `listing`: what is done with them
+//! - `select`, `transform`: the choice of members, and changes of their names
+//! - `create`, `extract`, `listing`: the operations
 
 mod create;
 mod extract;
@@ -20,7 +22,7 @@ mod writer;
 use isopod_gnu::options::Opt;
 use isopod_gnu::program::{Call, Program, Syntax};
 
-use reader::Trouble;
+use reader::ReadError;
 use settings::{Operation, Settings};
 
 /// `tar`.
@@ -134,12 +136,12 @@ fn run(call: &Call) -> Result<u8, u8> {
     }
 }
 
-/// The message for an archive that cannot be read, or none if what was said is all.
-fn describe(trouble: Trouble, name: &str) -> Result<String, &'static str> {
+/// Returns the message for an archive that cannot be read. The error means that no more is printed.
+fn describe(trouble: ReadError, name: &str) -> Result<String, &'static str> {
     match trouble {
-        Trouble::NotTar => Err("This does not look like a tar archive"),
-        Trouble::Short => Ok("Unexpected EOF in archive".into()),
-        Trouble::WrongFormat => Ok("the archive is not compressed in the format that was asked for".into()),
-        Trouble::Read(error) => Ok(format!("{name}: Cannot read: {error}")),
+        ReadError::NotTar => Err("This does not look like a tar archive"),
+        ReadError::Short => Ok("Unexpected EOF in archive".into()),
+        ReadError::WrongFormat => Ok("the archive is not compressed in the format that was asked for".into()),
+        ReadError::Read(error) => Ok(format!("{name}: Cannot read: {error}")),
     }
 }

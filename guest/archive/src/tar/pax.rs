@@ -1,4 +1,4 @@
-//! pax's records: `LENGTH KEY=VALUE`, for what a header cannot hold.
+//! pax's records: `LENGTH KEY=VALUE`, for values that do not fit a header.
 
 use super::header::Header;
 
@@ -9,7 +9,7 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// Reads records. What is no record ends them: so does GNU tar, with a message that nobody needs.
+    /// Reads records up to the first malformed one. GNU tar stops there too, with a message.
     pub(super) fn read(mut bytes: &[u8]) -> Records {
         let mut records = Vec::new();
         while let Some((key, value, rest)) = record(bytes) {
@@ -19,7 +19,7 @@ impl Records {
         Records { records }
     }
 
-    /// Puts what the records say into a header.
+    /// Applies the records to a header.
     pub(super) fn apply(&self, header: &mut Header) {
         for (key, value) in &self.records {
             let text = || String::from_utf8_lossy(value).into_owned();
@@ -44,7 +44,7 @@ impl Records {
         }
     }
 
-    /// Whether a member is stored with holes, which nobody here fills.
+    /// Returns true for a member that is stored with holes, which cannot be extracted here.
     pub(super) fn is_sparse(&self) -> bool {
         self.records.iter().any(|(key, _)| key.starts_with("GNU.sparse."))
     }
@@ -58,7 +58,7 @@ impl Records {
         self.records.is_empty()
     }
 
-    /// The bytes of all records. The length counts its own digits.
+    /// Returns the bytes of all records. The length of a record counts its own digits.
     pub(super) fn write(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         for (key, value) in &self.records {

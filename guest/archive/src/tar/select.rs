@@ -1,4 +1,4 @@
-//! Which members: by name, by pattern, and which not.
+//! The choice of members: by name, by pattern, and by exclusion.
 
 use isopod_gnu::pattern::{Pattern, Rules};
 
@@ -11,12 +11,12 @@ pub(super) struct Exclusions {
 struct Exclusion {
     pattern: Pattern,
     is_anchored: bool,
-    /// The first name on the command line that it is for: those before it were there first.
+    /// The number of the first name on the command line that it applies to. Names before it are not affected.
     from: usize,
 }
 
 impl Exclusions {
-    /// Adds a pattern; an anchored one matches from the start of a name, another after any slash.
+    /// Adds a pattern. An anchored one matches from the start of a name, another one after any slash.
     pub(super) fn add(&mut self, text: &str, how: Matching, from: usize) {
         let rules = Rules {
             leading_directory: true,
@@ -28,7 +28,7 @@ impl Exclusions {
         self.patterns.push(Exclusion { pattern: how.pattern(text, rules), is_anchored: how.is_anchored, from });
     }
 
-    /// Whether a name is left out, which comes from the name of this number on the command line.
+    /// Returns true if a name is excluded. `number` is that of the name on the command line that it comes from.
     pub(super) fn has(&self, name: &str, number: usize) -> bool {
         let name = name.strip_suffix('/').unwrap_or(name);
         self.patterns.iter().filter(|exclusion| exclusion.from <= number).any(|exclusion| {
@@ -38,7 +38,7 @@ impl Exclusions {
     }
 }
 
-/// How patterns are meant; options change it for what follows them.
+/// The interpretation of patterns. Options change it for the patterns after them.
 #[derive(Clone, Copy)]
 pub(super) struct Matching {
     pub(super) is_anchored: bool,
@@ -58,32 +58,32 @@ impl Matching {
     }
 }
 
-/// Members that were asked for.
-pub(super) struct Wanted {
+/// The requested members.
+pub(super) struct Selection {
     names: Vec<Name>,
 }
 
 struct Name {
     text: String,
     pattern: Pattern,
-    /// Where it is unpacked.
+    /// The number of the directory to extract to.
     directory: usize,
     is_found: bool,
 }
 
-impl Wanted {
-    /// No names are all members.
-    pub(super) fn new(names: &[(String, usize)], how: Matching) -> Wanted {
+impl Selection {
+    /// Creates the choice. Without names it is all members.
+    pub(super) fn new(names: &[(String, usize)], how: Matching) -> Selection {
         let rules = Rules { leading_directory: true, fold: how.folds, ..Rules::default() };
         let name = |(text, directory): &(String, usize)| {
             let trimmed = text.strip_suffix('/').filter(|text| !text.is_empty()).unwrap_or(text);
             Name { text: text.clone(), pattern: how.pattern(trimmed, rules), directory: *directory, is_found: false }
         };
-        Wanted { names: names.iter().map(name).collect() }
+        Selection { names: names.iter().map(name).collect() }
     }
 
-    /// Where a member is unpacked, if it is wanted; `usize::MAX` for where all go.
-    pub(super) fn place(&mut self, name: &str) -> Option<usize> {
+    /// Returns the number of the directory for a member, if it is requested. `usize::MAX` is the last directory.
+    pub(super) fn directory_of(&mut self, name: &str) -> Option<usize> {
         if self.names.is_empty() {
             return Some(usize::MAX);
         }
@@ -93,12 +93,12 @@ impl Wanted {
         Some(found.directory)
     }
 
-    /// The names that no member had.
+    /// Returns the names that no member had.
     pub(super) fn missing(&self) -> Vec<&str> {
         self.names.iter().filter(|name| !name.is_found).map(|name| name.text.as_str()).collect()
     }
 
-    /// Whether a name looks like a pattern while patterns are off, which is most likely a mistake.
+    /// Returns true if a name looks like a pattern while patterns are off, which is most likely a mistake.
     pub(super) fn looks_like_patterns(&self, how: Matching) -> bool {
         !how.has_wildcards && self.names.iter().any(|name| !name.is_found && name.text.contains(['*', '?', '[']))
     }

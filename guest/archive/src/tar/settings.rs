@@ -13,7 +13,7 @@ use super::transform::{Role, Transform};
 use super::writer::Dialect;
 use crate::codec::Format;
 
-/// What is done.
+/// The operation of a run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operation {
     Create,
@@ -23,7 +23,7 @@ pub(super) enum Operation {
     List,
 }
 
-/// What happens to a file that is there already.
+/// The treatment of existing files.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Existing {
     Replace,
@@ -33,7 +33,7 @@ pub(super) enum Existing {
     KeepNewer,
 }
 
-/// A command line, read.
+/// The settings of a run.
 pub(super) struct Settings {
     pub(super) operation: Operation,
     /// The archive; `-` is standard input or output.
@@ -41,13 +41,13 @@ pub(super) struct Settings {
     pub(super) format: Option<Format>,
     pub(super) level: u32,
     pub(super) verbosity: u32,
-    /// Directories that were changed to, one after the other; the first is where this starts.
+    /// The directories of `-C`, in their order. The first is the working directory.
     pub(super) directories: Vec<String>,
-    /// Names, each with the number of its directory.
+    /// The names, each with the number of its directory.
     pub(super) names: Vec<(String, usize)>,
     pub(super) has_list: bool,
     pub(super) excluded: Exclusions,
-    /// Patterns that no name follows, for which it is too late.
+    /// The exclusions after the last name, which have no effect.
     pub(super) late_exclusions: Vec<String>,
     pub(super) matching: Matching,
     pub(super) strip: usize,
@@ -69,7 +69,7 @@ pub(super) struct Settings {
     pub(super) owner: Option<(String, Option<u64>)>,
     pub(super) group: Option<(String, Option<u64>)>,
     pub(super) mode: Option<String>,
-    /// Nanoseconds since 1970.
+    /// The time of `--mtime`, in nanoseconds since 1970.
     pub(super) modified: Option<i128>,
     pub(super) dialect: Dialect,
     pub(super) record: u64,
@@ -77,17 +77,17 @@ pub(super) struct Settings {
     pub(super) full_time: bool,
 }
 
-/// What the options gather before they are a setting.
-struct Reading<'a> {
+/// The state of reading the options.
+struct OptionReader<'a> {
     call: &'a Call,
     operations: Vec<Operation>,
     settings: Settings,
     automatic: bool,
     has_null: bool,
     is_verbatim: bool,
-    /// For exclusions, which are looser than names.
+    /// The interpretation of exclusions, which is looser than that of names.
     excluding: Matching,
-    /// Exclusions, and how many names stood before each.
+    /// The exclusions, each with the number of names before it.
     exclusions: Vec<(String, usize)>,
 }
 
@@ -117,14 +117,14 @@ const VERSION_CONTROL: [&str; 23] = [
     ".cvs",
 ];
 
-/// What a list of names may hold.
+/// The largest list of names that is read.
 const LONGEST_LIST: usize = 64 << 20;
 
-/// Stands for the argument that follows, so that its text cannot be taken for an option.
+/// Stands for the next argument, so that its text cannot be taken for an option.
 const NEXT: &str = "\u{1}next";
 
 impl Settings {
-    /// Reads the command line. An error is the exit code, and all has been said.
+    /// Reads the command line. An error is the exit code, after its message has been printed.
     pub(super) fn read(call: &Call) -> Result<Settings, u8> {
         let strict = Matching { is_anchored: true, has_wildcards: false, stars_match_slashes: true, folds: false };
         let settings = Settings {
@@ -164,7 +164,7 @@ impl Settings {
             ignores_zeros: false,
             full_time: false,
         };
-        let mut reading = Reading {
+        let mut reading = OptionReader {
             call,
             operations: Vec::new(),
             settings,
@@ -178,12 +178,12 @@ impl Settings {
         reading.finish()
     }
 
-    /// A name after all transformations.
+    /// Returns a name after all transformations.
     pub(super) fn transformed(&self, name: &str, role: Role) -> String {
         self.transforms.iter().fold(name.to_owned(), |name, one| one.apply(&name, role))
     }
 
-    /// A path in the directory of this number.
+    /// Returns a path in the directory of a number.
     pub(super) fn in_directory(&self, number: usize, path: &str) -> String {
         let directory = self.directories.get(number).or(self.directories.last()).map_or("", String::as_str);
         match (directory, path) {
@@ -195,7 +195,7 @@ impl Settings {
     }
 }
 
-impl Reading<'_> {
+impl OptionReader<'_> {
     fn arguments(&mut self) -> Result<(), u8> {
         let mut args = old_style(self.call)?.into_iter();
         while let Some(arg) = args.next() {
@@ -299,7 +299,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// Options whose value has to be right.
+    /// Reads options whose value can be invalid.
     fn other_option(&mut self, option: &str, value: &str) -> Result<(), u8> {
         let call = self.call;
         let settings = &mut self.settings;
@@ -364,7 +364,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// `-I`: the programs whose formats are known, with a level at most.
+    /// Reads `-I`: a program whose format is known, with a level at most.
     fn compressor(&mut self, command: &str) -> Result<(), u8> {
         let mut words = command.split_whitespace();
         self.settings.format = match words.next().map(|word| word.rsplit('/').next().unwrap_or(word)) {
@@ -450,7 +450,7 @@ impl Reading<'_> {
     }
 }
 
-/// `tar xzf FILE` as `tar -x -z -f FILE`: letters first, and then the values of those that take one.
+/// Rewrites `tar xzf FILE` as `tar -x -z -f FILE`: the letters, and then the values of those that take one.
 fn old_style(call: &Call) -> Result<Vec<String>, u8> {
     let Some((first, rest)) =
         call.operands.split_first().filter(|(first, _)| !first.starts_with('-') && !first.is_empty())
@@ -471,7 +471,7 @@ fn old_style(call: &Call) -> Result<Vec<String>, u8> {
     Ok(args)
 }
 
-/// A date, or the time of a file if it looks like a path.
+/// Reads a date, or the time of a file if the text looks like a path.
 fn moment_of(call: &Call, text_of: &str) -> Result<i128, u8> {
     if text_of.starts_with(['/', '.']) {
         let found = files::stat(text_of, true)

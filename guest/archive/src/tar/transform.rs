@@ -1,4 +1,4 @@
-//! `--transform`: names changed by an expression of sed.
+//! `--transform`: changes names by an expression of sed.
 
 use isopod_regex::{Captures, Flags, Regex, Syntax};
 
@@ -7,9 +7,9 @@ pub(super) struct Transform {
     regex: Regex,
     parts: Vec<Part>,
     is_global: bool,
-    /// Which match is the first to be replaced.
+    /// The number of the first match to replace.
     nth: usize,
-    /// Whether it is for names, for targets of symbolic links and for targets of hard links.
+    /// Three flags: it applies to names, to targets of symbolic links and to targets of hard links.
     scope: (bool, bool, bool),
 }
 
@@ -18,7 +18,7 @@ enum Part {
     Group(usize),
 }
 
-/// What a name is of.
+/// The role of a name.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Role {
     Member,
@@ -27,7 +27,7 @@ pub(super) enum Role {
 }
 
 impl Transform {
-    /// Reads an expression; several may be joined by semicolons.
+    /// Reads an expression, or several with semicolons between.
     pub(super) fn parse(text: &str) -> Result<Vec<Transform>, String> {
         let wrong = || "Invalid transform expression".to_owned();
         let mut transforms = Vec::new();
@@ -67,7 +67,7 @@ impl Transform {
         Ok(Transform { regex, parts: parts(replacement)?, is_global, nth: nth.max(1), scope })
     }
 
-    /// A name after the replacement. Quadratic only if every match were searched from the start, which none is.
+    /// Returns a name after the replacement. The search continues after each match, so the time is linear.
     pub(super) fn apply(&self, name: &str, role: Role) -> String {
         let is_meant = match role {
             Role::Member => self.scope.0,
@@ -119,7 +119,7 @@ impl Transform {
     }
 }
 
-/// The text up to a mark that has no backslash before it, and what follows. A mark with one is plain text.
+/// Splits a text at a mark without a backslash before it. A mark with a backslash is plain text.
 fn delimited(text: &str, mark: char) -> Option<(String, &str)> {
     let mut part = String::new();
     let mut chars = text.char_indices();

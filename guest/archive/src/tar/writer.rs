@@ -9,7 +9,7 @@ use super::pax::Records;
 use crate::codec::{Encoder, Format, Header as PackedHeader};
 use crate::stream::Sink;
 
-/// How what does not fit a header is written.
+/// The form of values that do not fit a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
     Gnu,
@@ -21,19 +21,20 @@ pub(super) enum Dialect {
 pub(super) struct Builder {
     output: Encoder<Sink>,
     dialect: Dialect,
-    /// Bytes that are written, for the padding at the end.
+    /// The number of bytes written, for the padding at the end.
     written: u64,
-    /// The end is padded to this.
+    /// The size of a record. The archive is padded to a multiple of it.
     record: u64,
-    /// What data passes through, kept from file to file: to clear it anew for each would cost more than small files do.
+    /// The buffer that data passes through. It is kept from file to file: clearing a new one costs more than a small
+    /// file.
     buffer: Vec<u8>,
 }
 
-/// Names that fit their field in a header.
+/// The longest name that fits its field in a header.
 const FIELD: usize = 100;
 
 impl Builder {
-    /// An archive that starts, or goes on behind `written` bytes.
+    /// Starts an archive, or continues one after `written` bytes.
     pub(super) fn new(
         sink: Sink,
         format: Option<Format>,
@@ -46,7 +47,7 @@ impl Builder {
         Ok(Builder { output, dialect, written, record, buffer: vec![0; PIECE] })
     }
 
-    /// Writes a header, with what has to stand before it.
+    /// Writes a header, and the extensions before it.
     pub(super) fn header(&mut self, header: &Header) -> io::Result<()> {
         match self.dialect {
             Dialect::Gnu => {
@@ -106,7 +107,7 @@ impl Builder {
             short.name = header.name[split + 1..].to_vec();
             block = short.write(true);
             block[345..345 + split].copy_from_slice(&header.name[..split]);
-            // The prefix is in the checksum, too.
+            // The checksum covers the prefix too.
             let sum: u32 = block
                 .iter()
                 .enumerate()
@@ -117,7 +118,7 @@ impl Builder {
         self.put(&block)
     }
 
-    /// Writes exactly `size` bytes of a member's data. How many were missing: zeros stand for them.
+    /// Writes exactly `size` bytes of a member's data. Returns the number of missing bytes, which are written as zeros.
     pub(super) fn data(&mut self, source: &mut dyn Read, size: u64) -> io::Result<u64> {
         let mut buffer = std::mem::take(&mut self.buffer);
         let mut left = size;
@@ -144,7 +145,7 @@ impl Builder {
         Ok(missing)
     }
 
-    /// Ends the archive: two blocks of zeros, and more up to a whole record.
+    /// Ends the archive with two blocks of zeros, and more up to a whole record.
     pub(super) fn finish(mut self) -> io::Result<()> {
         self.put(&[0; 2 * BLOCK])?;
         self.pad(self.record)?;

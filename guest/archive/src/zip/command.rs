@@ -2,12 +2,12 @@
 
 use isopod_gnu::pattern::{Pattern, Rules};
 
-/// A command line, taken apart.
+/// The parts of a command line.
 #[derive(Default)]
 pub(super) struct Command {
-    /// Letters of options, in their order.
+    /// The letters of options, in their order.
     pub(super) letters: Vec<char>,
-    /// The names that are no options and in no list.
+    /// The names that are neither options nor in a list.
     pub(super) names: Vec<String>,
     pub(super) excluded: Vec<String>,
     pub(super) included: Vec<String>,
@@ -17,7 +17,7 @@ pub(super) struct Command {
 
 impl Command {
     /// Reads arguments: `flags` are letters without a value, `lists` those of lists, `values` those with a value. An
-    /// error is what is not understood.
+    /// error is the unknown option.
     pub(super) fn read(args: &[String], flags: &str, lists: &str, values: &str) -> Result<Command, String> {
         let mut command = Command::default();
         let mut list = None;
@@ -94,7 +94,7 @@ fn long_name(name: &str) -> Result<&'static str, String> {
     })
 }
 
-/// Patterns of names; a star matches slashes, too.
+/// Compiles patterns of names. A star matches slashes too.
 pub(super) fn patterns(texts: &[String], fold: bool) -> Vec<Pattern> {
     texts.iter().map(|text| Pattern::new(text, Rules { fold, ..Rules::default() })).collect()
 }

@@ -5,13 +5,13 @@ use std::io::{self, Read};
 use super::entry::{Entry, from_dos_time};
 use crate::stream::Source;
 
-/// A list is bounded by what a process may hold of it.
+/// The largest list of entries that is read into memory.
 const LARGEST_LIST: u64 = 256 << 20;
 
-/// The end record and the longest comment behind it.
+/// The length of the end record with the longest comment after it.
 const LONGEST_END: u64 = 22 + 65_535;
 
-/// Reads the list. The error's kind is `NotFound` for a file that is no archive.
+/// Reads the list. The error's kind is `NotFound` for a file that is not an archive.
 pub(super) fn read(source: &mut Source) -> io::Result<Vec<Entry>> {
     let no_archive = || io::Error::from(io::ErrorKind::NotFound);
     let size = source.size().ok_or_else(no_archive)?;
@@ -22,7 +22,7 @@ pub(super) fn read(source: &mut Source) -> io::Result<Vec<Entry>> {
     let (mut count, mut length, mut offset) =
         (u64::from(end.u16(10)?), u64::from(end.u32(12)?), u64::from(end.u32(16)?));
     let mut position = start + at as u64;
-    // Numbers that do not fit stand in a second record before this one.
+    // Numbers that do not fit are in a second record before this one.
     if (count == 0xffff || offset == 0xffff_ffff) && at >= 20 && tail[at - 20..].starts_with(b"PK\x06\x07") {
         let record = Fields(&tail[at - 20..]).u64(8)?;
         let large = part(source, record, 56)?;
@@ -33,7 +33,7 @@ pub(super) fn read(source: &mut Source) -> io::Result<Vec<Entry>> {
     if length > LARGEST_LIST || length > position {
         return Err(corrupt());
     }
-    // Something may stand before the archive, such as a program that unpacks it.
+    // Other data may precede the archive, such as a program that extracts it.
     let shift = (position - length).checked_sub(offset).ok_or_else(corrupt)?;
     let list = part(source, position - length, length)?;
     let mut entries = Vec::new();
@@ -47,7 +47,7 @@ pub(super) fn read(source: &mut Source) -> io::Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// Goes to the data of an entry.
+/// Seeks to the data of an entry.
 pub(super) fn seek_data(source: &mut Source, entry: &Entry) -> io::Result<()> {
     let header = part(source, entry.offset, 30)?;
     let header = Fields(&header);
@@ -82,7 +82,7 @@ fn entry(bytes: &[u8]) -> io::Result<(Entry, &[u8])> {
     Ok((entry, rest))
 }
 
-/// Extra fields: sizes that need 64 bits, and the time of Unix.
+/// Reads extra fields: sizes that need 64 bits, and Unix times.
 fn read_extra(mut extra: &[u8], entry: &mut Entry) {
     while extra.len() >= 4 {
         let (kind, length) =
@@ -121,7 +121,7 @@ fn corrupt() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "the list of files is damaged")
 }
 
-/// Numbers in a record.
+/// The bytes of a record, read as numbers.
 struct Fields<'a>(&'a [u8]);
 
 impl Fields<'_> {

@@ -1,4 +1,4 @@
-//! What an archive says of a file.
+//! The facts about a file in an archive.
 
 /// An entry of the list at the end of an archive.
 #[derive(Debug, Clone, PartialEq)]
@@ -9,7 +9,7 @@ pub(super) struct Entry {
     pub(super) crc: u32,
     pub(super) packed: u64,
     pub(super) size: u64,
-    /// Where its local header starts.
+    /// The position of its local header.
     pub(super) offset: u64,
     /// File type and permissions, 0 if the archive was not made on Unix.
     pub(super) mode: u32,
@@ -17,11 +17,11 @@ pub(super) struct Entry {
     pub(super) modified: u64,
 }
 
-/// The methods that are known.
+/// The supported compression methods.
 pub(super) const STORED: u16 = 0;
 pub(super) const DEFLATED: u16 = 8;
 
-/// The flag of an encrypted file, and of a name in UTF-8.
+/// The flags of an encrypted file and of a name in UTF-8.
 pub(super) const ENCRYPTED: u16 = 1;
 pub(super) const UTF8: u16 = 1 << 11;
 
@@ -40,24 +40,24 @@ impl Entry {
         self.mode & TYPE == LINK
     }
 
-    /// How much smaller it has become, in percent.
+    /// Returns the reduction in size, in percent.
     pub(super) fn saved(&self) -> i64 {
         percent(self.size, self.packed)
     }
 }
 
-/// How much smaller something has become, in percent, rounded.
+/// Returns a reduction in size, in percent, rounded.
 pub(super) fn percent(size: u64, packed: u64) -> i64 {
     if size == 0 {
         return 0;
     }
     let (size, packed) = (i128::from(size), i128::from(packed));
     let doubled = 200 * (size - packed) / size;
-    // One is added to what is negative, too: Info-ZIP's arithmetic.
+    // One is added to negative values too: Info-ZIP's arithmetic.
     ((doubled + 1) / 2) as i64
 }
 
-/// The time of MS-DOS: two seconds are one, and years start in 1980.
+/// Converts to MS-DOS's time and date, which have steps of two seconds and years from 1980.
 pub(super) fn dos_time(seconds: u64) -> (u16, u16) {
     let text = isopod_gnu::calendar::Date::new(seconds.saturating_mul(1_000_000_000)).format("%Y %m %d %H %M %S");
     let parts: Vec<u16> = text.unwrap_or_default().split(' ').map(|part| part.parse().unwrap_or(0)).collect();
@@ -70,7 +70,7 @@ pub(super) fn dos_time(seconds: u64) -> (u16, u16) {
     ((hour << 11) | (minute << 5) | (second / 2), ((year - 1980).min(127) << 9) | (month << 5) | day)
 }
 
-/// Seconds since 1970 of MS-DOS's time.
+/// Converts MS-DOS's time and date to seconds since 1970.
 pub(super) fn from_dos_time(time: u16, date: u16) -> u64 {
     let (year, month, day) =
         (1980 + i64::from(date >> 9), i64::from(date >> 5 & 15).max(1), i64::from(date & 31).max(1));

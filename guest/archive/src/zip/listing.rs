@@ -1,11 +1,11 @@
-//! What is in an archive, as a table.
+//! The table of an archive's entries.
 
 use isopod_gnu::calendar::Date;
 use isopod_gnu::output::Out;
 
 use super::entry::{DEFLATED, Entry, STORED, percent};
 
-/// `unzip -l`; with `is_quiet`, without what stands around the table.
+/// Prints the table of `unzip -l`. With `quiet`, the lines around it are left out.
 pub(super) fn short(archive: &str, entries: &[&Entry], quiet: usize, out: &mut Out) {
     if quiet == 0 {
         out.push(format!("Archive:  {archive}\n").as_bytes());
@@ -23,7 +23,7 @@ pub(super) fn short(archive: &str, entries: &[&Entry], quiet: usize, out: &mut O
     }
 }
 
-/// `unzip -v`.
+/// Prints the table of `unzip -v`.
 pub(super) fn long(archive: &str, entries: &[&Entry], quiet: usize, out: &mut Out) {
     if quiet == 0 {
         out.push(format!("Archive:  {archive}\n").as_bytes());

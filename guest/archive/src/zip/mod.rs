@@ -1,9 +1,9 @@
 //! `zip` and `unzip`.
 //!
 //! # Layout
-//! - `entry`: what an archive says of a file; `directory`: the list of them at its end
+//! - `entry`: the facts about a file in an archive; `directory`: the list of entries at its end
 //! - `command`: the command lines, which follow rules of their own
-//! - `pack`, `write`: making archives
+//! - `pack`, `write`: creating archives
 //! - `unpack`, `listing`: reading them
 
 mod command;

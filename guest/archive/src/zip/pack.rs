@@ -17,7 +17,7 @@ use crate::stream::{Sink, Source};
 
 const NOTHING: u8 = 12;
 
-/// The main function.
+/// Runs `zip`.
 pub(super) fn run(call: &Call) -> u8 {
     match call.operands.first().map(String::as_str) {
         Some("--help" | "-h") => return call.help(),
@@ -62,7 +62,7 @@ fn stop(code: u8, message: &str) -> u8 {
     code
 }
 
-type Stop = (u8, String);
+type Failure = (u8, String);
 
 struct Pack<'a> {
     command: &'a Command,
@@ -70,13 +70,13 @@ struct Pack<'a> {
     included: Vec<Pattern>,
     is_quiet: bool,
     level: u32,
-    /// What `-m` removes in the end.
+    /// The files that `-m` removes in the end.
     added: Vec<(String, Kind)>,
     out: Out,
     totals: (u64, u64),
 }
 
-/// A file that goes into the archive, under a name.
+/// A file to add to the archive, under a name.
 struct Candidate {
     path: String,
     name: String,
@@ -84,7 +84,7 @@ struct Candidate {
 }
 
 impl Pack<'_> {
-    fn archive(&mut self, archive: &str, names: &[String]) -> Result<u8, Stop> {
+    fn archive(&mut self, archive: &str, names: &[String]) -> Result<u8, Failure> {
         let failed = |error: io::Error| (15, format!("Could not create output file ({archive}): {error}"));
         let mut old = if archive == "-" { None } else { Source::open(archive).ok() };
         let entries = match &mut old {
@@ -101,7 +101,7 @@ impl Pack<'_> {
         }
         let candidates = self.candidates(archive, names, &entries);
         if candidates.is_empty() {
-            // Nothing newer is no error worth a message.
+            // An update without newer files is an error without a message.
             let is_update = self.command.has('u') || self.command.has('f');
             return if is_update { Ok(NOTHING) } else { Err((NOTHING, format!("Nothing to do! ({archive})"))) };
         }
@@ -109,7 +109,7 @@ impl Pack<'_> {
         let mut writer = Writer::new(sink, temporary.is_some(), !self.command.has('X'));
         let result = self.write(&mut writer, old, entries, candidates).and_then(|()| writer.finish());
         if let Err(error) = result {
-            // Half an archive is of no use.
+            // A partial archive is of no use.
             let _ = temporary.as_deref().map(fs::remove_file);
             return Err(failed(error));
         }
@@ -129,8 +129,8 @@ impl Pack<'_> {
         Ok(0)
     }
 
-    /// Where the new archive is written: beside the old one, until it is whole.
-    fn open(&self, archive: &str) -> Result<(Sink, Option<String>), Stop> {
+    /// Opens the new archive: a temporary file beside the old one, until it is complete.
+    fn open(&self, archive: &str) -> Result<(Sink, Option<String>), Failure> {
         if archive == "-" {
             return Ok((Sink::standard(), None));
         }
@@ -140,7 +140,7 @@ impl Pack<'_> {
         Ok((sink, Some(temporary)))
     }
 
-    /// Old entries stay where they were, replaced or not; new ones follow.
+    /// Writes all entries. Old ones keep their position, replaced or not, and new ones follow.
     fn write(
         &mut self,
         writer: &mut Writer,
@@ -216,7 +216,7 @@ impl Pack<'_> {
         Ok(())
     }
 
-    /// The files that are named, and those below them with `-r`.
+    /// Returns the named files, and those below them with `-r`.
     fn candidates(&mut self, archive: &str, names: &[String], entries: &[Entry]) -> Vec<Candidate> {
         let own = files::stat(archive, true).ok().map(|found| (found.device, found.inode));
         let known: std::collections::HashMap<&str, u64> =
@@ -224,7 +224,7 @@ impl Pack<'_> {
         let mut candidates: Vec<Candidate> = Vec::new();
         let mut seen = std::collections::HashSet::new();
         let all: Vec<String>;
-        // Without names, what is in the archive is brought up to date.
+        // Without names, `-f` updates the entries of the archive.
         let names = if names.is_empty() && self.command.has('f') {
             all = entries.iter().map(|entry| entry.name.clone()).collect();
             &all
@@ -261,7 +261,7 @@ impl Pack<'_> {
         candidates
     }
 
-    /// The name in the archive: relative, and only the last part with `-j`.
+    /// Returns the name in the archive: relative, and only the last part with `-j`.
     fn name(&self, path: &str, found: &Attributes) -> Option<String> {
         let is_directory = found.kind == Kind::Directory;
         if is_directory && (self.command.has('D') || self.command.has('j')) {
@@ -300,7 +300,7 @@ impl Pack<'_> {
         old: Option<Source>,
         entries: Vec<Entry>,
         names: &[String],
-    ) -> Result<u8, Stop> {
+    ) -> Result<u8, Failure> {
         let Some(source) = old else {
             return Err((NOTHING, format!("Nothing to do! ({archive})")));
         };
@@ -331,7 +331,7 @@ impl Pack<'_> {
         Ok(0)
     }
 
-    fn test(&mut self, archive: &str, old: Option<Source>, entries: &[Entry]) -> Result<u8, Stop> {
+    fn test(&mut self, archive: &str, old: Option<Source>, entries: &[Entry]) -> Result<u8, Failure> {
         let Some(mut source) = old else {
             return Err((NOTHING, format!("Nothing to do! ({archive})")));
         };

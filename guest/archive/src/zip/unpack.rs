@@ -16,7 +16,7 @@ use super::{directory, listing};
 use crate::stream::{Sink, Source};
 use crate::target::{Refusal, Target};
 
-/// The main function.
+/// Runs `unzip`.
 pub(super) fn run(call: &Call) -> u8 {
     match call.operands.first().map(String::as_str) {
         Some("--help" | "-h" | "-hh") => return call.help(),
@@ -147,10 +147,10 @@ struct Unpack<'a> {
     out: &'a mut Out,
     archive: &'a str,
     target: Target,
-    /// Links are made last, so that no file can be written through one.
+    /// The links, which are created last so that no file can be written through one.
     links: Vec<(String, String)>,
     umask: u32,
-    /// Whether an answer that nobody gave means that no file is replaced any more.
+    /// True if the question whether to replace a file had no answer. No file is replaced from then on.
     asked: bool,
     code: u8,
 }
@@ -231,7 +231,7 @@ impl<'a> Unpack<'a> {
     }
 
     fn extract(&mut self, entry: &Entry) {
-        let Some(path) = self.place(entry) else {
+        let Some(path) = self.path_of(entry) else {
             return;
         };
         if entry.is_directory() {
@@ -258,7 +258,8 @@ impl<'a> Unpack<'a> {
         let written = copy(self.source, entry, &mut sink);
         drop(sink);
         if let Err(error) = written {
-            // Half a file would pass for a whole one; a file with a wrong sum is kept, as it may be of use.
+            // A partial file could be taken for a whole one. A file with a wrong checksum is kept, because it may be of
+            // use.
             if error.kind() != io::ErrorKind::InvalidData {
                 let _ = fs::remove_file(&path);
             }
@@ -268,20 +269,20 @@ impl<'a> Unpack<'a> {
             );
         }
         if mode & 0o200 == 0 {
-            // The mode was asked for when the file was made; what the file system does not take, it does not take.
+            // The mode was given when the file was created; the file system may refuse the change.
             let _ = files::chmod(&path, mode, true);
         }
         let nanos = entry.modified.saturating_mul(1_000_000_000);
         let _ = fs::set_times(&path, nanos, nanos, true);
     }
 
-    /// Where an entry goes; what may not be written is refused here.
-    fn place(&mut self, entry: &Entry) -> Option<String> {
+    /// Returns the path of an entry, and reports one that must not be written.
+    fn path_of(&mut self, entry: &Entry) -> Option<String> {
         let name = if self.command.has('j') { entry.name.rsplit('/').next().unwrap_or_default() } else { &entry.name };
         if self.command.has('j') && entry.is_directory() {
             return None;
         }
-        // Only names of systems that know no lower case are meant.
+        // Only names from systems without lower case are changed.
         let name = if self.command.has('L') && entry.mode == 0 { name.to_lowercase() } else { name.to_owned() };
         let relative = match Target::relative(&name) {
             Ok(relative) if relative.is_empty() => return None,
@@ -302,7 +303,7 @@ impl<'a> Unpack<'a> {
         Some(path)
     }
 
-    /// Whether a file that is there may be replaced; if so, it is gone.
+    /// Returns true if a file may be written. An existing one that may be replaced is removed.
     fn may_write(&mut self, path: &str, entry: &Entry) -> bool {
         let Some(there) = Target::at(path) else {
             return !self.command.has('f');
@@ -329,7 +330,7 @@ impl<'a> Unpack<'a> {
         removed.is_ok()
     }
 
-    /// Remembers a link for the end.
+    /// Records a link, which is created in the end.
     fn link(&mut self, entry: &Entry, path: String) {
         let mut bytes = Vec::new();
         let read = directory::seek_data(self.source, entry).and_then(|()| {

@@ -1,4 +1,4 @@
-//! Writing an archive.
+//! Writes an archive.
 
 use std::io::{self, Read, Write};
 
@@ -9,16 +9,16 @@ use isopod_sys::files::{self, Whence};
 use super::entry::{DEFLATED, Entry, STORED, UTF8, dos_time};
 use crate::stream::{Sink, Source, failure};
 
-/// Files up to this size are compressed in memory, so that one that gets no smaller can be stored as it is.
+/// The largest file that is compressed in memory, so that it can be stored plainly if it gets no smaller.
 const SMALL: u64 = 1 << 20;
 
-/// Sizes and offsets of the usual format have 32 bits. Files of a sandbox are far from it.
+/// The limit of 32-bit sizes and offsets in the usual format. Files of a sandbox are far smaller.
 const LARGEST: u64 = u32::MAX as u64;
 
-/// An archive that is written.
+/// An archive under construction.
 pub(super) struct Writer {
     sink: Sink,
-    /// Whether the sink is a file, in which a header can be written again.
+    /// True if the sink is a file, in which a header can be rewritten.
     can_seek: bool,
     entries: Vec<Entry>,
     has_extra: bool,
@@ -29,7 +29,7 @@ impl Writer {
         Writer { sink, can_seek, entries: Vec::new(), has_extra }
     }
 
-    /// Adds a file's data under an entry, whose sizes are filled in.
+    /// Adds a file's data under an entry, and sets the entry's sizes.
     pub(super) fn add(&mut self, mut entry: Entry, data: &mut dyn Read, level: u32) -> io::Result<Entry> {
         entry.offset = self.sink.written();
         if entry.size <= SMALL {
@@ -44,11 +44,11 @@ impl Writer {
         Ok(entry)
     }
 
-    /// Copies an entry of another archive as it is.
+    /// Copies an entry of another archive unchanged.
     pub(super) fn copy(&mut self, mut entry: Entry, source: &mut Source) -> io::Result<()> {
         super::directory::seek_data(source, &entry)?;
         entry.offset = self.sink.written();
-        // Its sizes are known now, so they need not follow the data.
+        // The sizes are known, so they need not follow the data.
         entry.flags &= UTF8;
         self.sink.write_all(&self.local_header(&entry))?;
         let copied = io::copy(&mut source.take(entry.packed), &mut self.sink)?;
@@ -82,13 +82,13 @@ impl Writer {
     fn large(&mut self, entry: &mut Entry, data: &mut dyn Read, level: u32) -> io::Result<()> {
         entry.method = if level > 0 { DEFLATED } else { STORED };
         if !self.can_seek {
-            // The sizes follow the data, which says so in its header.
+            // A flag in the header says that the sizes follow the data.
             entry.flags |= 1 << 3;
         }
         (entry.size, entry.packed, entry.crc) = (0, 0, 0);
         self.sink.write_all(&self.local_header(entry))?;
         let start = self.sink.written();
-        let mut counted = Counted { inner: data, crc: Crc::new(), count: 0 };
+        let mut counted = CountingReader { inner: data, crc: Crc::new(), count: 0 };
         if level > 0 {
             let mut encoder = DeflateEncoder::new(&mut self.sink, Compression::new(level));
             io::copy(&mut counted, &mut encoder)?;
@@ -176,7 +176,7 @@ impl Writer {
         header
     }
 
-    /// The time of Unix, which is more exact than that of MS-DOS.
+    /// Returns the extra field with the Unix time, which is more exact than MS-DOS's.
     fn extra(&self, entry: &Entry) -> Vec<u8> {
         if !self.has_extra {
             return Vec::new();
@@ -187,19 +187,19 @@ impl Writer {
     }
 }
 
-/// The version that is needed: 2.0 for what is deflated and for directories.
+/// Returns the version that is needed to extract: 2.0 for deflated entries and directories.
 fn version(entry: &Entry) -> u16 {
     if entry.method == DEFLATED || entry.is_directory() { 20 } else { 10 }
 }
 
-/// A reader that counts and sums what it gives.
-struct Counted<'a> {
+/// A reader that counts the bytes and computes their checksum.
+struct CountingReader<'a> {
     inner: &'a mut dyn Read,
     crc: Crc,
     count: u64,
 }
 
-impl Read for Counted<'_> {
+impl Read for CountingReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(buffer)?;
         self.crc.update(&buffer[..count]);

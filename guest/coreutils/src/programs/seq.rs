@@ -1,12 +1,12 @@
 //! `seq`: numbers, one after the other.
 
+use isopod_gnu::long_double::{self, LongDouble, Size};
 use isopod_gnu::options::Opt;
 use isopod_gnu::output::Out;
 use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_gnu::quote::plain;
 
 use crate::directive::Directive;
-use crate::extended::{self, Extended, Size};
 
 /// `seq`.
 pub(crate) const PROGRAM: Program = Program {
@@ -27,7 +27,7 @@ pub(crate) const PROGRAM: Program = Program {
 struct Operand<'a> {
     text: &'a str,
     exact: Option<(i128, u32)>,
-    value: Extended,
+    value: LongDouble,
 }
 
 /// Numbers with more places or digits than these are not kept exactly.
@@ -42,7 +42,7 @@ fn run(call: &Call) -> Result<u8, u8> {
             operands.iter().map(|text| operand(&call, text)).collect::<Result<_, _>>()?
         }
     };
-    let one = || Operand { text: "1", exact: Some((1, 0)), value: Extended::whole(1) };
+    let one = || Operand { text: "1", exact: Some((1, 0)), value: LongDouble::whole(1) };
     let mut given = operands.into_iter();
     let (first, step, last) = match (given.next(), given.next(), given.next()) {
         (Some(first), Some(step), Some(last)) => (first, step, last),
@@ -99,7 +99,7 @@ fn with_options(call: &Call) -> Result<Call, u8> {
 }
 
 fn operand<'a>(call: &Call, text: &'a str) -> Result<Operand<'a>, u8> {
-    let parsed = extended::parse(text);
+    let parsed = long_double::parse(text);
     if parsed.length == 0 || parsed.length < text.len() {
         return Err(call.misused(&format!("invalid floating point argument: {}", plain(text))));
     }
@@ -211,7 +211,7 @@ impl Format {
         Ok(Format { before, directive, letter, after })
     }
 
-    fn apply(&self, value: Extended) -> Vec<u8> {
+    fn apply(&self, value: LongDouble) -> Vec<u8> {
         let mut text = self.before.clone();
         self.directive.float(value, self.letter, &mut text);
         text.extend_from_slice(&self.after);
@@ -268,7 +268,7 @@ fn exact(
         match format {
             Some(format) => {
                 let decimal = if shown == 0 { number.to_string() } else { format!("{number}e-{shown}") };
-                text = format.apply(extended::parse(&decimal).number);
+                text = format.apply(long_double::parse(&decimal).number);
             }
             None => {
                 let sign = if number < 0 { "-" } else { "" };
@@ -333,7 +333,7 @@ fn inexact(first: &Operand, step: &Operand, last: &Operand, format: Option<&Form
     for index in 0u64.. {
         let value = if index == 0 { from } else { from + index as f64 * by };
         let past = if by > 0.0 { value > end } else { value < end };
-        if past || !output.push(&format.apply(Extended::double(value))) {
+        if past || !output.push(&format.apply(LongDouble::double(value))) {
             return;
         }
     }

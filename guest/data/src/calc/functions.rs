@@ -1,16 +1,16 @@
 //! Sine, cosine, arctangent, logarithm, exponential and Bessel's functions, to any number of digits.
 //!
-//! Each is computed with digits to spare and cut to the scale, which gives the digits that GNU's library gives.
+//! Each is computed with spare digits and cut to the scale, which gives the same digits as GNU's library.
 
 use super::number::Number;
 
-/// Digits to spare.
+/// The number of spare digits.
 const SPARE: usize = 12;
 
 /// `e(x)`.
 pub(crate) fn exponential(x: &Number, scale: usize) -> Number {
     if x.is_negative() {
-        // The reciprocal of what is small needs its digits behind the point.
+        // The reciprocal of a large number needs its digits after the point.
         let digits = scale + SPARE;
         let inverse = exponential(&x.negate(), digits);
         return Number::whole(1).divide(&inverse, digits).unwrap_or_default().with_scale(scale);
@@ -47,7 +47,7 @@ pub(crate) fn exponential(x: &Number, scale: usize) -> Number {
 /// `l(x)`.
 pub(crate) fn logarithm(x: &Number, scale: usize) -> Number {
     if x.is_negative() || x.is_zero() {
-        // What GNU's library gives for what has no logarithm.
+        // GNU's library gives this for arguments without a logarithm.
         let ten = Number::whole(10).power(scale as i64, 0).unwrap_or_default();
         return Number::whole(1).subtract(&ten).with_scale(scale);
     }
@@ -60,7 +60,7 @@ pub(crate) fn logarithm(x: &Number, scale: usize) -> Number {
         near = near.square_root(digits).unwrap_or_default().truncate(digits);
         factor = factor.multiply(&two, 0);
     }
-    // Twice the inverse hyperbolic tangent, the series of which has odd powers only.
+    // Twice the inverse hyperbolic tangent, whose series has odd powers only.
     let ratio = near.subtract(&one).divide(&near.add(&one), digits).unwrap_or_default();
     let square = ratio.multiply(&ratio, digits).truncate(digits);
     let mut power = ratio.clone();
@@ -91,7 +91,7 @@ pub(crate) fn cosine(x: &Number, scale: usize) -> Number {
 }
 
 fn sine_of(x: &Number, scale: usize) -> Number {
-    // Whole turns are taken off with as many digits as the number has before its point.
+    // Whole turns are removed with as many digits as the number has before its point.
     let digits = scale + x.length().saturating_sub(x.scale()) + 4;
     let pi = pi(digits);
     let turns = x.divide(&pi, 0).unwrap_or_default();
@@ -123,7 +123,7 @@ pub(crate) fn arctangent(x: &Number, scale: usize) -> Number {
 
 fn arctangent_of(x: &Number, digits: usize) -> Number {
     let one = Number::whole(1);
-    // Half the angle, until the series is short.
+    // The angle is halved until the series is short.
     let mut small = x.clone();
     let mut factor = one.clone();
     let limit = Number::read(b".1", 10);

@@ -1,8 +1,7 @@
-//! Numbers of any length in decimal, and the two calculators on them.
+//! Decimal numbers of any length, and the two calculators.
 //!
 //! # Layout
-//! - `limbs`: whole numbers of any length
-//! - `number`: numbers with a scale, as POSIX bc defines their arithmetic
+//! - `number`: numbers with a scale, as POSIX bc defines their arithmetic, on `isopod_gnu::natural`
 //! - `print`: numbers as text, in any base, in lines of limited length
 //! - `functions`: sine, logarithm and the like
 //! - `bc`, `dc`: the languages
@@ -10,6 +9,5 @@
 pub(crate) mod bc;
 pub(crate) mod dc;
 mod functions;
-mod limbs;
 mod number;
 mod print;

@@ -1,30 +1,27 @@
-//! Numbers with a scale, as POSIX bc defines their arithmetic: every operation says how many digits after the point
-//! its result has, and the rest is cut off, not rounded.
+//! Numbers with a scale, as POSIX bc defines their arithmetic: every operation defines the number of digits after the
+//! point of its result, and further digits are cut off, not rounded.
 
 use std::cmp::Ordering;
 
-use super::limbs::{self, BASE};
+use isopod_gnu::natural::{self, BASE, WIDTH};
 
-/// Digits of a limb.
-const WIDTH: usize = 9;
-
-/// A number.
+/// A decimal number of any length.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Number {
     pub(super) is_negative: bool,
-    /// The digits, those after the point first: `WIDTH` digits each, with zeros after the last one of the scale.
+    /// The digits, `WIDTH` to a limb, those after the point first. Digits after the last one of the scale are zeros.
     pub(super) limbs: Vec<u32>,
-    /// How many digits there are after the point.
+    /// The number of digits after the point.
     pub(super) scale: usize,
 }
 
 impl Number {
-    /// Zero.
+    /// Returns zero.
     pub(crate) fn zero() -> Number {
         Number::default()
     }
 
-    /// A whole number.
+    /// Returns an integer as a number.
     pub(crate) fn whole(value: i64) -> Number {
         let mut left = value.unsigned_abs();
         let mut limbs = Vec::new();
@@ -35,8 +32,8 @@ impl Number {
         Number { is_negative: value < 0, limbs, scale: 0 }
     }
 
-    /// Digits of a base, with a point among them. A digit that the base does not have counts as its highest one,
-    /// unless it stands alone.
+    /// Reads digits of a base, with a point among them. A digit that is too large for the base counts as its highest
+    /// one, unless it is the only digit.
     pub(crate) fn read(text: &[u8], base: u32) -> Number {
         let digit = |byte: &u8| match byte {
             b'0'..=b'9' => u32::from(byte - b'0'),
@@ -62,7 +59,7 @@ impl Number {
         if fraction.is_empty() { number } else { number.divide(&divisor, fraction.len()).unwrap_or_default() }
     }
 
-    /// Decimal digits, the highest first, so many of which are after the point.
+    /// Creates a number from decimal digits, the highest first, of which `scale` are after the point.
     fn from_digits(digits: &[u32], scale: usize) -> Number {
         let fraction_limbs = scale.div_ceil(WIDTH);
         let padding = fraction_limbs * WIDTH - scale;
@@ -73,7 +70,7 @@ impl Number {
         number
     }
 
-    /// Its decimal digits before and after the point; none before it if there are only zeros.
+    /// Returns the decimal digits before and after the point. There are none before it if they are all zeros.
     pub(super) fn digits(&self) -> (Vec<u8>, Vec<u8>) {
         let fraction_limbs = self.fraction_limbs();
         let mut text = String::new();
@@ -90,23 +87,23 @@ impl Number {
         self.limbs.iter().all(|limb| *limb == 0)
     }
 
-    /// Whether it is below zero.
+    /// Returns true for a number below zero.
     pub(crate) fn is_negative(&self) -> bool {
         self.is_negative && !self.is_zero()
     }
 
-    /// How many digits there are after its point.
+    /// Returns the number of digits after the point.
     pub(crate) fn scale(&self) -> usize {
         self.scale
     }
 
-    /// How many digits it has, without zeros before the first one.
+    /// Returns the number of digits, without leading zeros.
     pub(crate) fn length(&self) -> usize {
         let (whole, fraction) = self.digits();
         (whole.len() + fraction.len()).max(1)
     }
 
-    /// The whole part as a machine's number, if it fits.
+    /// Returns the whole part as an integer, if it fits.
     pub(crate) fn to_i64(&self) -> Option<i64> {
         let whole = self.limbs.get(self.fraction_limbs()..).unwrap_or_default();
         let mut value: i64 = 0;
@@ -133,11 +130,11 @@ impl Number {
         let scale = self.scale.max(other.scale);
         let (a, b) = (self.aligned(scale), other.aligned(scale));
         let (is_negative, limbs) = if self.is_negative == other.is_negative {
-            (self.is_negative, limbs::add(&a, &b))
+            (self.is_negative, natural::add(&a, &b))
         } else {
-            match limbs::compare(&a, &b) {
-                Ordering::Less => (other.is_negative, limbs::subtract(&b, &a)),
-                _ => (self.is_negative, limbs::subtract(&a, &b)),
+            match natural::compare(&a, &b) {
+                Ordering::Less => (other.is_negative, natural::subtract(&b, &a)),
+                _ => (self.is_negative, natural::subtract(&a, &b)),
             }
         };
         let mut sum = Number { is_negative, limbs, scale };
@@ -149,16 +146,17 @@ impl Number {
         self.add(&other.negate())
     }
 
-    /// The product, with as many digits as the factors have together, but no more than the scale or the longer one.
+    /// Returns the product, with as many digits as the factors have together, but no more than the scale or the longer
+    /// one.
     pub(crate) fn multiply(&self, other: &Number, scale: usize) -> Number {
         let full = self.scale + other.scale;
         let wanted = full.min(scale.max(self.scale).max(other.scale));
-        let product = limbs::multiply(&self.limbs, &other.limbs);
+        let product = natural::multiply(&self.limbs, &other.limbs);
         let is_negative = self.is_negative != other.is_negative;
         self.cut(is_negative, product, self.fraction_limbs() + other.fraction_limbs(), wanted)
     }
 
-    /// The quotient with so many digits; none if the divisor is zero.
+    /// Returns the quotient with `scale` digits; none if the divisor is zero.
     pub(crate) fn divide(&self, other: &Number, scale: usize) -> Option<Number> {
         if other.is_zero() {
             return None;
@@ -172,11 +170,11 @@ impl Number {
         } else {
             self.limbs.get((-shift) as usize..).unwrap_or_default().to_vec()
         };
-        let (quotient, _) = limbs::divide(&dividend, &other.limbs);
+        let (quotient, _) = natural::divide(&dividend, &other.limbs);
         Some(self.cut(self.is_negative != other.is_negative, quotient, wanted, scale))
     }
 
-    /// The quotient and what is left of a division to so many digits.
+    /// Returns the quotient with `scale` digits and the remainder; none if the divisor is zero.
     pub(crate) fn divide_with_rest(&self, other: &Number, scale: usize) -> Option<(Number, Number)> {
         let quotient = self.divide(other, scale)?;
         let wanted = self.scale.max(other.scale + scale);
@@ -184,7 +182,7 @@ impl Number {
         Some((quotient, rest.with_scale(wanted)))
     }
 
-    /// A power with a whole exponent; none if zero would be divided by.
+    /// Returns a power with an integer exponent; none if it needs a division by zero.
     pub(crate) fn power(&self, exponent: i64, scale: usize) -> Option<Number> {
         if exponent == 0 {
             return Some(Number::whole(1));
@@ -213,7 +211,7 @@ impl Number {
         Some(result.truncate(wanted))
     }
 
-    /// The square root; none of a negative number.
+    /// Returns the square root; none of a negative number.
     pub(crate) fn square_root(&self, scale: usize) -> Option<Number> {
         if self.is_negative() {
             return None;
@@ -222,16 +220,16 @@ impl Number {
         let wanted = scale.div_ceil(WIDTH);
         let mut square = vec![0; 2 * wanted - self.fraction_limbs()];
         square.extend_from_slice(&self.limbs);
-        limbs::trim(&mut square);
+        natural::trim(&mut square);
         Some(self.cut(false, root(&square), wanted, scale))
     }
 
-    /// Fewer digits after the point.
+    /// Returns the number with at most `scale` digits after the point.
     pub(crate) fn truncate(&self, scale: usize) -> Number {
         if scale >= self.scale { self.clone() } else { self.with_scale(scale) }
     }
 
-    /// With exactly so many digits after the point.
+    /// Returns the number with exactly `scale` digits after the point.
     pub(crate) fn with_scale(&self, scale: usize) -> Number {
         if scale >= self.scale {
             let mut number = Number { is_negative: self.is_negative, limbs: self.aligned(scale), scale };
@@ -241,7 +239,7 @@ impl Number {
         self.cut(self.is_negative, self.limbs.clone(), self.fraction_limbs(), scale)
     }
 
-    /// Limbs with so many of them after the point, cut to a scale.
+    /// Creates a number from limbs, of which `fraction_limbs` are after the point, cut to a scale.
     fn cut(&self, is_negative: bool, mut limbs: Vec<u32>, fraction_limbs: usize, scale: usize) -> Number {
         let wanted = scale.div_ceil(WIDTH);
         if fraction_limbs > wanted {
@@ -265,7 +263,7 @@ impl Number {
     }
 
     fn normalize(&mut self) {
-        limbs::trim(&mut self.limbs);
+        natural::trim(&mut self.limbs);
         self.is_negative &= !self.limbs.is_empty();
     }
 
@@ -281,16 +279,16 @@ impl Number {
 
     fn compare_size(&self, other: &Number) -> Ordering {
         let scale = self.scale.max(other.scale);
-        limbs::compare(&self.aligned(scale), &other.aligned(scale))
+        natural::compare(&self.aligned(scale), &other.aligned(scale))
     }
 }
 
-/// The whole part of a square root, by Newton's way from above.
+/// Returns the whole part of a square root, by Newton's method from above.
 fn root(square: &[u32]) -> Vec<u32> {
     if square.is_empty() {
         return Vec::new();
     }
-    // A first guess that is surely too large, and close: from the root of the highest limbs.
+    // The first guess comes from the root of the highest limbs. It is close, and surely too large.
     let count = square.len().div_ceil(2);
     let top = square[square.len() - 1] as f64 * BASE as f64
         + if square.len() > 1 { square[square.len() - 2] as f64 } else { 0.0 };
@@ -300,11 +298,11 @@ fn root(square: &[u32]) -> Vec<u32> {
     let head = head as u64;
     guess.push((head % BASE) as u32);
     guess.push((head / BASE) as u32);
-    limbs::trim(&mut guess);
+    natural::trim(&mut guess);
     loop {
-        let (quotient, _) = limbs::divide(square, &guess);
-        let (next, _) = limbs::divide_small(&limbs::add(&guess, &quotient), 2);
-        if limbs::compare(&next, &guess) != Ordering::Less {
+        let (quotient, _) = natural::divide(square, &guess);
+        let (next, _) = natural::divide_small(&natural::add(&guess, &quotient), 2);
+        if natural::compare(&next, &guess) != Ordering::Less {
             return guess;
         }
         guess = next;

@@ -2,16 +2,16 @@
 
 use super::number::Number;
 
-/// Text that is broken into lines: a line that is too long ends with a backslash.
+/// Output that is broken into lines: a line that is too long ends with a backslash.
 pub(crate) struct Lines {
-    /// Columns of a line; 0 is no limit.
+    /// The columns of a line; 0 is no limit.
     limit: usize,
     column: usize,
     pub(crate) text: Vec<u8>,
 }
 
 impl Lines {
-    /// With the length that a variable of the environment says, or 70. `more` columns are used of what it says: dc has
+    /// Creates the output with the line length from a variable of the environment, or 70. `more` is added to it: dc has
     /// one digit more in a line than bc.
     pub(crate) fn new(variable: &str, more: usize) -> Lines {
         let limit = match std::env::var(variable).ok().and_then(|text| text.parse::<usize>().ok()) {
@@ -22,7 +22,7 @@ impl Lines {
         Lines { limit, column: 0, text: Vec::new() }
     }
 
-    /// Adds a byte, which may begin a new line.
+    /// Adds a byte, and starts a new line before it if needed.
     pub(crate) fn byte(&mut self, byte: u8) {
         if byte == b'\n' {
             self.column = 0;
@@ -36,7 +36,7 @@ impl Lines {
         self.text.push(byte);
     }
 
-    /// Adds text as it is, which counts for the column.
+    /// Adds text without line breaks. It counts for the column.
     pub(crate) fn plain(&mut self, text: &[u8]) {
         for byte in text {
             self.column = if *byte == b'\n' { 0 } else { self.column + 1 };
@@ -73,7 +73,7 @@ impl Lines {
         let whole = size.truncate(0);
         let mut fraction = size.subtract(&whole);
         let divisor = Number::whole(base);
-        // Letters up to base 16; beyond, digits are decimal numbers of one width with a space before each.
+        // Digits are letters up to base 16, and decimal numbers of one width with a space before each in larger bases.
         let width = if base <= 16 { 0 } else { (base - 1).to_string().len() };
         let mut digits = Vec::new();
         let mut left = whole;
@@ -90,7 +90,7 @@ impl Lines {
         }
         self.byte(b'.');
         let scale = size.scale();
-        // As many digits as it takes to tell numbers of this scale apart.
+        // There are as many digits as numbers of this scale need to differ.
         let mut reach = Number::whole(1);
         let mut is_first = true;
         while reach.length() <= scale {

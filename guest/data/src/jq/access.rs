@@ -1,4 +1,4 @@
-//! Values inside values: looked at, set and deleted, by key and by path.
+//! Access to values inside values: reading, setting and deleting, by key and by path.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -7,16 +7,16 @@ use super::arithmetic::describe;
 use super::natives::indices;
 use crate::value::{List, Object, Value, compare};
 
-/// The longest array that an index may make.
+/// The longest array that setting an index creates.
 const LONGEST: f64 = (1 << 27) as f64;
 
-/// Slices in one path: each takes a level of the stack.
+/// The most slices in one path: each takes a level of the stack.
 const MOST_SLICES: usize = 64;
 
-/// What an expression with one value gives: it, or an error.
+/// The result of an expression with one value: the value or an error.
 pub(crate) type Outcome = Result<Value, Value>;
 
-/// The value at a key.
+/// Returns the value at a key.
 pub(crate) fn get(value: &Value, key: &Value) -> Outcome {
     match (value, key) {
         (Value::Object(object), Value::Text(key)) => Ok(object.get(key).cloned().unwrap_or_default()),
@@ -36,7 +36,7 @@ pub(crate) fn get(value: &Value, key: &Value) -> Outcome {
     }
 }
 
-/// The value at a path; `null` has every path.
+/// Returns the value at a path; `null` has every path.
 pub(crate) fn get_path(value: &Value, keys: &[Value]) -> Outcome {
     let mut value = value.clone();
     for key in keys {
@@ -60,7 +60,7 @@ pub(crate) fn change_path(root: Value, keys: &[Value], change: impl FnOnce(Value
     Ok(root)
 }
 
-/// Takes the value at a path out, and leaves `null` if something was there: nothing is made on the way.
+/// Takes the value at a path out, and leaves `null` there. Nothing is created at a path that does not exist.
 pub(crate) fn take_path(root: &mut Value, keys: &[Value]) -> Outcome {
     let mut value = root;
     for key in keys {
@@ -73,13 +73,13 @@ pub(crate) fn take_path(root: &mut Value, keys: &[Value]) -> Outcome {
                 Rc::make_mut(object).entry(key)
             }
             (Value::Array(items), Value::Number(index)) => {
-                let Some(index) = place(items.len(), index.float()) else { return Ok(Value::Null) };
+                let Some(index) = position_of(items.len(), index.float()) else { return Ok(Value::Null) };
                 match Rc::make_mut(items).get_mut(index) {
                     Some(item) => item,
                     None => return Ok(Value::Null),
                 }
             }
-            // A slice is a copy: what is in it stays where it is.
+            // A slice is a copy: the items stay in the array.
             (value, _) => {
                 let at = keys.iter().position(|other| std::ptr::eq(other, key)).unwrap_or(0);
                 return get_path(value, &keys[at..]);
@@ -154,7 +154,7 @@ fn member<'v>(value: &'v mut Value, key: &Value) -> Result<&'v mut Value, Value>
 fn element<'v>(value: &'v mut Value, key: &Value) -> Result<&'v mut Value, Value> {
     let (Value::Array(items), Value::Number(index)) = (value, key) else { return Err(Value::Null) };
     let items = Rc::make_mut(items);
-    let Some(index) = place(items.len(), index.float()) else {
+    let Some(index) = position_of(items.len(), index.float()) else {
         return Err(Value::text("Out of bounds negative array index"));
     };
     if index as f64 > LONGEST {
@@ -166,17 +166,17 @@ fn element<'v>(value: &'v mut Value, key: &Value) -> Result<&'v mut Value, Value
     Ok(&mut items[index])
 }
 
-/// Deletes what is at these paths.
+/// Deletes the values at these paths.
 pub(crate) fn delete_paths(root: Value, mut paths: Vec<Value>) -> Outcome {
     if let Some(wrong) = paths.iter().find(|path| !matches!(path, Value::Array(_))) {
         return Err(Value::text(format!("Path must be specified as array, not {}", wrong.kind())));
     }
     paths.sort_by(compare);
     let mut root = root;
-    // From the end, so that what is deleted moves nothing that is still to be deleted.
+    // From the end, so that a deletion does not move values that are still to be deleted.
     while let Some(Value::Array(last)) = paths.pop() {
         let Some((key, parent)) = last.split_last() else { return Ok(Value::Null) };
-        // Items of the same array go at once: one by one, each would move all that follow it.
+        // Items of the same array are deleted at once: one by one, each would move all items after it.
         let mut keys = vec![key.clone()];
         while let Some(Value::Array(other)) = paths.last() {
             let is_sibling = other.len() == last.len()
@@ -188,7 +188,7 @@ pub(crate) fn delete_paths(root: Value, mut paths: Vec<Value>) -> Outcome {
             keys.push(other[parent.len()].clone());
             paths.pop();
         }
-        // What is not there needs no deleting, and must not be made on the way.
+        // A path that does not exist needs no deletion, and must not be created by it.
         if matches!(get_path(&root, parent)?, Value::Null) {
             continue;
         }
@@ -206,12 +206,13 @@ fn delete(value: Value, keys: &[Value]) -> Outcome {
         }
         (Value::Array(mut items), Value::Number(_)) => {
             let count = items.len();
-            let mut gone: Vec<usize> = keys.iter().filter_map(|key| place(count, key.as_number()?)).collect();
-            gone.sort_unstable();
+            let mut positions: Vec<usize> =
+                keys.iter().filter_map(|key| position_of(count, key.as_number()?)).collect();
+            positions.sort_unstable();
             let mut index = 0;
             Rc::make_mut(&mut items).retain(|_| {
                 index += 1;
-                gone.binary_search(&(index - 1)).is_err()
+                positions.binary_search(&(index - 1)).is_err()
             });
             Ok(Value::Array(items))
         }
@@ -226,7 +227,7 @@ fn delete(value: Value, keys: &[Value]) -> Outcome {
     }
 }
 
-/// Whether a key is there.
+/// Returns true if a key exists.
 pub(crate) fn has(value: &Value, key: &Value) -> Outcome {
     match (value, key) {
         (Value::Object(object), Value::Text(key)) => Ok(Value::Bool(object.get(key).is_some())),
@@ -238,12 +239,12 @@ pub(crate) fn has(value: &Value, key: &Value) -> Outcome {
     }
 }
 
-/// The message for what cannot be iterated over.
+/// Returns the message for a value that cannot be iterated over.
 pub(crate) fn not_iterable(value: &Value) -> String {
     format!("Cannot iterate over {}", describe(value))
 }
 
-/// The error of a key in an object that is no string.
+/// Returns the error for a key of an object that is not a string.
 pub(crate) fn bad_object_key(key: &Value) -> Value {
     Value::text(format!("Object keys must be strings, not {}", describe(key)))
 }
@@ -253,21 +254,21 @@ fn no_key(value: &Value, key: &str) -> Value {
 }
 
 fn at(items: &List, index: f64) -> Option<&Value> {
-    items.get(place(items.len(), index)?)
+    items.get(position_of(items.len(), index)?)
 }
 
-/// Where an index is; a negative one counts from the end, and one before the begin is nowhere.
-fn place(count: usize, index: f64) -> Option<usize> {
+/// Returns the position of an index. A negative one counts from the end; one before the start has none.
+fn position_of(count: usize, index: f64) -> Option<usize> {
     let index = index.floor();
     if index >= 0.0 {
-        // A cast of what is too large gives the largest there is.
+        // A cast of a number that is too large gives the largest position.
         return Some(index as usize);
     }
     let from_end = index + count as f64;
     if from_end >= 0.0 { Some(from_end as usize) } else { None }
 }
 
-/// Begin and end of a slice.
+/// Returns the begin and the end of a slice.
 fn span(bounds: &Object, count: usize) -> Result<(usize, usize), Value> {
     let bound = |name: &str, default: f64| match bounds.get(name) {
         None | Some(Value::Null) => Ok(default),

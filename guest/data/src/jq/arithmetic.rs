@@ -1,4 +1,4 @@
-//! What the operators do.
+//! The operators.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -7,15 +7,15 @@ use super::access::Outcome;
 use crate::json;
 use crate::value::{Value, compare, equal, own};
 
-/// The longest string that `*` makes.
+/// The longest string that `*` creates.
 const LONGEST: f64 = (1 << 28) as f64;
 
-/// How deep `*` merges objects: each level takes one of the stack.
+/// The deepest level at which `*` merges objects: each takes a level of the stack.
 const DEEPEST_MERGE: usize = 400;
 
 type Args = Vec<Value>;
 
-/// `a + b`.
+/// Computes `a + b`.
 pub(crate) fn add(_: Value, args: Args) -> Outcome {
     let (a, b) = two(args);
     match (a, b) {
@@ -40,7 +40,7 @@ pub(crate) fn add(_: Value, args: Args) -> Outcome {
     }
 }
 
-/// `a - b`.
+/// Computes `a - b`.
 pub(crate) fn subtract(_: Value, args: Args) -> Outcome {
     let (a, b) = two(args);
     match (a, b) {
@@ -56,7 +56,7 @@ pub(crate) fn subtract(_: Value, args: Args) -> Outcome {
     }
 }
 
-/// `a * b`.
+/// Computes `a * b`.
 pub(crate) fn multiply(_: Value, args: Args) -> Outcome {
     let (a, b) = two(args);
     match (a, b) {
@@ -66,7 +66,7 @@ pub(crate) fn multiply(_: Value, args: Args) -> Outcome {
             if count <= 0.0 || count.is_nan() {
                 return Ok(Value::Null);
             }
-            // Anything below one and above zero still gives the text once.
+            // A factor between zero and one gives the text once.
             let times = if count < 1.0 { 1.0 } else { count.floor() };
             if times * text.len() as f64 > LONGEST {
                 return Err(Value::text("Repeat string result too long"));
@@ -96,7 +96,7 @@ fn merge(a: Value, b: Value, depth: usize) -> Outcome {
     }
 }
 
-/// `a / b`.
+/// Computes `a / b`.
 pub(crate) fn divide(_: Value, args: Args) -> Outcome {
     let (a, b) = two(args);
     match (&a, &b) {
@@ -111,7 +111,7 @@ pub(crate) fn divide(_: Value, args: Args) -> Outcome {
     }
 }
 
-/// `a % b`, of whole numbers.
+/// Computes `a % b`, of whole numbers.
 pub(crate) fn remainder(_: Value, args: Args) -> Outcome {
     let (a, b) = two(args);
     let (Value::Number(x), Value::Number(y)) = (&a, &b) else {
@@ -120,7 +120,7 @@ pub(crate) fn remainder(_: Value, args: Args) -> Outcome {
     if x.float().is_nan() || y.float().is_nan() {
         return Ok(Value::number(f64::NAN));
     }
-    // A cast stops at the largest whole number there is, where C's is undefined.
+    // A cast stops at the largest whole number, where C's is undefined.
     let (x, y) = (x.float() as i64, y.float() as i64);
     if y == 0 {
         return Err(cannot(&a, &b, "divided (remainder) because the divisor is zero"));
@@ -129,7 +129,7 @@ pub(crate) fn remainder(_: Value, args: Args) -> Outcome {
     Ok(Value::number(if x < 0 { -rest } else { rest }))
 }
 
-/// `-a`.
+/// Computes `-a`.
 pub(crate) fn negate(input: Value, _: Args) -> Outcome {
     match input {
         Value::Number(number) => Ok(Value::number(-number.float())),
@@ -137,33 +137,33 @@ pub(crate) fn negate(input: Value, _: Args) -> Outcome {
     }
 }
 
-/// A comparison: the orders for which it holds.
+/// Computes `a < b`.
 pub(crate) fn less(_: Value, args: Args) -> Outcome {
     order(args, |order| order == Ordering::Less)
 }
 
-/// `a <= b`.
+/// Computes `a <= b`.
 pub(crate) fn less_or_equal(_: Value, args: Args) -> Outcome {
     order(args, |order| order != Ordering::Greater)
 }
 
-/// `a > b`.
+/// Computes `a > b`.
 pub(crate) fn greater(_: Value, args: Args) -> Outcome {
     order(args, |order| order == Ordering::Greater)
 }
 
-/// `a >= b`.
+/// Computes `a >= b`.
 pub(crate) fn greater_or_equal(_: Value, args: Args) -> Outcome {
     order(args, |order| order != Ordering::Less)
 }
 
-/// `a == b`.
+/// Computes `a == b`.
 pub(crate) fn equals(_: Value, args: Args) -> Outcome {
     let (a, b) = two(args);
     Ok(Value::Bool(equal(&a, &b)))
 }
 
-/// `a != b`.
+/// Computes `a != b`.
 pub(crate) fn differs(_: Value, args: Args) -> Outcome {
     let (a, b) = two(args);
     Ok(Value::Bool(!equal(&a, &b)))
@@ -174,7 +174,7 @@ fn order(args: Args, holds: impl Fn(Ordering) -> bool) -> Outcome {
     Ok(Value::Bool(holds(compare(&a, &b))))
 }
 
-/// A text, taken apart at a separator; at every character if it is empty.
+/// Splits a text at a separator, or into its characters if the separator is empty.
 pub(crate) fn split(text: &str, separator: &str) -> Value {
     if text.is_empty() {
         return Value::array(Vec::new());
@@ -185,23 +185,23 @@ pub(crate) fn split(text: &str, separator: &str) -> Value {
     Value::array(text.split(separator).map(Value::from).collect())
 }
 
-/// Two arguments.
+/// Takes two arguments.
 pub(crate) fn two(args: Args) -> (Value, Value) {
     let mut args = args.into_iter();
     (args.next().unwrap_or_default(), args.next().unwrap_or_default())
 }
 
-/// One argument.
+/// Takes one argument.
 pub(crate) fn one(args: Args) -> Value {
     args.into_iter().next().unwrap_or_default()
 }
 
-/// A value for a message: its kind and the begin of its text.
+/// Describes a value for a message: its kind and the start of its text.
 pub(crate) fn describe(value: &Value) -> String {
     format!("{} ({})", value.kind(), shorten(&json::compact(value), 14))
 }
 
-/// The begin of a text of at most `most` bytes, with dots if it is not all.
+/// Returns the first `most` bytes of a text at most, with dots if it is longer.
 pub(crate) fn shorten(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();

@@ -1,26 +1,26 @@
-//! The inputs of a run: values out of files, one at a time.
+//! The inputs of a run: values from files, one at a time.
 
 use isopod_gnu::input::Input;
 use isopod_gnu::program::Call;
 use isopod_sys::text;
 
-use super::machine::World;
+use super::machine::Host;
 use super::options::Options;
 use crate::json::{self, Reader};
 use crate::value::Value;
 
-/// Reads inputs.
+/// A reader of inputs.
 pub(crate) struct Inputs<'c> {
     call: &'c Call,
     files: std::vec::IntoIter<String>,
     current: Option<(Input, String)>,
-    how: How,
+    format: Format,
     reader: Reader,
-    /// What is left of raw text, and the lines read of it.
+    /// The rest of raw text, and the number of lines read.
     raw: Vec<u8>,
     raw_at: usize,
     raw_lines: usize,
-    /// Events that wait, the next one last.
+    /// Events that are still to be read, the next one last.
     events: Vec<Value>,
     slurp: bool,
     is_done: bool,
@@ -28,26 +28,26 @@ pub(crate) struct Inputs<'c> {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum How {
+enum Format {
     Json,
     Raw,
     Stream,
 }
 
 impl<'c> Inputs<'c> {
-    /// The inputs that the options name.
+    /// Creates the inputs that the options name.
     pub(crate) fn new(call: &'c Call, options: &Options) -> Inputs<'c> {
         let files = if options.files.is_empty() { vec!["-".to_owned()] } else { options.files.clone() };
-        let how = match (options.raw_input, options.stream) {
-            (true, _) => How::Raw,
-            (_, true) => How::Stream,
-            _ => How::Json,
+        let format = match (options.raw_input, options.stream) {
+            (true, _) => Format::Raw,
+            (_, true) => Format::Stream,
+            _ => Format::Json,
         };
         Inputs {
             call,
             files: files.into_iter(),
             current: None,
-            how,
+            format,
             reader: Reader::new(options.sequence),
             raw: Vec::new(),
             raw_at: 0,
@@ -59,20 +59,20 @@ impl<'c> Inputs<'c> {
         }
     }
 
-    /// Whether a file could not be read.
+    /// Returns true if a file could not be read.
     pub(crate) fn has_failed(&self) -> bool {
         self.failed
     }
 
-    /// Where the last input came from, for messages.
-    pub(crate) fn place(&self) -> String {
+    /// Returns the origin of the last input, for messages.
+    pub(crate) fn origin(&self) -> String {
         match &self.current {
             Some((_, name)) => format!("{name}:{}", self.line()),
             None => "<unknown>".into(),
         }
     }
 
-    /// The next piece of the files; none at the end of all.
+    /// Returns the next piece of the files; none at the end of all.
     fn piece(&mut self) -> Option<Vec<u8>> {
         loop {
             if self.current.is_none() || self.is_done {
@@ -128,7 +128,7 @@ impl<'c> Inputs<'c> {
                 self.raw_lines += 1;
                 return Some(line);
             }
-            // What has been read leaves when more comes, not line by line.
+            // Consumed text is removed when more is read, not line by line.
             self.raw.drain(..self.raw_at);
             self.raw_at = 0;
             searched = self.raw.len();
@@ -141,10 +141,10 @@ impl<'c> Inputs<'c> {
     }
 
     fn next_plain(&mut self) -> Result<Option<Value>, String> {
-        match self.how {
-            How::Json => self.next_value(),
-            How::Raw => Ok(self.next_line()),
-            How::Stream => {
+        match self.format {
+            Format::Json => self.next_value(),
+            Format::Raw => Ok(self.next_line()),
+            Format::Stream => {
                 while self.events.is_empty() {
                     let Some(value) = self.next_value()? else { return Ok(None) };
                     let mut events = Vec::new();
@@ -158,14 +158,14 @@ impl<'c> Inputs<'c> {
     }
 }
 
-impl World for Inputs<'_> {
+impl Host for Inputs<'_> {
     fn next_input(&mut self) -> Result<Option<Value>, String> {
         if !self.slurp {
             return self.next_plain();
         }
-        // All there is makes one input.
+        // The whole text is one input.
         if std::mem::take(&mut self.slurp) {
-            if self.how == How::Raw {
+            if self.format == Format::Raw {
                 let mut all = Vec::new();
                 while let Some(piece) = self.piece() {
                     all.extend_from_slice(&piece);
@@ -187,7 +187,7 @@ impl World for Inputs<'_> {
     }
 
     fn line(&self) -> usize {
-        if self.how == How::Raw { self.raw_lines } else { self.reader.line() }
+        if self.format == Format::Raw { self.raw_lines } else { self.reader.line() }
     }
 
     fn complain(&mut self, text: &str) {

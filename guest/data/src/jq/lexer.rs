@@ -1,16 +1,16 @@
-//! The words of a jq program.
+//! The lexer of jq.
 
-/// A word, and where it begins.
+/// A token with its position.
 #[derive(Clone, Debug)]
 pub(crate) struct Token {
     pub(crate) kind: Kind,
     pub(crate) at: usize,
 }
 
-/// What a word is.
+/// The kind of a token.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Kind {
-    /// A name, with `::` in it for a module's; keywords too.
+    /// A name, which may have `::` in it, or a keyword.
     Name(String),
     /// `.name`.
     Field(String),
@@ -19,7 +19,7 @@ pub(crate) enum Kind {
     /// `@name`.
     Format(String),
     Number(String),
-    /// A string begins; then come `Text`, and `Open` … `Close` for what is interpolated, up to `Quote`.
+    /// The start of a string. Then follow `Text`, and `Open` … `Close` for interpolations, up to `Quote`.
     StringStart,
     Text(String),
     InterpolationStart,
@@ -30,17 +30,17 @@ pub(crate) enum Kind {
     End,
 }
 
-/// Signs, the longest first.
+/// The signs, the longest first.
 const SIGNS: &[&str] = &[
     "?//=", "?//", "//=", "|=", "+=", "-=", "*=", "/=", "%=", "==", "!=", "<=", ">=", "//", "..", ".", "[", "]", "(",
     ")", "{", "}", "|", ",", ":", ";", "=", "<", ">", "+", "-", "*", "/", "%", "?", "$", "!", "&",
 ];
 
-/// Splits a program into words. An error is what is wrong and where.
+/// Splits a program into tokens. An error is a message and its position.
 pub(crate) fn lex(source: &str) -> Result<Vec<Token>, (String, usize)> {
     let bytes = source.as_bytes();
     let mut tokens = Vec::new();
-    // For each string that is open around here, how many parentheses are open in its interpolation.
+    // For each open string, the number of open parentheses in its interpolation.
     let mut strings: Vec<usize> = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
@@ -112,7 +112,7 @@ pub(crate) fn lex(source: &str) -> Result<Vec<Token>, (String, usize)> {
     Ok(tokens)
 }
 
-/// Reads a string up to its end or to an interpolation.
+/// Reads a string up to its end or up to an interpolation.
 fn text(
     source: &str,
     at: &mut usize,
@@ -185,7 +185,7 @@ fn number(rest: &str, at: &mut usize) -> Kind {
     Kind::Number(rest[..length].to_owned())
 }
 
-/// The length of the name that a text begins with; names of modules are part of it.
+/// Returns the length of the name at the start of a text, module names included.
 fn name_length(text: &str) -> usize {
     let mut length = field_length(text);
     while length > 0 && text[length..].starts_with("::") {

@@ -1,9 +1,9 @@
-//! Functions that are defined in jq's own language: each is parsed when a program first calls it.
+//! Functions that are defined in jq's own language. Each is parsed when a program first calls it.
 //!
 //! They are written for this machine. Where versions of jq differ, the later one is followed: `limit(0; …)` gives
-//! nothing, `gsub` of an empty match ends.
+//! nothing, and `gsub` of an empty match ends.
 
-/// Name, number of parameters, and the rest of the definition; sorted by name and number.
+/// Name, number of parameters and the rest of the definition, sorted by name and number.
 const FUNCTIONS: &[(&str, usize, &str)] = &[
     ("IN", 1, "(s): any(s == .; .);"),
     ("IN", 2, "(src; s): any(src == s; .);"),
@@ -148,12 +148,12 @@ const FUNCTIONS: &[(&str, usize, &str)] = &[
     ),
 ];
 
-/// A function's name and the rest of its definition.
+/// Returns a function's name and the rest of its definition.
 pub(crate) fn find(name: &str, arity: usize) -> Option<(&'static str, &'static str)> {
     FUNCTIONS.iter().find(|entry| entry.0 == name && entry.1 == arity).map(|entry| (entry.0, entry.2))
 }
 
-/// Names and numbers of parameters of all of them.
+/// Returns the names of all functions with their numbers of parameters.
 pub(crate) fn names() -> impl Iterator<Item = (&'static str, usize)> {
     FUNCTIONS.iter().map(|entry| (entry.0, entry.1))
 }

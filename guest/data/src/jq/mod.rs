@@ -1,11 +1,12 @@
-//! `jq`: a language to take JSON apart.
+//! `jq`: a language to process JSON.
 //!
-//! The language and its answers are those of jq 1.6, with what 1.7 and 1.8 added. Modules are left out.
+//! The language and its results are those of jq 1.6, with the additions of 1.7 and 1.8. There are no modules.
+//! ARCHITECTURE.md says why this is not `jaq`.
 //!
 //! # Layout
 //! - `lexer`, `parser`, `program`: a program's text, parsed and resolved
 //! - `machine`: runs programs
-//! - `access`, `arithmetic`, `formats`, `natives`: what programs do with values
+//! - `access`, `arithmetic`, `formats`, `natives`: operations on values
 //! - `library`: functions in jq's own language
 //! - `options`, `inputs`, this file: the command line
 
@@ -27,7 +28,7 @@ use isopod_gnu::program::{Call, Program, Syntax};
 use crate::json;
 use crate::value::Value;
 use inputs::Inputs;
-use machine::{Machine, Stop, World};
+use machine::{Host, Machine, Stop};
 use options::{Options, Output};
 
 /// `jq`.
@@ -47,7 +48,7 @@ pub(crate) const PROGRAM: Program = Program {
 
 /// The exit code if a program cannot be parsed.
 const NOT_COMPILED: u8 = 3;
-/// The exit code of `-e` without any output; jq 1.6 has it for inputs that are no JSON too.
+/// The exit code of `-e` without any output; jq 1.6 has it for invalid JSON too.
 const NO_OUTPUT: u8 = 4;
 /// The exit code after an error.
 const FAILED: u8 = 5;
@@ -85,7 +86,7 @@ fn run(call: &Call) -> Result<u8, u8> {
             }
         };
         is_first = false;
-        // What counts is how the last input went.
+        // Only the result of the last input counts.
         status = Status { inputs: status.inputs + 1, ..Status::default() };
         let mut machine = Machine::new(&program, main, input);
         loop {
@@ -105,8 +106,8 @@ fn run(call: &Call) -> Result<u8, u8> {
                 Ok(None) => break,
                 Err(Stop::Error(error)) => {
                     status.failed = true;
-                    let place = inputs.place();
-                    inputs.complain(&complaint(&error, &place));
+                    let origin = inputs.origin();
+                    inputs.complain(&error_message(&error, &origin));
                     break;
                 }
                 Err(Stop::Halt(code, message)) => {
@@ -124,16 +125,16 @@ fn run(call: &Call) -> Result<u8, u8> {
     Ok(call.finish(out, status.code(inputs.has_failed(), options.exit_status)))
 }
 
-/// What the exit code tells.
+/// The facts that decide the exit code.
 #[derive(Default)]
 struct Status {
-    /// Inputs so far.
+    /// The number of inputs so far.
     inputs: usize,
-    /// Whether an error was not caught.
+    /// True if an error was not caught.
     failed: bool,
-    /// Whether an input was no JSON.
+    /// True if an input was invalid JSON.
     broken: bool,
-    /// Whether the last output was neither false nor null.
+    /// True if the last output was neither false nor null.
     last: Option<bool>,
 }
 
@@ -177,15 +178,15 @@ impl Options {
     }
 }
 
-/// What is said about an error that nothing caught.
-fn complaint(error: &Value, place: &str) -> String {
+/// Returns the message for an error that was not caught.
+fn error_message(error: &Value, origin: &str) -> String {
     match error {
-        Value::Text(text) => format!("jq: error (at {place}): {text}\n"),
-        other => format!("jq: error (at {place}) (not a string): {}\n", json::compact(other)),
+        Value::Text(text) => format!("jq: error (at {origin}): {text}\n"),
+        other => format!("jq: error (at {origin}) (not a string): {}\n", json::compact(other)),
     }
 }
 
-/// Says why a program cannot be parsed, and shows it.
+/// Reports why a program cannot be parsed, and shows the program.
 fn refuse(call: &Call, filter: &str, message: &str, at: usize) {
     let line = filter[..at.min(filter.len())].matches('\n').count() + 1;
     call.complain(&format!("error: {message} at <top-level>, line {line}:\n{filter}"));

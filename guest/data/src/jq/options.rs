@@ -10,7 +10,7 @@ use isopod_sys::text;
 use crate::json::{Colors, Layout, Reader, parse};
 use crate::value::{Object, Value};
 
-/// What `--help` says.
+/// The text of `--help`.
 pub(super) const ABOUT: &str = "Apply a filter to JSON texts and print the results as JSON.
 The language is that of jq 1.6 with the additions of 1.7; modules (import, include, -L) are not supported.
 Whole numbers that a double would round are printed as they came, as by jq 1.7.
@@ -40,10 +40,10 @@ Whole numbers that a double would round are printed as they came, as by jq 1.7.
       --args                 arguments are strings, in $ARGS.positional
       --jsonargs             arguments are values, in $ARGS.positional";
 
-/// A file named on the command line is read up to here.
+/// The largest file that is read from an option.
 const LARGEST_FILE: usize = 1 << 30;
 
-/// How outputs are printed.
+/// The format of outputs.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Output {
     Json,
@@ -52,7 +52,7 @@ pub(super) enum Output {
     Raw0,
 }
 
-/// What the command line says.
+/// The settings of a run.
 pub(super) struct Options {
     pub(super) filter: String,
     pub(super) files: Vec<String>,
@@ -68,27 +68,27 @@ pub(super) struct Options {
     pub(super) unbuffered: bool,
 }
 
-/// What arguments that are no options mean.
+/// The meaning of arguments that are not options.
 #[derive(Clone, Copy, PartialEq)]
-enum Rest {
+enum OperandKind {
     Files,
     Strings,
     Values,
 }
 
-struct Reading<'c> {
+struct OptionReader<'c> {
     call: &'c Call,
     options: Options,
     filter: Option<String>,
     from_file: bool,
-    rest: Rest,
+    rest: OperandKind,
     positional: Vec<Value>,
     named: Object,
     color: bool,
 }
 
 impl Options {
-    /// Reads the command line. An error is the exit code, and all has been said.
+    /// Reads the command line. An error is the exit code, after its message has been printed.
     pub(super) fn read(call: &Call) -> Result<Options, u8> {
         let options = Options {
             filter: String::new(),
@@ -104,12 +104,12 @@ impl Options {
             exit_status: false,
             unbuffered: false,
         };
-        let mut reading = Reading {
+        let mut reading = OptionReader {
             call,
             options,
             filter: None,
             from_file: false,
-            rest: Rest::Files,
+            rest: OperandKind::Files,
             positional: Vec::new(),
             named: Object::default(),
             color: false,
@@ -133,7 +133,7 @@ impl Options {
     }
 }
 
-impl Reading<'_> {
+impl OptionReader<'_> {
     fn letters<'a>(&mut self, letters: &str, args: &mut impl Iterator<Item = &'a String>) -> Result<(), u8> {
         for letter in letters.chars() {
             let long = match letter {
@@ -188,8 +188,8 @@ impl Reading<'_> {
             "seq" => options.sequence = true,
             "exit-status" => options.exit_status = true,
             "from-file" => self.from_file = true,
-            "args" => self.rest = Rest::Strings,
-            "jsonargs" => self.rest = Rest::Values,
+            "args" => self.rest = OperandKind::Strings,
+            "jsonargs" => self.rest = OperandKind::Values,
             "arg" | "argjson" | "slurpfile" | "rawfile" => {
                 let (Some(variable), Some(value)) = (args.next(), args.next()) else {
                     let what = if name == "arg" { "value" } else { "text" };
@@ -247,9 +247,9 @@ impl Reading<'_> {
             return Ok(());
         }
         match self.rest {
-            Rest::Files => self.options.files.push(arg.to_owned()),
-            Rest::Strings => self.positional.push(Value::text(arg)),
-            Rest::Values => match parse(arg.as_bytes()) {
+            OperandKind::Files => self.options.files.push(arg.to_owned()),
+            OperandKind::Strings => self.positional.push(Value::text(arg)),
+            OperandKind::Values => match parse(arg.as_bytes()) {
                 Ok(value) => self.positional.push(value),
                 Err(_) => return Err(self.misused("invalid JSON text passed to --jsonargs")),
             },
@@ -258,7 +258,7 @@ impl Reading<'_> {
     }
 
     fn finish(mut self) -> Result<Options, u8> {
-        // Without a filter and a terminal, everything is passed on.
+        // Without a filter, inputs are passed through.
         let filter = self.filter.take().unwrap_or_else(|| ".".into());
         self.options.filter = if self.from_file {
             let bytes = read_file(&filter, LARGEST_FILE).map_err(|errno| {

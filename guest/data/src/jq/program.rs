@@ -1,13 +1,13 @@
-//! A program, parsed and resolved: what the machine runs.
+//! A program, parsed and resolved, as the machine runs it.
 
 use crate::value::Value;
 
 use super::natives::Native;
 
-/// A node of the program, by its number.
+/// The number of an expression in the program.
 pub(crate) type Node = u32;
 
-/// An expression. Variables and functions are found by how many bindings ago they were bound.
+/// An expression. Variables and functions are identified by the number of bindings since their own.
 pub(crate) enum Expr {
     Identity,
     /// `..`
@@ -35,21 +35,21 @@ pub(crate) enum Expr {
     Foreach(Box<Fold>),
     /// `def f: …; rest`
     Define(u32, Node),
-    /// A parameter of the function around, called.
+    /// A call of a parameter of the function around it.
     CallParameter(u32),
-    /// A function that was bound so many bindings ago.
+    /// A call of a function that was bound so many bindings ago.
     CallLocal(u32, Box<[Node]>),
-    /// A function of the library.
+    /// A call of a library function.
     CallLibrary(u32, Box<[Node]>),
-    /// What is done by the machine itself with the values of its arguments.
+    /// A native function on the values of its arguments.
     Native(Native, Box<[Node]>),
     Label(Node),
     Break(u32),
-    /// Keys and values.
+    /// An object, as keys and values.
     Object(Box<[(Node, Node)]>),
     /// `[body]`
     Array(Node),
-    /// Parts of a string, and how those at odd places are made text.
+    /// The parts of a string, and the conversion of those at odd positions.
     Format(Option<Formatting>, Box<[Node]>),
     Empty,
     /// `error`, of the input
@@ -62,7 +62,7 @@ pub(crate) enum Expr {
     Range(Node, Node),
     /// `lhs |= update`
     Update(Node, Node),
-    /// `lhs op= value`; no operation is `//`
+    /// `lhs op= value`; without an operation it is `//=`
     UpdateWith(Option<Native>, Node, Node),
     /// `lhs = value`
     Assign(Node, Node),
@@ -72,7 +72,7 @@ pub(crate) enum Expr {
     Halt(Option<Node>),
 }
 
-/// How values become text in a string: `@base64` and its like.
+/// The conversion of values to text in a string: `@base64` and the like.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Formatting {
     Text,
@@ -98,19 +98,20 @@ pub(crate) struct Fold {
     pub(crate) extract: Option<Node>,
 }
 
-/// What is bound by `as`: the first pattern that fits.
+/// The patterns of an `as`: the first one that fits binds.
 pub(crate) struct Patterns {
     pub(crate) alternatives: Vec<Alternative>,
 }
 
-/// A pattern, and where its variables go.
+/// A pattern, and the order of its variables.
 pub(crate) struct Alternative {
     pub(crate) pattern: u32,
-    /// If there are several alternatives: for each variable of all of them, how many bindings ago this one bound it.
+    /// If there are several alternatives: for each variable of all of them, the number of bindings since this one bound
+    /// it.
     pub(crate) order: Option<Vec<Option<u32>>>,
 }
 
-/// What a value is taken apart by; parts are other patterns of the program, by number.
+/// A pattern. Its parts are other patterns of the program, by number.
 pub(crate) enum Pattern {
     Variable,
     Array(Vec<u32>),
@@ -121,7 +122,7 @@ pub(crate) enum Pattern {
 pub(crate) struct Field {
     /// The key.
     pub(crate) key: Node,
-    /// Whether the value is bound as a whole: `$name` and `$name: pattern`.
+    /// True if the value is bound as a whole: `$name` and `$name: pattern`.
     pub(crate) is_bound: bool,
     pub(crate) pattern: Option<u32>,
 }
@@ -135,13 +136,14 @@ pub(crate) struct Function {
 #[derive(Default)]
 pub(crate) struct Program {
     exprs: Vec<Expr>,
-    /// For each expression, how deep it is if it has one value and no side: such ones are run without the machine.
+    /// For each expression, its depth if it has one value and no side effect. Such an expression is computed without
+    /// the machine.
     depths: Vec<u8>,
     pub(crate) functions: Vec<Function>,
     pub(crate) patterns: Vec<Pattern>,
 }
 
-/// What is deeper goes through the machine, whose stack is on the heap.
+/// The deepest expression that is computed directly. Deeper ones go through the machine, whose stack is on the heap.
 const DEEPEST_SIMPLE: u8 = 24;
 
 const NOT_SIMPLE: u8 = u8::MAX;
@@ -161,12 +163,12 @@ impl Program {
         (self.patterns.len() - 1) as u32
     }
 
-    /// An expression.
+    /// Returns an expression.
     pub(crate) fn expr(&self, node: Node) -> &Expr {
         &self.exprs[node as usize]
     }
 
-    /// Whether an expression has exactly one value or an error, and looks at nothing but its input and variables.
+    /// Returns true if an expression has exactly one value or an error, and depends only on its input and variables.
     pub(crate) fn is_simple(&self, node: Node) -> bool {
         self.depths[node as usize] <= DEEPEST_SIMPLE
     }

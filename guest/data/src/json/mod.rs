@@ -1,4 +1,4 @@
-//! JSON texts: read piece by piece, and written.
+//! JSON texts: reading piece by piece, and writing.
 
 mod read;
 mod stream;
@@ -8,5 +8,5 @@ pub(crate) use read::{Reader, parse};
 pub(crate) use stream::events;
 pub(crate) use write::{Colors, Layout, compact, dump};
 
-/// How deep arrays and objects may be in each other. jq 1.6 stops at 256, later ones at this.
+/// The deepest nesting of arrays and objects. jq 1.6 stops at 256, later ones at this.
 pub(crate) const DEEPEST: usize = 10_000;

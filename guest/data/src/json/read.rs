@@ -1,7 +1,7 @@
 //! A reader of JSON texts that is fed piece by piece.
 //!
-//! It takes what jq takes: values one after the other, `nan`, numbers such as `.5` and `01`. A text that ends in the
-//! middle of a piece costs nothing; one that spans pieces is kept only as far as it is not yet a value.
+//! It accepts the same texts as jq: values one after the other, `nan`, numbers such as `.5` and `01`. A token that
+//! spans two pieces is copied; everything else is read in place.
 
 use std::rc::Rc;
 
@@ -9,32 +9,32 @@ use crate::value::{Number, Object, Text, Value};
 
 use super::DEEPEST;
 
-/// Keys seen before are shared rather than allocated again: most inputs have few different ones.
+/// The number of keys that are shared rather than allocated again: most inputs have few different ones.
 const KEY_SLOTS: usize = 128;
 
-/// Reads values out of pieces.
+/// A reader of values.
 pub(crate) struct Reader {
-    /// The piece that is read, and how far.
+    /// The current piece, and the position in it.
     piece: Vec<u8>,
     at: usize,
-    /// Whether no piece follows.
+    /// True if no piece follows.
     ended: bool,
-    /// Lines and columns before this piece.
+    /// The lines and columns before this piece.
     lines: usize,
     column: usize,
-    /// A number, literal or string that a piece ended in.
+    /// The begin of a number, a literal or a string at the end of the last piece.
     token: Vec<u8>,
     state: State,
-    /// Arrays and objects that are open.
+    /// The open arrays and objects.
     open: Vec<Open>,
-    /// A value that is complete, and waits for what follows it.
+    /// A complete value that is not yet returned.
     value: Option<Value>,
     keys: Vec<Text>,
-    /// Whether texts are separated by the record separator.
+    /// True if texts are separated by the record separator.
     sequence: bool,
 }
 
-/// What the last byte was in.
+/// The token that the last byte belongs to.
 #[derive(Clone, Copy, PartialEq)]
 enum State {
     Between,
@@ -46,11 +46,11 @@ enum State {
 
 enum Open {
     Array(Vec<Value>),
-    /// With the key whose value is read.
+    /// An object with the key whose value is read.
     Object(Object, Option<Text>),
 }
 
-/// Reads one text that is all there is.
+/// Reads a text with exactly one value.
 pub(crate) fn parse(text: &[u8]) -> Result<Value, String> {
     let mut reader = Reader::new(false);
     reader.feed(text.to_vec());
@@ -63,7 +63,7 @@ pub(crate) fn parse(text: &[u8]) -> Result<Value, String> {
 }
 
 impl Reader {
-    /// A reader; of a sequence of texts with separators if `sequence`.
+    /// Creates a reader. With `sequence`, texts have separators before them.
     pub(crate) fn new(sequence: bool) -> Reader {
         Reader {
             piece: Vec::new(),
@@ -80,7 +80,7 @@ impl Reader {
         }
     }
 
-    /// Gives it the next piece. The last one must have been read to its end.
+    /// Adds the next piece. The last one must have been read to its end.
     pub(crate) fn feed(&mut self, piece: Vec<u8>) {
         self.count_lines(self.piece.len());
         self.piece = piece;
@@ -90,17 +90,17 @@ impl Reader {
         }
     }
 
-    /// Says that no piece follows.
+    /// Marks the end of the input.
     pub(crate) fn end(&mut self) {
         self.ended = true;
     }
 
-    /// Whether all that was fed is read.
+    /// Returns true if all pieces have been read.
     pub(crate) fn wants_more(&self) -> bool {
         self.at >= self.piece.len() && !self.ended
     }
 
-    /// How many lines have been read, the one that the last value ended in included.
+    /// Returns the number of lines read, including the line of the last value's end.
     pub(crate) fn line(&self) -> usize {
         let read = self.piece[..self.at].iter().filter(|byte| **byte == b'\n').count();
         let rest = &self.piece[self.at..];
@@ -108,7 +108,7 @@ impl Reader {
         self.lines + read + usize::from(partial)
     }
 
-    /// The next value; none if more must be fed, or at the end.
+    /// Returns the next value; none if more must be fed, or at the end.
     pub(crate) fn next(&mut self) -> Result<Option<Value>, String> {
         match self.scan() {
             Ok(value) => Ok(value),
@@ -225,7 +225,7 @@ impl Reader {
         Ok(())
     }
 
-    /// A value begins: there must be no other one before it.
+    /// Checks that no other value stands directly before the one that begins.
     fn separate(&self) -> Result<(), &'static str> {
         if self.value.is_some() { Err("Expected separator between values") } else { Ok(()) }
     }
@@ -297,13 +297,13 @@ impl Reader {
             }
         }
         self.token.extend_from_slice(&self.piece[start..]);
-        // An empty token would not tell that the string has begun; the state does.
+        // The state and not the token says that a string has begun: its token may be empty.
         self.state = if escaped { State::Escape } else { State::Text };
         self.at = at;
         Ok(())
     }
 
-    /// Forgets what was read of an unfinished text.
+    /// Discards an unfinished text.
     fn reset(&mut self) {
         self.open.clear();
         self.value = None;
@@ -331,7 +331,7 @@ impl Reader {
     }
 }
 
-/// A literal or a number.
+/// Reads a literal or a number.
 fn word(text: &[u8]) -> Result<Value, &'static str> {
     match text {
         b"true" => Ok(Value::Bool(true)),
@@ -346,7 +346,7 @@ fn word(text: &[u8]) -> Result<Value, &'static str> {
     }
 }
 
-/// A key without escapes: the one that was seen before, if it was lately.
+/// Returns a key without escapes, shared with the last equal one if it is still cached.
 fn shared(keys: &mut [Text], body: &[u8]) -> Text {
     let hash = body.iter().fold(body.len(), |hash, byte| hash.wrapping_mul(31).wrapping_add(usize::from(*byte)));
     let slot = &mut keys[hash % KEY_SLOTS];

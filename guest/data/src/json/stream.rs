@@ -1,14 +1,14 @@
-//! A value as the events of `--stream`: each leaf with its path, and the end of each array and object.
+//! The events of `--stream`: each leaf of a value with its path, and the end of each array and object.
 
 use crate::value::{Text, Value};
 
-/// What is open, and where in it the events stand.
+/// An open array or object, and the position in it.
 enum Level<'v> {
     Array(&'v [Value], usize),
     Object(Vec<(&'v Text, &'v Value)>, usize),
 }
 
-/// Hands the events of a value to `emit`, in their order.
+/// Passes the events of a value to `emit`, in their order.
 pub(crate) fn events(value: &Value, emit: &mut dyn FnMut(Value)) {
     let mut levels: Vec<Level> = Vec::new();
     let mut path: Vec<Value> = Vec::new();

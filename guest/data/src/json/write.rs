@@ -1,17 +1,17 @@
-//! Values as JSON texts, as jq prints them.
+//! Writing values as JSON, in jq's format.
 
 use crate::value::{Text, Value};
 
-/// How a value is laid out.
+/// The layout of the output.
 #[derive(Clone, Default)]
 pub(crate) struct Layout {
-    /// Indent of a level; none is all in one line.
+    /// The indent of a level; none is all in one line.
     pub(crate) indent: Option<Vec<u8>>,
-    /// Whether keys are sorted.
+    /// True if keys are sorted.
     pub(crate) sorted: bool,
-    /// Whether only ASCII is printed.
+    /// True if only ASCII is printed.
     pub(crate) ascii: bool,
-    /// Colours, if there are any.
+    /// The colours, if there are any.
     pub(crate) colors: Option<Colors>,
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct Colors([Vec<u8>; 8]);
 const RESET: &[u8] = b"\x1b[0m";
 
 impl Colors {
-    /// jq's colours, with those of `JQ_COLORS` in place of the first ones. A wrong one is not taken at all.
+    /// Returns jq's colours, with those of `JQ_COLORS` in place of the first ones. An invalid list is ignored.
     pub(crate) fn new(chosen: Option<&str>) -> (Colors, bool) {
         let mut codes = ["1;30", "0;39", "0;39", "0;39", "0;32", "1;39", "1;39", "34;1"].map(str::to_owned);
         let mut valid = true;
@@ -51,10 +51,10 @@ impl Colors {
     }
 }
 
-/// What is open while a value is written.
+/// An open array or object.
 struct Level<'v> {
     items: Items<'v>,
-    /// Whether nothing of it has been written yet.
+    /// True if nothing of it has been written yet.
     is_new: bool,
 }
 
@@ -63,7 +63,7 @@ enum Items<'v> {
     Object(std::vec::IntoIter<(&'v Text, &'v Value)>),
 }
 
-/// A value in one line.
+/// Returns a value in one line.
 pub(crate) fn compact(value: &Value) -> String {
     let mut out = Vec::new();
     dump(value, &Layout::default(), &mut out);
@@ -177,7 +177,7 @@ fn quote(text: &str, ascii: bool, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// Adds a value's text in colours: where each begins and ends is jq's, byte for byte.
+/// Adds a value's text in colours. Each colour begins and ends at the same byte as in jq's output.
 fn colored(value: &Value, layout: &Layout, out: &mut Vec<u8>) {
     let Some(colors) = &layout.colors else { return };
     let plain = Layout { colors: None, indent: None, ..layout.clone() };

@@ -1,22 +1,22 @@
-//! JSON values, as jq knows them.
+//! JSON values, as jq has them.
 //!
-//! Values are shared and copied on write: whoever holds the only reference changes a value in place, so that a
-//! `reduce` that adds to an array or an object is linear. Nothing here recurses on the depth of a value: the stack of
-//! a program in the sandbox is small, and a value is as deep as its input likes it to be.
+//! Values are shared and copied on write: a value with a single reference is changed in place, so that a `reduce` that
+//! adds to an array or an object is linear. Nothing here recurses on the depth of a value: the stack of a program in
+//! the sandbox is small, and the input decides the depth of a value.
 
-mod burial;
+mod deep_drop;
 pub(crate) mod number;
 mod object;
 mod order;
 
 use std::rc::Rc;
 
-pub(crate) use burial::List;
+pub(crate) use deep_drop::List;
 pub(crate) use number::Number;
 pub(crate) use object::Object;
 pub(crate) use order::{compare, equal};
 
-/// A string; shared, and grown in place by its only holder.
+/// A string, which is shared, and extended in place if there is a single reference.
 pub(crate) type Text = Rc<String>;
 
 /// A JSON value.
@@ -38,27 +38,27 @@ pub(crate) enum Value {
 }
 
 impl Value {
-    /// A string.
+    /// Creates a string.
     pub(crate) fn text(text: impl Into<String>) -> Value {
         Value::Text(Rc::new(text.into()))
     }
 
-    /// An array.
+    /// Creates an array.
     pub(crate) fn array(items: Vec<Value>) -> Value {
         Value::Array(Rc::new(List(items)))
     }
 
-    /// An object.
+    /// Creates an object.
     pub(crate) fn object(object: Object) -> Value {
         Value::Object(Rc::new(object))
     }
 
-    /// A number.
+    /// Creates a number.
     pub(crate) fn number(number: f64) -> Value {
         Value::Number(Number::new(number))
     }
 
-    /// What jq calls its kind.
+    /// Returns jq's name of its kind.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Value::Null => "null",
@@ -70,13 +70,13 @@ impl Value {
         }
     }
 
-    /// Whether a condition holds: everything does but `null` and `false`.
+    /// Returns true for every value but `null` and `false`.
     pub(crate) fn is_true(&self) -> bool {
         !matches!(self, Value::Null | Value::Bool(false))
     }
 
-    /// Whether this is the very same value: not a copy that happens to be equal. It tells whether an expression still
-    /// stands where its path says.
+    /// Returns true if both are the same value, and not only equal ones. This tells whether an expression is still on
+    /// its path.
     pub(crate) fn is_same(&self, other: &Value) -> bool {
         match (self, other) {
             (Value::Null, Value::Null) => true,
@@ -89,7 +89,7 @@ impl Value {
         }
     }
 
-    /// The number it is.
+    /// Returns the number, if it is one.
     pub(crate) fn as_number(&self) -> Option<f64> {
         match self {
             Value::Number(number) => Some(number.float()),
@@ -97,7 +97,7 @@ impl Value {
         }
     }
 
-    /// The string it is.
+    /// Returns the string, if it is one.
     pub(crate) fn as_text(&self) -> Option<&str> {
         match self {
             Value::Text(text) => Some(text),
@@ -118,7 +118,7 @@ impl From<&str> for Value {
     }
 }
 
-/// Takes what is shared, or a copy if others hold it too.
+/// Takes the value of a reference, or a copy if there are others.
 pub(crate) fn own<T: Clone>(shared: Rc<T>) -> T {
     Rc::try_unwrap(shared).unwrap_or_else(|shared| (*shared).clone())
 }

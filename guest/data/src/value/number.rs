@@ -7,10 +7,10 @@ use isopod_gnu::digits;
 /// A number.
 #[derive(Clone)]
 pub(crate) enum Number {
-    /// What arithmetic works on.
+    /// A double.
     Float(f64),
-    /// A whole number of the input that no double is: printed as it came, so that a long id survives, as in jq 1.7.
-    /// Arithmetic and comparison see the nearest double.
+    /// A whole number of the input that no double equals. It is printed as it was written, as in jq 1.7, so that a long
+    /// id survives. Arithmetic and comparison use the nearest double.
     Exact(Rc<(f64, String)>),
 }
 
@@ -18,12 +18,12 @@ pub(crate) enum Number {
 const ALL_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 impl Number {
-    /// A number that arithmetic gave.
+    /// Creates a number from a result of arithmetic.
     pub(crate) fn new(float: f64) -> Number {
         Number::Float(float)
     }
 
-    /// A number of the input.
+    /// Reads a number of the input.
     pub(crate) fn read(text: &str) -> Option<Number> {
         let float = parse(text)?;
         if float.abs() >= ALL_WHOLE && text.len() < 1 << 16 {
@@ -38,7 +38,7 @@ impl Number {
         Some(Number::Float(float))
     }
 
-    /// A number that is printed as it was written, whatever arithmetic makes of it: a version `1.10` in YAML is not 1.1.
+    /// Reads a number that is printed as it was written: a version `1.10` in YAML is not 1.1.
     pub(crate) fn written(text: &str) -> Option<Number> {
         let float = parse(text)?;
         let digits = text.strip_prefix('-').unwrap_or(text);
@@ -53,7 +53,7 @@ impl Number {
         Some(Number::Exact(Rc::new((float, text.to_owned()))))
     }
 
-    /// The nearest double.
+    /// Returns the nearest double.
     pub(crate) fn float(&self) -> f64 {
         match self {
             Number::Float(float) => *float,
@@ -61,7 +61,7 @@ impl Number {
         }
     }
 
-    /// Adds its text: 17 significant digits at most, an exponent where jq has one.
+    /// Adds its text: 17 significant digits at most, with an exponent where jq has one.
     pub(crate) fn print(&self, out: &mut Vec<u8>) {
         match self {
             Number::Float(float) => print(*float, out),
@@ -70,13 +70,13 @@ impl Number {
     }
 }
 
-/// The double that C's strtod reads from the whole text.
+/// Returns the double that C's strtod reads from the whole text.
 fn parse(text: &str) -> Option<f64> {
     if let Ok(small) = text.parse::<i32>() {
         // `-0` keeps its sign.
         return if small == 0 && text.starts_with('-') { Some(-0.0) } else { Some(f64::from(small)) };
     }
-    // Rust reads words such as `inf`, which are no numbers here.
+    // Rust reads words such as `inf`, which are not numbers here.
     if !text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-')) {
         return None;
     }
@@ -91,7 +91,7 @@ pub(crate) fn print(float: f64, out: &mut Vec<u8>) {
     if float.fract() == 0.0 && float.abs() < 1e15 && (float != 0.0 || float.is_sign_positive()) {
         return digits::push(float as i64, out);
     }
-    // There is no infinity in JSON: the largest number stands for it.
+    // JSON has no infinity: the largest number is printed instead.
     let float = float.clamp(f64::MIN, f64::MAX);
     let scientific = format!("{float:e}");
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
@@ -100,7 +100,7 @@ pub(crate) fn print(float: f64, out: &mut Vec<u8>) {
         None => ("", mantissa),
     };
     let digits: Vec<u8> = mantissa.bytes().filter(|byte| *byte != b'.').collect();
-    // Where the point is, counted from the first digit.
+    // The position of the point, counted from the first digit.
     let point = exponent.parse::<i32>().unwrap_or(0) + 1;
     let count = digits.len() as i32;
     out.extend_from_slice(sign.as_bytes());

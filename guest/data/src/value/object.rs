@@ -1,40 +1,40 @@
-//! Objects: they keep the order of their keys, and find one among many at once.
+//! Objects, which keep the order of their keys and find a key in constant time.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
 
-use super::{Text, Value, burial};
+use super::{Text, Value, deep_drop};
 
-/// Objects up to this size are searched from end to end, which costs less than a table does.
+/// The largest object that is searched without a table, which costs less.
 const SMALL: usize = 12;
 
 /// An object.
 #[derive(Clone, Default)]
 pub(crate) struct Object {
-    /// In the order they came; a removed one leaves a gap, so that removing many is linear.
+    /// The entries in the order of insertion. A removed one leaves a gap, so that removing many is linear.
     entries: Vec<(Option<Text>, Value)>,
     gaps: usize,
-    /// Where keys are, once there are many.
+    /// The positions of keys, once there are many.
     table: Option<HashMap<Key, u32>>,
 }
 
 impl Object {
-    /// How many keys there are.
+    /// Returns the number of keys.
     pub(crate) fn len(&self) -> usize {
         self.entries.len() - self.gaps
     }
 
-    /// Whether there are no keys.
+    /// Returns true if there are no keys.
     pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     pub(crate) fn get(&self, key: &str) -> Option<&Value> {
         self.find(key).map(|index| &self.entries[index].1)
     }
 
-    /// The value of a key, to be changed; `null` if it was not there.
+    /// Returns the value of a key for a change; a missing one is added as `null`.
     pub(crate) fn entry(&mut self, key: &Text) -> &mut Value {
         let index = match self.find(key) {
             Some(index) => index,
@@ -43,7 +43,7 @@ impl Object {
         &mut self.entries[index].1
     }
 
-    /// Sets the value of a key. A key that is there keeps its place.
+    /// Sets the value of a key. An existing key keeps its position.
     pub(crate) fn insert(&mut self, key: Text, value: Value) {
         match self.find(&key) {
             Some(index) => self.entries[index].1 = value,
@@ -67,19 +67,19 @@ impl Object {
         Some(value)
     }
 
-    /// Keys and values in their order.
+    /// Returns keys and values in their order.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (&Text, &Value)> {
         self.entries.iter().filter_map(|(key, value)| key.as_ref().map(|key| (key, value)))
     }
 
-    /// Keys and values, sorted by key: by code point, which is the order of the bytes.
+    /// Returns keys and values, sorted by key: by code point, which is the order of the bytes.
     pub(crate) fn sorted(&self) -> Vec<(&Text, &Value)> {
         let mut sorted: Vec<_> = self.iter().collect();
         sorted.sort_unstable_by(|a, b| a.0.cmp(b.0));
         sorted
     }
 
-    /// The entry at or after `index`, and where to look for the next one.
+    /// Returns the entry at or after `index`, and the index after it.
     pub(crate) fn next(&self, index: usize) -> Option<(usize, &Text, &Value)> {
         let rest = self.entries.get(index..)?;
         rest.iter().enumerate().find_map(|(step, (key, value))| Some((index + step + 1, key.as_ref()?, value)))
@@ -121,12 +121,12 @@ impl Drop for Object {
     fn drop(&mut self) {
         if self.entries.iter().any(|(_, value)| matches!(value, Value::Array(_) | Value::Object(_))) {
             let entries = std::mem::take(&mut self.entries);
-            burial::bury(entries.into_iter().map(|(_, value)| value).collect());
+            deep_drop::drop_iteratively(entries.into_iter().map(|(_, value)| value).collect());
         }
     }
 }
 
-/// A key in the table; it is looked up by its text, which an `Rc<String>` on its own is not.
+/// A key in the table, which can be looked up by its text, unlike an `Rc<String>`.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Key(Text);
 

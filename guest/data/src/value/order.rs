@@ -4,12 +4,12 @@ use std::cmp::Ordering;
 
 use super::Value;
 
-/// How two values compare.
+/// Compares two values.
 pub(crate) fn compare(a: &Value, b: &Value) -> Ordering {
     if let Some(order) = plain(a, b) {
         return order;
     }
-    // What is still to compare, the next on top: values are as deep as they like.
+    // The pairs that are still to be compared, the next one on top: values may be of any depth.
     let mut left = vec![(a, b)];
     while let Some((a, b)) = left.pop() {
         let order = match (a, b) {
@@ -26,7 +26,7 @@ pub(crate) fn compare(a: &Value, b: &Value) -> Ordering {
                 Ordering::Equal
             }
             (Value::Object(a), Value::Object(b)) => {
-                // First the sets of keys, then the values in the order of the keys.
+                // The sets of keys come first, then the values in the order of the keys.
                 let (a, b) = (a.sorted(), b.sorted());
                 let keys = a.iter().map(|(key, _)| key).cmp(b.iter().map(|(key, _)| key));
                 if keys == Ordering::Equal {
@@ -43,10 +43,10 @@ pub(crate) fn compare(a: &Value, b: &Value) -> Ordering {
     Ordering::Equal
 }
 
-/// Whether two values are equal.
+/// Returns true if two values are equal.
 pub(crate) fn equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
-        // A number that is none equals nothing, itself included, though it sorts below all others.
+        // Not-a-number equals nothing, itself included, though it sorts below all other numbers.
         (Value::Number(a), Value::Number(b)) => a.float() == b.float(),
         (Value::Text(a), Value::Text(b)) => a == b,
         (Value::Array(a), Value::Array(b)) if a.len() != b.len() => false,
@@ -55,7 +55,7 @@ pub(crate) fn equal(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// How two values compare, if that takes no look inside.
+/// Compares two values if neither has to be looked into.
 fn plain(a: &Value, b: &Value) -> Option<Ordering> {
     Some(match (a, b) {
         (Value::Number(a), Value::Number(b)) => {

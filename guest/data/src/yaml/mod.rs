@@ -1,6 +1,6 @@
-//! YAML texts: read into values, and written in block style.
+//! YAML texts: reading into values, and writing in block style.
 //!
-//! Comments, anchors and the quotes of scalars are not part of a value: they are lost between reading and writing.
+//! Comments, anchors and the quotes of scalars are not part of a value, so a rewritten text loses them.
 
 mod read;
 mod write;

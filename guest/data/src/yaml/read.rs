@@ -1,4 +1,4 @@
-//! Documents, read into values by YAML 1.2's core schema.
+//! Reading documents into values, by YAML 1.2's core schema.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -8,17 +8,18 @@ use saphyr_parser::{Event, Parser, ScalarStyle};
 use crate::json::DEEPEST;
 use crate::value::{Number, Object, Text, Value};
 
-/// Aliases make much out of little: values are shared, and what is larger than this is not printed but refused.
+/// The most nodes of a document with its aliases expanded. Aliases let a small text stand for a huge value: values are
+/// shared, and a larger one is refused.
 const MOST_NODES: usize = 20_000_000;
 
-/// What is open while a document is read.
+/// An open array or object.
 enum Open {
     Array(Vec<Value>, usize),
-    /// With the key whose value is read, and what `<<` brings.
+    /// An object with the key whose value is read, its position, and the values of `<<`.
     Object(Object, Option<Text>, usize, Vec<Value>),
 }
 
-/// All documents of a text.
+/// Reads all documents of a text.
 pub(crate) fn parse(text: &str) -> Result<Vec<Value>, String> {
     let mut documents = Vec::new();
     let mut open: Vec<Open> = Vec::new();
@@ -104,7 +105,7 @@ fn close(open: Option<Open>) -> (Value, usize) {
     }
 }
 
-/// What is there stays: merged keys fill in what is missing.
+/// Adds the missing keys of an object from another; existing ones stay.
 fn merge(object: &mut Object, source: &Value) {
     if let Value::Object(source) = source {
         for (key, value) in source.iter() {
@@ -123,7 +124,7 @@ fn name_of(value: Value) -> Result<Text, String> {
     }
 }
 
-/// What a plain scalar is.
+/// Returns the value of a plain scalar.
 pub(super) fn scalar(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
@@ -132,7 +133,7 @@ pub(super) fn scalar(text: &str) -> Value {
         _ => {}
     }
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
-    // `0644` and `0x1F` stay as they are written: what they are told apart by is their spelling.
+    // `0644` and `0x1F` stay as they are written, because their spelling has a meaning.
     let is_spelled = digits.len() > 1 && digits.starts_with('0') && !digits[1..].starts_with(['.', 'e', 'E']);
     let is_number = !is_spelled
         && digits.starts_with(|c: char| c.is_ascii_digit() || c == '.')

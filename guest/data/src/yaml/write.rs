@@ -1,9 +1,9 @@
-//! Values as YAML in block style, as `yq` writes them.
+//! Writing values as YAML in block style, in `yq`'s format.
 
 use crate::json;
 use crate::value::{Text, Value};
 
-/// What is open while a value is written.
+/// An open array or object.
 enum Level<'v> {
     Array(std::slice::Iter<'v, Value>),
     Object(std::vec::IntoIter<(&'v Text, &'v Value)>),
@@ -12,7 +12,7 @@ enum Level<'v> {
 /// Adds a document, which ends with a newline.
 pub(crate) fn dump(value: &Value, indent: usize, out: &mut Vec<u8>) {
     let mut levels: Vec<(Level, usize)> = Vec::new();
-    // Whether the line has begun, with a dash: what follows stands right after it.
+    // True if the line has begun with a dash: the next item continues it.
     let mut is_inline = true;
     open(value, 0, 0, &mut levels, out);
     while let Some((level, column)) = levels.last_mut() {
@@ -27,7 +27,7 @@ pub(crate) fn dump(value: &Value, indent: usize, out: &mut Vec<u8>) {
                     out.extend_from_slice(b"- ");
                     is_inline = true;
                     open(item, column + 2, column + 2, &mut levels, out);
-                    settle(item, &mut is_inline);
+                    set_inline(item, &mut is_inline);
                 }
             },
             Level::Object(entries) => match entries.next() {
@@ -65,8 +65,8 @@ fn begin(is_inline: &mut bool, column: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// After a leaf, the next line is a new one; a list or a map begins where its dash left off.
-fn settle(item: &Value, is_inline: &mut bool) {
+/// Decides whether the next item starts a new line: it does after a leaf, but not at the begin of a list or a map.
+fn set_inline(item: &Value, is_inline: &mut bool) {
     *is_inline = match item {
         Value::Array(items) => !items.is_empty(),
         Value::Object(object) => !object.is_empty(),
@@ -103,7 +103,7 @@ fn is_block(text: &str) -> bool {
     !text.starts_with([' ', '\n', '\t']) && text.chars().all(|c| c == '\n' || c == '\t' || !c.is_control())
 }
 
-/// Lines as they are, with a sign for the newlines at the end.
+/// Adds literal lines, with a sign for the newlines at the end.
 fn block(text: &str, column: usize, out: &mut Vec<u8>) {
     let body = text.trim_end_matches('\n');
     out.push(b'|');
@@ -122,7 +122,7 @@ fn block(text: &str, column: usize, out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
-/// A string: plain if it reads as one, in quotes otherwise.
+/// Returns a string: plain if it is read back as a string, in quotes otherwise.
 fn scalar(text: &str) -> String {
     let looks_like_other = !matches!(super::read::scalar(text), Value::Text(_));
     if looks_like_other || text.chars().any(char::is_control) {

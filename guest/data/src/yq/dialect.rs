@@ -7,10 +7,10 @@ use crate::json;
 use crate::value::Value;
 use crate::yaml;
 
-/// A loaded file is read up to here.
+/// The largest file that `load` reads.
 const LARGEST_FILE: usize = 1 << 28;
 
-/// Functions that jq has by another name, or not at all. Keys keep their order here.
+/// Functions that jq has under another name, or not at all. Keys keep their order here.
 const PRELUDE: &str = "def keys: keys_unsorted; def downcase: ascii_downcase; def upcase: ascii_upcase; \
     def to_number: tonumber; def to_string: tostring; def to_json: tojson; def from_json: fromjson; \
     def with(p; f): p |= f; def omit($names): with_entries(select(.key as $k | $names | index([$k]) | not)); \
@@ -20,7 +20,7 @@ const PRELUDE: &str = "def keys: keys_unsorted; def downcase: ascii_downcase; de
     def sort_keys(p): p |= if type == \"object\" then to_entries | sort_by(.key) | from_entries else . end; \
     def sortKeys(p): sort_keys(p); ";
 
-/// What is in yq's language and has no meaning for plain values.
+/// Operators of yq that have no meaning for plain values.
 const REFUSED: &[&str] = &[
     "style",
     "lineComment",
@@ -52,7 +52,7 @@ const REFUSED: &[&str] = &[
     "column",
 ];
 
-/// The program of an expression.
+/// Returns the jq program of an expression.
 pub(super) fn translate(expression: &str, is_all: bool) -> Result<String, String> {
     let mut out = String::from(PRELUDE);
     let bytes = expression.as_bytes();
@@ -111,7 +111,7 @@ pub(super) fn translate(expression: &str, is_all: bool) -> Result<String, String
     Ok(out)
 }
 
-/// Expressions over the documents of all files: the two ways in which they are merged.
+/// Translates expressions over the documents of all files: the two ways to merge them.
 fn over_all(body: &str) -> Result<String, String> {
     let squeezed: String = body.split_whitespace().collect();
     let index = |text: &str| -> Option<usize> {
@@ -134,7 +134,7 @@ fn over_all(body: &str) -> Result<String, String> {
     Ok(format!("$__documents[] | ({body})"))
 }
 
-/// The text between the parentheses that follow, if nothing nests in it.
+/// Returns the text between the parentheses that follow, if it has no parentheses itself.
 fn argument(rest: &str) -> Option<&str> {
     let inner = rest.strip_prefix('(')?;
     let end = inner.find(')')?;

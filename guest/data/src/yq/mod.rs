@@ -1,7 +1,7 @@
 //! `yq`: jq's language on YAML, with the command line of mikefarah's yq.
 //!
-//! What is in that yq's language and not in jq's is defined here, or refused: comments, anchors and styles are not
-//! part of values, and are not kept.
+//! Operators that yq has and jq has not are defined here, or refused. Comments, anchors and styles are not part of
+//! values and are lost.
 
 mod dialect;
 
@@ -14,7 +14,7 @@ use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_sys::files::{Kind, OpenFlags};
 use isopod_sys::{Fd, text};
 
-use crate::jq::machine::{Machine, Stop, World};
+use crate::jq::machine::{Host, Machine, Stop};
 use crate::jq::parser;
 use crate::json::{self, Layout};
 use crate::value::Value;
@@ -45,13 +45,13 @@ pub(crate) const PROGRAM: Program = Program {
     run: |call| run(call).unwrap_or_else(|code| code),
 };
 
-/// How results are written.
+/// The writer of results.
 struct Writer {
     format: Format,
     indent: usize,
     unwraps: bool,
     separates: bool,
-    /// Whether the next result is the first one of its document.
+    /// True if the next result is the first one of its document.
     is_new: bool,
 }
 
@@ -62,10 +62,10 @@ enum Format {
     Props,
 }
 
-/// There are no further inputs in an expression.
-struct Nowhere;
+/// An environment without further inputs.
+struct NoInputs;
 
-impl World for Nowhere {
+impl Host for NoInputs {
     fn next_input(&mut self) -> Result<Option<Value>, String> {
         Ok(None)
     }
@@ -94,7 +94,7 @@ fn run(call: &Call) -> Result<u8, u8> {
     if is_all || matches!(operands.first(), Some(&("eval" | "e"))) {
         operands.remove(0);
     }
-    // A sole operand that names a file is one, and everything in it is wanted.
+    // A sole operand that names a file is one, and its whole contents are printed.
     let is_file = |path: &str| isopod_sys::files::stat(path, true).is_ok_and(|found| found.kind == Kind::File);
     let expression = match operands.as_slice() {
         [] => ".",
@@ -137,7 +137,7 @@ fn run(call: &Call) -> Result<u8, u8> {
         let mut machine = Machine::new(&program, main, document);
         writer.begin();
         loop {
-            match machine.next(&mut Nowhere) {
+            match machine.next(&mut NoInputs) {
                 Ok(Some(value)) => {
                     last = Some(value.is_true());
                     writer.write(&value, &mut out);
@@ -168,7 +168,7 @@ fn run(call: &Call) -> Result<u8, u8> {
     Ok(call.finish(stdout, code))
 }
 
-/// The value of an option; `-o=json` is `-o json`.
+/// Returns the value of an option; `-o=json` is `-o json`.
 fn value_of<'c>(call: &'c Call, option: &str) -> Option<&'c str> {
     call.value(option).map(|value| value.strip_prefix('=').unwrap_or(value))
 }
@@ -203,7 +203,7 @@ impl Writer {
             Some(_) => return Err("invalid indent".into()),
         };
         let given = call.options.iter().rev().find(|found| found.option == "unwrapScalar");
-        // Scalars are bare in YAML unless told otherwise, and in JSON only if told so.
+        // By default, strings have no quotes in YAML, and have them in JSON.
         let unwraps = match given {
             Some(found) => found.value.as_deref() != Some("false"),
             None => format != Format::Json,
@@ -211,7 +211,7 @@ impl Writer {
         Ok(Writer { format, indent, unwraps, separates: !call.has("no-doc"), is_new: false })
     }
 
-    /// The results of another document follow.
+    /// Starts the results of another document.
     fn begin(&mut self) {
         self.is_new = true;
     }
@@ -236,7 +236,7 @@ impl Writer {
     }
 }
 
-/// Leaves with their paths, a line each.
+/// Writes leaves with their paths, a line each.
 fn properties(value: &Value, out: &mut Vec<u8>) {
     json::events(value, &mut |event| {
         let Value::Array(event) = &event else { return };

@@ -1,27 +1,27 @@
-//! What is said of a file.
+//! The answer of `file` about one file.
 
 /// A description, a MIME type and an encoding.
 pub(super) struct Answer {
     pub(super) text: String,
     pub(super) mime: String,
     pub(super) encoding: &'static str,
-    /// Whether special permissions are said before it.
+    /// True if special permissions are printed before the description.
     pub(super) is_regular: bool,
 }
 
 impl Answer {
-    /// Of something that is no text.
+    /// Creates the answer for a binary file.
     pub(super) fn binary(text: &str, mime: &str) -> Answer {
         let is_regular = !mime.starts_with("inode/");
         Answer { text: text.to_owned(), mime: mime.to_owned(), encoding: "binary", is_regular }
     }
 
-    /// Of a text in an encoding.
+    /// Creates the answer for a text in an encoding.
     pub(super) fn text(text: &str, mime: &str, encoding: &'static str) -> Answer {
         Answer { text: text.to_owned(), mime: mime.to_owned(), encoding, is_regular: true }
     }
 
-    /// The line that is printed.
+    /// Returns the line to print.
     pub(super) fn line(&self, has_type: bool, has_encoding: bool) -> String {
         match (has_type, has_encoding) {
             (true, true) => format!("{}; charset={}", self.mime, self.encoding),
@@ -32,7 +32,7 @@ impl Answer {
     }
 }
 
-/// Numbers in the bytes of a file; zero beyond its end.
+/// The bytes of a file, read as numbers. Beyond the end they are zero.
 pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
 
 impl Bytes<'_> {

@@ -2,7 +2,7 @@
 
 use super::answer::{Answer, Bytes};
 
-/// The answer if it is an image or a sound.
+/// Returns the answer if the bytes are an image or a sound.
 pub(super) fn answer(bytes: &[u8]) -> Option<Answer> {
     let view = Bytes(bytes);
     if view.has(0, b"\x89PNG\r\n\x1a\n") {
@@ -53,7 +53,7 @@ fn png(view: &Bytes) -> Answer {
     Answer::binary(&text, "image/png")
 }
 
-/// A JPEG is a chain of segments, one of which has the size.
+/// Reads the chain of segments of a JPEG, one of which has the size.
 fn jpeg(view: &Bytes) -> Answer {
     let mut text = "JPEG image data".to_owned();
     if view.has(6, b"JFIF\0") {

@@ -1,6 +1,6 @@
-//! Whether a text is JSON, without recursion: nesting is kept in a list.
+//! Recognition of JSON, without recursion: nesting is kept in a list.
 
-/// What a text is.
+/// The number of JSON values in a text.
 #[derive(Debug, PartialEq)]
 pub(super) enum Json {
     /// One value.
@@ -9,7 +9,7 @@ pub(super) enum Json {
     Lines,
 }
 
-/// Whether a text is an object or an array, or several, one a line.
+/// Returns the kind of a text that is an object or an array, or several of them, one a line.
 pub(super) fn parse(text: &[u8]) -> Option<Json> {
     let mut reader = Reader { text, at: 0 };
     let mut count = 0;
@@ -55,7 +55,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A whole value with everything in it.
+    /// Reads a whole value with everything in it.
     fn value(&mut self) -> Option<()> {
         let mut open = Vec::new();
         loop {
@@ -84,7 +84,7 @@ impl Reader<'_> {
                 b'n' => self.word(b"null")?,
                 _ => self.number()?,
             }
-            // A value has ended: so may what it is in.
+            // The end of a value may be the end of the containers it is in.
             loop {
                 let Some(end) = open.last().copied() else {
                     return Some(());

@@ -1,9 +1,9 @@
-//! Types that a few bytes tell.
+//! Types that a few bytes identify.
 
 use super::answer::{Answer, Bytes};
 use super::text::is_text;
 
-/// Where bytes stand, the bytes, and what they say.
+/// An offset, the bytes expected there, the description and the MIME type.
 type Rule = (usize, &'static [u8], &'static str, &'static str);
 
 const RULES: [Rule; 26] = [
@@ -35,7 +35,7 @@ const RULES: [Rule; 26] = [
     (0, b"\xfe\xed\xfa\xcf", "Mach-O 64-bit executable", "application/x-mach-binary"),
 ];
 
-/// The answer of the first rule that holds.
+/// Returns the answer of the first rule that matches.
 pub(super) fn answer(bytes: &[u8]) -> Option<Answer> {
     let view = Bytes(bytes);
     if let Some((_, _, text, mime)) = RULES.iter().find(|(at, wanted, _, _)| view.has(*at, wanted)) {
@@ -80,7 +80,7 @@ pub(super) fn answer(bytes: &[u8]) -> Option<Answer> {
     None
 }
 
-/// Some types are texts, or may be.
+/// Sets the encoding of types that are or may be text.
 fn encoded(mut answer: Answer, bytes: &[u8]) -> Answer {
     if bytes.is_ascii() && bytes.iter().all(|byte| is_text(*byte)) {
         answer.encoding = "us-ascii";

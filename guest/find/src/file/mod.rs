@@ -1,12 +1,12 @@
-//! `file`: what a file is, by what is in it.
+//! `file`: the type of a file, from its contents.
 //!
-//! Not libmagic's database, which is a language of its own with ten thousand rules: the types that people and agents
-//! meet, with the words that `file` 5.44 has for them. What is in none of the tables is text or `data`.
+//! This is not libmagic's database, which is a language of its own with ten thousand rules. It has the types that
+//! people and agents meet, in the words of `file` 5.44. A file that no table knows is text or `data`.
 //!
 //! # Layout
-//! - `answer`: what is said of a file
-//! - `magic`: types that a few bytes tell; `image`, `package`, `program`: those that say more of themselves
-//! - `text`: encodings and line ends; `script`, `json`: what a text is for
+//! - `answer`: the answer about one file
+//! - `magic`: types that a few bytes identify; `image`, `package`, `program`: types with details
+//! - `text`: encodings and line ends; `script`, `json`: the purpose of a text
 
 mod answer;
 mod image;
@@ -51,7 +51,7 @@ pub(crate) const PROGRAM: Program = Program {
     run: |call| run(call).unwrap_or_else(|code| code),
 };
 
-/// How much of a file is looked at.
+/// The number of bytes that are read from the start of a file.
 const START: usize = 1 << 20;
 
 fn run(call: &Call) -> Result<u8, u8> {
@@ -103,7 +103,7 @@ fn shown(name: &str) -> &str {
     if name == "-" { "/dev/stdin" } else { name }
 }
 
-/// The answer for a path. An error is the message that stands in its place.
+/// Returns the answer for a path. An error is the message to print in its place.
 fn look_at(name: &str, follows: bool, reads_special: bool) -> Result<Answer, String> {
     let path = shown(name);
     if name == "-" {
@@ -134,20 +134,20 @@ fn look_at(name: &str, follows: bool, reads_special: bool) -> Result<Answer, Str
     }
 }
 
-/// The last four bytes of a file: gzip keeps a size there.
+/// Reads the last four bytes of a file, where gzip stores the size.
 fn tail(path: &str, found: &Attributes) -> Option<Vec<u8>> {
     let file = Fd::open(path, files::OpenFlags::READ, 0).ok()?;
     files::seek(file.raw(), i64::try_from(found.size.checked_sub(4)?).ok()?, files::Whence::Start).ok()?;
     file.read(4).ok()
 }
 
-/// Special permissions, which stand before everything else.
+/// Describes special permissions, which are printed before everything else.
 fn bits(found: &Attributes) -> String {
     let names = [(0o4000, "setuid, "), (0o2000, "setgid, "), (0o1000, "sticky, ")];
     names.iter().filter(|(bit, _)| found.mode & bit != 0).map(|(_, name)| *name).collect()
 }
 
-/// The answer for what is in a file.
+/// Returns the answer for the contents of a file.
 fn contents(bytes: &[u8], tail: Option<&[u8]>) -> Answer {
     if bytes.is_empty() {
         return Answer::binary("empty", "inode/x-empty");

@@ -4,7 +4,7 @@ use isopod_gnu::calendar::Date;
 
 use super::answer::{Answer, Bytes};
 
-/// The answer if it is one of them. `tail` is the last four bytes of the file.
+/// Returns the answer if the bytes are one of them. `tail` is the last four bytes of the file.
 pub(super) fn answer(bytes: &[u8], tail: Option<&[u8]>) -> Option<Answer> {
     let view = Bytes(bytes);
     if view.has(0, b"\x1f\x8b\x08") {
@@ -71,7 +71,7 @@ fn gzip(view: &Bytes, tail: Option<&[u8]>) -> Answer {
     Answer::binary(&text, "application/gzip")
 }
 
-/// A zip file, or what the names of its first members say that it is.
+/// Describes a zip file, or the document type that the names of its first members tell.
 fn zip(view: &Bytes) -> Answer {
     let name_length = usize::from(view.le16(26));
     let first = view.0.get(30..30 + name_length).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use super::answer::{Answer, Bytes};
 
-/// The answer if it is one.
+/// Returns the answer if the bytes are a program.
 pub(super) fn answer(bytes: &[u8]) -> Option<Answer> {
     let view = Bytes(bytes);
     if view.has(0, b"\x7fELF") {
@@ -108,7 +108,7 @@ fn elf(view: &Bytes) -> Answer {
     }
     let (sections, section_size, section_count) =
         if is_64 { (offset(40), 64, half(60)) } else { (offset(32), 40, half(48)) };
-    // The table of sections stands at the end of a file: of a large one it is not read.
+    // The table of sections is at the end of a file, and the end of a large file is not read.
     if sections.saturating_add(section_size * usize::from(section_count)) <= view.0.len() {
         let has_symbols = (0..usize::from(section_count)).any(|index| word(sections + index * section_size + 4) == 2);
         text.push_str(if has_symbols { ", not stripped" } else { ", stripped" });
@@ -116,7 +116,7 @@ fn elf(view: &Bytes) -> Answer {
     Answer::binary(&text, mime)
 }
 
-/// What the segments of a program say.
+/// Facts from the segments of a program.
 #[derive(Default)]
 struct Segments {
     is_dynamic: bool,
@@ -126,7 +126,7 @@ struct Segments {
     system: Option<String>,
 }
 
-/// Whether a flag says that this is a program and no library, which are of one type otherwise.
+/// Returns true if a flag marks a program. Programs and libraries have the same type otherwise.
 fn is_pie(view: &Bytes, start: usize, size: usize, is_64: bool, word: &dyn Fn(usize) -> u32) -> bool {
     const FLAGS_1: u32 = 0x6fff_fffb;
     const PIE: u32 = 0x0800_0000;
@@ -135,7 +135,7 @@ fn is_pie(view: &Bytes, start: usize, size: usize, is_64: bool, word: &dyn Fn(us
     (start..end).step_by(step).any(|at| word(at) == FLAGS_1 && word(at + step / 2) & PIE != 0)
 }
 
-/// GNU's notes: the build's number and the oldest system.
+/// Reads GNU's notes: the build's number and the oldest system.
 fn notes(view: &Bytes, start: usize, size: usize, word: &dyn Fn(usize) -> u32, found: &mut Segments) {
     let end = start.saturating_add(size).min(view.0.len());
     let mut at = start;

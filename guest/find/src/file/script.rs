@@ -1,12 +1,12 @@
-//! What a text is for: the program of its first line, or the language that its lines look like.
+//! The purpose of a text: the program of its first line, or the language that its lines look like.
 
-/// What stands before the encoding, and whether the text can be run.
+/// The words before the encoding, and two flags for the rest of the line.
 pub(super) struct Purpose {
     pub(super) text: String,
     pub(super) mime: &'static str,
-    /// Whether the word `executable` follows the encoding.
+    /// True if the word `executable` follows the encoding.
     pub(super) is_executable: bool,
-    /// Whether the encoding is said at all.
+    /// True if the encoding is printed at all.
     pub(super) has_encoding: bool,
 }
 
@@ -20,10 +20,10 @@ impl Purpose {
     }
 }
 
-/// How much is looked at for words of a language.
+/// The number of bytes that are searched for words of a language.
 const START: usize = 8192;
 
-/// The purpose of a text, if it shows.
+/// Returns the purpose of a text, if it shows.
 pub(super) fn purpose(text: &str) -> Option<Purpose> {
     if let Some(line) = text.strip_prefix("#!") {
         return Some(interpreter(line.lines().next().unwrap_or_default().trim()));
@@ -164,7 +164,7 @@ fn is_c(line: &str) -> bool {
         || line.contains(" main(") && line.starts_with(|c: char| c.is_ascii_alphabetic())
 }
 
-/// At least three lines with the same number of fields, of which there are several.
+/// Returns true for at least three lines with the same number of fields, more than one.
 fn is_table(text: &str) -> bool {
     let mut fields = None;
     let mut count = 0;

@@ -1,10 +1,10 @@
-//! Texts: their encoding, their line ends and what else is odd about them.
+//! Texts: their encoding, their line ends and other peculiarities.
 
 use super::answer::Answer;
 use super::json::{self, Json};
 use super::script;
 
-/// Lines longer than this are said to be long.
+/// Lines longer than this are reported as long.
 const LONG: usize = 300;
 
 /// An encoding: its name in a description, its MIME name, and the text in UTF-8.
@@ -14,7 +14,7 @@ struct Encoding {
     text: String,
 }
 
-/// The answer if it is a text.
+/// Returns the answer if the bytes are a text.
 pub(super) fn answer(bytes: &[u8]) -> Option<Answer> {
     let encoding = encoding(bytes)?;
     let name = encoding.name;
@@ -70,7 +70,7 @@ fn encoding(bytes: &[u8]) -> Option<Encoding> {
     })
 }
 
-/// Text as UTF-8; what is cut in the middle of a character at the end is still one.
+/// Decodes UTF-8. The text may end in the middle of a character, because only the start of a file is read.
 fn utf8(bytes: &[u8]) -> Option<String> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Some(text.to_owned()),
@@ -81,7 +81,7 @@ fn utf8(bytes: &[u8]) -> Option<String> {
     }
 }
 
-/// Whether a byte may stand in a text.
+/// Returns true for a byte that occurs in texts.
 pub(super) fn is_text(byte: u8) -> bool {
     !matches!(byte, 0..=6 | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f)
 }

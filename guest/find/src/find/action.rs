@@ -10,7 +10,7 @@ use super::print;
 use super::sink::Sinks;
 use super::visit::Visit;
 
-/// Something to do with a file.
+/// An action on a file.
 pub(super) enum Action {
     /// `-print`, `-print0` and their files.
     Print { sink: usize, end: u8 },
@@ -28,59 +28,59 @@ pub(super) enum Action {
     Quit,
 }
 
-/// What follows from an action.
+/// The effect of an action.
 pub(super) enum Outcome {
-    /// The expression goes on with this.
+    /// The truth value that the expression continues with.
     Truth(bool),
     /// The directory is not entered.
     Prune,
-    /// Nothing follows.
+    /// The run ends.
     Quit,
-    /// It failed with this, and the expression goes on with false.
+    /// The action failed with this message, and the expression continues with false.
     Failed(String),
 }
 
-/// What actions share in a run.
-pub(super) struct Means {
+/// State that all actions of a run share.
+pub(super) struct ActionContext {
     pub(super) sinks: Sinks,
     pub(super) names: Names,
-    /// When the run started.
+    /// The time at which the run started.
     pub(super) now: u64,
-    /// Whether a file that has gone meanwhile is no error.
+    /// True if a file that was removed meanwhile is no error.
     pub(super) forgives_races: bool,
 }
 
 impl Action {
-    /// Whether nothing is printed but what is asked for.
+    /// Returns true if the implicit `-print` is left out because of this action.
     pub(super) fn replaces_print(&self) -> bool {
         !matches!(self, Action::Prune)
     }
 
-    /// Does it.
-    pub(super) fn run(&mut self, visit: &Visit, means: &mut Means) -> Result<Outcome, Errno> {
+    /// Runs the action on a file.
+    pub(super) fn run(&mut self, visit: &Visit, context: &mut ActionContext) -> Result<Outcome, Errno> {
         Ok(match self {
             Action::Print { sink, end } => {
-                means.sinks.push(*sink, visit.path.as_bytes());
-                means.sinks.push(*sink, &[*end]);
+                context.sinks.push(*sink, visit.path.as_bytes());
+                context.sinks.push(*sink, &[*end]);
                 Outcome::Truth(true)
             }
             Action::Format { sink, pieces } => {
-                let line = print::formatted(pieces, visit, &mut means.names)?;
-                means.sinks.push(*sink, &line);
+                let line = print::formatted(pieces, visit, &mut context.names)?;
+                context.sinks.push(*sink, &line);
                 Outcome::Truth(true)
             }
             Action::List { sink } => {
-                let line = listing::line(visit, &mut means.names, means.now)?;
-                means.sinks.push(*sink, line.as_bytes());
+                let line = listing::line(visit, &mut context.names, context.now)?;
+                context.sinks.push(*sink, line.as_bytes());
                 Outcome::Truth(true)
             }
             Action::Exec(exec) => {
                 if exec.starts_now(visit) {
-                    means.sinks.flush();
+                    context.sinks.flush();
                 }
                 exec.add(visit)
             }
-            Action::Delete => delete(visit, means.forgives_races),
+            Action::Delete => delete(visit, context.forgives_races),
             Action::Prune => Outcome::Prune,
             Action::Quit => Outcome::Quit,
         })

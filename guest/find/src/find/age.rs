@@ -9,7 +9,7 @@ use super::compare::split_sign;
 const SECOND: i128 = 1_000_000_000;
 const DAY: i128 = 86_400 * SECOND;
 
-/// Which of a file's times.
+/// One of the times of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stamp {
     Accessed,
@@ -18,7 +18,7 @@ pub(super) enum Stamp {
 }
 
 impl Stamp {
-    /// By its letter in `-newerXY` and `-printf`.
+    /// Returns the time by its letter in `-newerXY` and `-printf`.
     pub(super) fn by_letter(letter: u8) -> Option<Stamp> {
         match letter.to_ascii_lowercase() {
             b'a' => Some(Stamp::Accessed),
@@ -28,7 +28,7 @@ impl Stamp {
         }
     }
 
-    /// This time of a file.
+    /// Returns this time of a file.
     pub(super) fn of(self, attributes: &Attributes) -> u64 {
         match self {
             Stamp::Accessed => attributes.accessed,
@@ -38,7 +38,7 @@ impl Stamp {
     }
 }
 
-/// A moment, or a stretch that starts after it, to compare a time with.
+/// A moment, or a period that starts after it, to compare a time with.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Window {
     /// `Greater`: later than the start; `Less`: earlier; `Equal`: in the window.
@@ -47,12 +47,12 @@ pub(super) struct Window {
     length: i128,
 }
 
-/// From when ages count.
+/// The moment that ages are counted from.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Clock {
-    /// When this run started.
+    /// The time at which this run started.
     pub(super) now: u64,
-    /// Whether ages count from the end of today: `-daystart`.
+    /// True if ages count from the end of today: `-daystart`.
     pub(super) daystart: bool,
 }
 
@@ -62,15 +62,15 @@ impl Clock {
         if self.daystart { now - now % DAY + DAY } else { now }
     }
 
-    /// `-mtime N`: an age in days, of which a started one does not count.
+    /// Reads `-mtime N`: an age in full days.
     pub(super) fn days(self, text: &str) -> Option<Window> {
         let (order, count) = age(text, DAY)?;
-        // GNU's arithmetic, with its second: less than N days old is not more than N days and a second.
+        // GNU's arithmetic, including its second: less than N days old is not more than N days and a second.
         let slack = if order == Ordering::Less { DAY - SECOND } else { 0 };
         Some(Window { order: order.reverse(), start: self.end() - DAY + slack - count, length: DAY })
     }
 
-    /// `-mmin N`: an age in minutes.
+    /// Reads `-mmin N`: an age in minutes.
     pub(super) fn minutes(self, text: &str) -> Option<Window> {
         let (order, count) = age(text, 60 * SECOND)?;
         Some(Window { order: order.reverse(), start: self.end() - count, length: 60 * SECOND })
@@ -78,18 +78,18 @@ impl Clock {
 }
 
 impl Window {
-    /// Later than a moment.
+    /// Creates a window for times later than a moment.
     pub(super) fn after(start: i128) -> Window {
         Window { order: Ordering::Greater, start, length: 0 }
     }
 
-    /// `-used N`: GNU counts days back from zero, which is not what its manual says; scripts see what it does.
+    /// Reads `-used N`. GNU counts days back from zero, against its manual; scripts rely on its behaviour.
     pub(super) fn used(text: &str) -> Option<Window> {
         let (order, count) = age(text, DAY)?;
         Some(Window { order: order.reverse(), start: -count, length: DAY })
     }
 
-    /// Whether a moment is where this says.
+    /// Returns true if a moment is in the window.
     pub(super) fn holds(&self, moment: i128) -> bool {
         match self.order {
             Ordering::Equal => moment > self.start && moment - self.start <= self.length,
@@ -98,11 +98,11 @@ impl Window {
     }
 }
 
-/// A number of units with a sign; the number may have a fraction.
+/// Reads a number of units with a sign. The number may have a fraction.
 fn age(text: &str, unit: i128) -> Option<(Ordering, i128)> {
     let (order, digits) = split_sign(text);
     let number: f64 = digits.parse().ok()?;
-    // Longer than any clock runs, and far from the end of what the arithmetic holds.
+    // The bound is longer than any clock runs, and far from an overflow.
     if !digits.starts_with(|c: char| c.is_ascii_digit() || c == '.' || c == '-' || c == '+') || number.abs() > 1e9 {
         return None;
     }

@@ -5,7 +5,7 @@ use isopod_sys::text;
 
 use crate::messages::quoted;
 
-/// Which symbolic links are followed.
+/// The symbolic links that are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Follow {
     /// None: `-P`.
@@ -16,18 +16,18 @@ pub(super) enum Follow {
     Always,
 }
 
-/// A command line, taken apart.
+/// The parts of a command line.
 pub(super) struct Arguments<'a> {
     pub(super) follow: Follow,
     pub(super) paths: &'a [String],
     pub(super) expression: &'a [String],
 }
 
-/// A guest can make the list of starting points as long as it likes; this is what a process may hold of it.
+/// The longest list of starting points that is read. A guest can make the list as long as it likes.
 const LONGEST_LIST: usize = 64 << 20;
 
 impl<'a> Arguments<'a> {
-    /// Takes the command line apart.
+    /// Splits the command line into its parts.
     pub(super) fn read(args: &'a [String]) -> Result<Arguments<'a>, String> {
         let mut follow = Follow::Never;
         let mut first = 0;
@@ -37,7 +37,7 @@ impl<'a> Arguments<'a> {
                 "-H" => follow = Follow::Arguments,
                 "-L" => follow = Follow::Always,
                 "-D" => return Err("-D: there is no debugging output".into()),
-                // How clever to be about the order of tests: there is one way here, with the same results.
+                // The level of optimisation. There is one here, with the same results.
                 level if level.starts_with("-O") => check_level(&level[2..])?,
                 "--" => {
                     first += 1;
@@ -64,7 +64,7 @@ fn starts_expression(arg: &str) -> bool {
     arg.len() > 1 && arg.starts_with('-') || arg == "(" || arg == "!"
 }
 
-/// The starting points: from the command line, or from a list of names that end in NUL.
+/// Returns the starting points, from the command line or from a list of names that end in NUL.
 pub(super) fn starting_points(paths: &[String], list: Option<&str>) -> Result<Vec<String>, String> {
     let Some(list) = list else {
         return Ok(if paths.is_empty() { vec![".".to_owned()] } else { paths.to_vec() });

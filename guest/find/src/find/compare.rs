@@ -1,11 +1,11 @@
-//! Numbers that may be more, less or exactly: `+3`, `-3`, `3`.
+//! Numeric arguments that mean more, less or exactly: `+3`, `-3`, `3`.
 
 use std::cmp::Ordering;
 
 /// A number to compare with.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Bound<T> {
-    /// Whether what is compared must be greater, less or the same.
+    /// The order that a compared value must have to the bound.
     pub(super) order: Ordering,
     pub(super) value: T,
 }
@@ -22,13 +22,13 @@ impl Bound<u64> {
 }
 
 impl<T: PartialOrd> Bound<T> {
-    /// Whether a value is on the right side of the bound.
+    /// Returns true if a value is on the right side of the bound.
     pub(super) fn holds(&self, value: T) -> bool {
         value.partial_cmp(&self.value) == Some(self.order)
     }
 }
 
-/// The sign in front of a number, and the rest.
+/// Splits the sign off the front of a number.
 pub(super) fn split_sign(text: &str) -> (Ordering, &str) {
     match text.split_at_checked(1) {
         Some(("+", digits)) => (Ordering::Greater, digits),
@@ -37,7 +37,7 @@ pub(super) fn split_sign(text: &str) -> (Ordering, &str) {
     }
 }
 
-/// A size in units: what is compared is rounded up to them.
+/// A size in units. A compared size is rounded up to whole units.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Size {
     pub(super) bound: Bound<u64>,
@@ -63,7 +63,7 @@ impl Size {
         Ok(Size { bound, unit })
     }
 
-    /// Whether so many bytes are on the right side.
+    /// Returns true if a number of bytes is on the right side.
     pub(super) fn holds(&self, bytes: u64) -> bool {
         self.bound.holds(bytes.div_ceil(self.unit))
     }

@@ -8,19 +8,19 @@ use super::action::Outcome;
 use super::visit::Visit;
 use crate::messages::quoted;
 
-/// What a command line may take, argument by argument: GNU's own limit, well under the kernel's.
+/// The longest command line in bytes: GNU's own limit, well under the kernel's.
 const LONGEST: usize = 128 * 1024;
 
 /// A command to run.
 pub(super) struct Exec {
     argv: Vec<String>,
-    /// Whether it runs where the file is.
+    /// True for `-execdir`: the command runs in the directory of the file.
     in_directory: bool,
     batch: Option<Batch>,
     env: Vec<(String, String)>,
 }
 
-/// Files that wait for one command.
+/// Files that are collected for one command.
 #[derive(Default)]
 struct Batch {
     files: Vec<String>,
@@ -60,14 +60,15 @@ impl Exec {
         Ok(Exec { argv, in_directory, batch: batched.then(Batch::default), env: env.collect() })
     }
 
-    /// Whether taking this file starts a command, so that what is printed has to be written first.
+    /// Returns true if adding this file starts a command. The output so far has to be written first.
     pub(super) fn starts_now(&self, visit: &Visit) -> bool {
         self.batch.as_ref().is_none_or(|batch| !batch.files.is_empty() && self.is_due(batch, visit))
     }
 
-    /// Runs the command on a file, or keeps the file for later.
+    /// Runs the command on a file, or adds the file to the batch.
     pub(super) fn add(&mut self, visit: &Visit) -> Outcome {
-        let (directory, file) = if self.in_directory { visit.place() } else { ("", visit.path.to_owned()) };
+        let (directory, file) =
+            if self.in_directory { visit.directory_and_name() } else { ("", visit.path.to_owned()) };
         let directory = self.in_directory.then(|| directory.to_owned());
         if self.batch.is_none() {
             let argv = self.argv.iter().map(|arg| arg.replace("{}", &file)).collect::<Vec<_>>();
@@ -94,14 +95,14 @@ impl Exec {
         }
     }
 
-    /// Whether the files that wait have to go before this one is taken.
+    /// Returns true if the batch has to run before this file is added.
     fn is_due(&self, batch: &Batch, visit: &Visit) -> bool {
         let fixed: usize = self.argv.iter().map(|arg| arg.len() + 1).sum();
         fixed + batch.length + visit.path.len() + 1 > LONGEST
-            || self.in_directory && batch.directory.as_deref() != Some(visit.place().0)
+            || self.in_directory && batch.directory.as_deref() != Some(visit.directory_and_name().0)
     }
 
-    /// Runs the command on the files that wait. The message of one that could not be started.
+    /// Runs the command on the rest of the batch. Returns the message of a command that could not be started.
     pub(super) fn finish(&mut self) -> Option<String> {
         let batch = self.batch.as_mut()?;
         if batch.files.is_empty() {
@@ -116,13 +117,13 @@ impl Exec {
         result.err()
     }
 
-    /// Whether a command on several files has failed, which is an error of `find`.
+    /// Returns true if a command on several files has failed, which is an error of `find`.
     pub(super) fn has_failed(&self) -> bool {
         self.batch.as_ref().is_some_and(|batch| batch.has_failed)
     }
 
     fn run(&self, argv: &[String], directory: Option<&str>) -> Result<bool, String> {
-        // A child starts where this process is, so this process goes there for a moment.
+        // A child starts in the working directory of this process, so this process changes it for a moment.
         let home = directory.filter(|directory| *directory != ".").map(|directory| (directory, process::cwd()));
         if let Some((directory, _)) = &home {
             process::chdir(directory).map_err(|errno| format!("{}: {}", quoted(directory), text(errno)))?;
@@ -142,7 +143,7 @@ impl Exec {
 }
 
 fn missing(name: &str, rest: &[String]) -> String {
-    // `x{} +` looks like the end of a command and is none.
+    // `x{} +` looks like the end of a command but is not.
     let glued = rest.windows(2).find(|pair| pair[1] == "+" && pair[0].contains("{}"));
     match glued {
         Some(pair) => alone(name, &pair[0]),
@@ -159,7 +160,7 @@ fn alone(name: &str, other: &str) -> String {
     )
 }
 
-/// A relative directory in PATH would be looked up in every directory that `-execdir` goes to.
+/// Refuses a relative directory in PATH, which would be looked up in every directory that `-execdir` visits.
 fn check_path() -> Result<(), String> {
     let path = std::env::var("PATH").unwrap_or_default();
     if path.split(':').any(|part| part.is_empty() || part == ".") {

@@ -1,7 +1,7 @@
 //! Expressions: tests and actions joined by operators, compiled to a list of steps.
 //!
-//! The steps set one truth value, and jumps skip what it makes needless. No tree of operators is built: a command line
-//! with a hundred thousand parentheses is compiled and run in constant stack.
+//! The steps set one truth value, and jumps skip steps that cannot change it. No tree of operators is built: a command
+//! line with a hundred thousand parentheses is compiled and run in constant stack.
 
 use isopod_sys::files;
 
@@ -11,7 +11,7 @@ use super::primary::{Primary, Settings};
 use super::sink::OUTPUT;
 use super::test::Test;
 
-/// What is done with each file.
+/// A compiled expression, which is run on each file.
 pub(super) struct Expression {
     pub(super) steps: Vec<Step>,
     pub(super) actions: Vec<Action>,
@@ -19,23 +19,23 @@ pub(super) struct Expression {
 
 /// A step.
 pub(super) enum Step {
-    /// The truth becomes the test's.
+    /// Sets the truth value to the result of a test.
     Test(Test),
-    /// The truth becomes the action's, by its number.
+    /// Sets the truth value to the result of an action, named by its number.
     Act(usize),
-    /// The truth becomes its opposite.
+    /// Negates the truth value.
     Not,
-    /// Goes on at a step if the truth is this.
+    /// Continues at a step if the truth value is this.
     JumpIf(bool, usize),
 }
 
-/// Why there is no expression.
+/// A reason to end without an expression.
 pub(super) enum Stop {
     /// `-help`.
     Help,
     /// `-version`.
     Version,
-    /// The message for a wrong one.
+    /// The message for an invalid expression.
     Wrong(String),
 }
 
@@ -45,16 +45,16 @@ impl From<String> for Stop {
     }
 }
 
-/// What is open at one level of parentheses: jumps whose end is not known yet.
+/// The state of one level of parentheses: jumps whose target is not known yet.
 #[derive(Default)]
 struct Level {
     /// Jumps past the rest of a chain of `-a`.
     ands: Vec<usize>,
     /// Jumps past the rest of a chain of `-o`.
     ors: Vec<usize>,
-    /// Whether the operand to come is negated.
+    /// True if the operand to come is negated.
     negated: bool,
-    /// Whether an operand has just ended.
+    /// True if an operand has just ended.
     has_operand: bool,
 }
 
@@ -62,11 +62,11 @@ struct Compiler {
     steps: Vec<Step>,
     actions: Vec<Action>,
     levels: Vec<Level>,
-    /// The operator that was read last, if an operand must follow.
+    /// The operator that was read last, while its operand is missing.
     waiting: Option<String>,
 }
 
-/// Compiles an expression. Without an action, what is true is printed.
+/// Compiles an expression. Without an action, `-print` is added.
 pub(super) fn parse(args: &[String], follow: Follow) -> Result<(Expression, Settings), Stop> {
     let mut compiler =
         Compiler { steps: Vec::new(), actions: Vec::new(), levels: vec![Level::default()], waiting: None };
@@ -115,7 +115,7 @@ pub(super) fn parse(args: &[String], follow: Follow) -> Result<(Expression, Sett
 fn misplaced(word: &str, previous: Option<&str>) -> Stop {
     let mut message = format!("paths must precede expression: `{word}'");
     let patterns = ["-name", "-iname", "-path", "-ipath", "-lname", "-ilname", "-wholename", "-iwholename"];
-    // A second name that is there is what the shell made of a pattern.
+    // If the second name exists, the shell has expanded a pattern.
     let expanded = |name: &&str| patterns.contains(name) && files::stat(word, false).is_ok();
     if let Some(pattern) = previous.filter(expanded) {
         message.push_str(&format!("\nfind: possible unquoted pattern after predicate `{pattern}'?"));
@@ -124,7 +124,7 @@ fn misplaced(word: &str, previous: Option<&str>) -> Stop {
 }
 
 impl Compiler {
-    /// The level that is open; there is always one.
+    /// Returns the innermost open level. There is always one.
     fn level(&mut self) -> &mut Level {
         if self.levels.is_empty() {
             self.levels.push(Level::default());
@@ -139,7 +139,7 @@ impl Compiler {
         self.end_operand();
     }
 
-    /// Two operands side by side are joined by `-a`.
+    /// Joins two operands side by side by `-a`.
     fn begin_operand(&mut self) {
         if self.level().has_operand {
             self.and();

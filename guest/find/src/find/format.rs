@@ -5,17 +5,17 @@ use super::age::Stamp;
 /// A part of a format.
 #[derive(Debug, PartialEq)]
 pub(super) enum Piece {
-    /// As it stands: bytes, as `\NNN` names any.
+    /// Literal bytes, because `\NNN` names any byte.
     Text(Vec<u8>),
     /// A directive with its flags, width and precision.
-    Directive(What, Shape),
-    /// `\c`: what is there is written, and nothing of the format follows.
+    Directive(Field, Shape),
+    /// `\c`: ends the output of this format.
     Stop,
 }
 
-/// What a directive shows.
+/// The value that a directive shows.
 #[derive(Debug, PartialEq)]
-pub(super) enum What {
+pub(super) enum Field {
     /// A letter that stands for itself in GNU's table, such as `p` and `s`.
     Letter(char),
     /// A time by `strftime`'s letter.
@@ -24,7 +24,7 @@ pub(super) enum What {
     WholeTime(Stamp),
 }
 
-/// How the text of a directive is fitted.
+/// The flags, width and precision of a directive.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub(super) struct Shape {
     pub(super) left: bool,
@@ -36,10 +36,10 @@ pub(super) struct Shape {
     pub(super) precision: Option<usize>,
 }
 
-/// A width that a hostile format could name would fill the memory; no line is wider than this.
+/// The largest width. A larger one in a hostile format would fill the memory.
 const WIDEST: usize = 1 << 16;
 
-/// Reads a format, and warnings about what is printed as it stands.
+/// Reads a format. Adds a warning for each unknown escape or directive, which is printed literally.
 pub(super) fn parse(format: &str, warnings: &mut Vec<String>) -> Result<Vec<Piece>, String> {
     let chars: Vec<char> = format.chars().collect();
     let (mut pieces, mut text) = (Vec::new(), Vec::new());
@@ -67,10 +67,10 @@ pub(super) fn parse(format: &str, warnings: &mut Vec<String>) -> Result<Vec<Piec
                     return Err("error: % at end of format string".into());
                 };
                 at += 1;
-                match what(*letter, &chars, &mut at)? {
-                    Some(what) => {
+                match field(*letter, &chars, &mut at)? {
+                    Some(field) => {
                         end_text(&mut text, &mut pieces);
-                        pieces.push(Piece::Directive(what, shape));
+                        pieces.push(Piece::Directive(field, shape));
                     }
                     None => {
                         warnings.push(format!("unrecognized format directive `%{letter}'"));
@@ -168,24 +168,24 @@ fn number(chars: &[char], at: &mut usize) -> Result<usize, String> {
     Ok(value)
 }
 
-fn what(letter: char, chars: &[char], at: &mut usize) -> Result<Option<What>, String> {
+fn field(letter: char, chars: &[char], at: &mut usize) -> Result<Option<Field>, String> {
     Ok(Some(match letter {
-        'a' => What::WholeTime(Stamp::Accessed),
-        'c' => What::WholeTime(Stamp::Changed),
-        't' => What::WholeTime(Stamp::Modified),
+        'a' => Field::WholeTime(Stamp::Accessed),
+        'c' => Field::WholeTime(Stamp::Changed),
+        't' => Field::WholeTime(Stamp::Modified),
         'A' | 'C' | 'T' => {
             let Some(part) = chars.get(*at) else {
                 return Ok(None);
             };
             *at += 1;
             let stamp = Stamp::by_letter(letter as u8).unwrap_or(Stamp::Modified);
-            What::Time(stamp, *part)
+            Field::Time(stamp, *part)
         }
         'B' => return Err("error: %B: the birth of a file is not recorded here".into()),
         'F' => return Err("error: %F: file systems have no types here".into()),
         'Z' => return Err("error: %Z: there are no security contexts here".into()),
         'b' | 'd' | 'D' | 'f' | 'g' | 'G' | 'h' | 'H' | 'i' | 'k' | 'l' | 'm' | 'M' | 'n' | 'p' | 'P' | 's' | 'S'
-        | 'u' | 'U' | 'y' | 'Y' => What::Letter(letter),
+        | 'u' | 'U' | 'y' | 'Y' => Field::Letter(letter),
         _ => return Ok(None),
     }))
 }
@@ -202,10 +202,10 @@ mod tests {
             pieces,
             [
                 Piece::Text(b"a%\t".into()),
-                Piece::Directive(What::Letter('s'), Shape { left: true, width: 5, ..Shape::default() }),
-                Piece::Directive(What::Time(Stamp::Modified, 'Y'), Shape::default()),
+                Piece::Directive(Field::Letter('s'), Shape { left: true, width: 5, ..Shape::default() }),
+                Piece::Directive(Field::Time(Stamp::Modified, 'Y'), Shape::default()),
                 Piece::Text(b"A\\q%q".into()),
-                Piece::Directive(What::Letter('p'), Shape { precision: Some(3), ..Shape::default() }),
+                Piece::Directive(Field::Letter('p'), Shape { precision: Some(3), ..Shape::default() }),
                 Piece::Stop,
             ]
         );

@@ -11,7 +11,7 @@ use isopod_sys::files::{Attributes, Kind};
 use super::visit::Visit;
 use isopod_sys::Errno;
 
-/// Half of a mean Gregorian year in nanoseconds: what is older shows its year in place of the time of day.
+/// Half of a mean Gregorian year in nanoseconds. The date of an older file shows the year in place of the time of day.
 const RECENT: u64 = 31_556_952 / 2 * 1_000_000_000;
 
 /// Names of users and groups by number, read once.
@@ -22,18 +22,18 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// The name of a user, or the number if it has none.
+    /// Returns the name of a user, or the number if it has none.
     pub(super) fn user(&mut self, uid: u32) -> &str {
         self.users.entry(uid).or_insert_with(|| accounts::user_name(uid).unwrap_or_else(|| uid.to_string()))
     }
 
-    /// The name of a group, or the number if it has none.
+    /// Returns the name of a group, or the number if it has none.
     pub(super) fn group(&mut self, gid: u32) -> &str {
         self.groups.entry(gid).or_insert_with(|| accounts::group_name(gid).unwrap_or_else(|| gid.to_string()))
     }
 }
 
-/// The line of a file.
+/// Returns the line of a file.
 pub(super) fn line(visit: &Visit, names: &mut Names, now: u64) -> Result<String, Errno> {
     let found = visit.attributes()?;
     let is_recent = found.modified <= now && now - found.modified < RECENT;
@@ -58,7 +58,7 @@ pub(super) fn line(visit: &Visit, names: &mut Names, now: u64) -> Result<String,
     Ok(line)
 }
 
-/// Type and permissions as `ls -l` writes them.
+/// Returns the type and the permissions as `ls -l` writes them.
 pub(super) fn mode_letters(found: &Attributes) -> String {
     let kind = match found.kind {
         Kind::File => '-',
@@ -70,7 +70,7 @@ pub(super) fn mode_letters(found: &Attributes) -> String {
     format!("{kind}{}", mode::letters(found.mode))
 }
 
-/// A name with C's escapes, for blanks and everything that is not ASCII too: so a line is always one line.
+/// Writes a name with C's escapes, for blanks and everything that is not ASCII too, so that a file is always one line.
 fn escape(name: &str, line: &mut String) {
     for byte in name.bytes() {
         match byte {

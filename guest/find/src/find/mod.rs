@@ -1,10 +1,10 @@
-//! `find`: files that pass tests, and what to do with them.
+//! `find`: files that pass tests, and actions on them.
 //!
 //! An expression is compiled to a list of steps with jumps, so that neither a deep expression nor a deep tree needs a
-//! deep stack. A file's attributes are asked for by the first test that needs them: `-name` and `-type` never do.
+//! deep stack. The attributes of a file are read by the first test that needs them: `-name` and `-type` never do.
 //!
 //! # Layout
-//! - `arguments`: options, starting points and where the expression starts
+//! - `arguments`: options, starting points and the start of the expression
 //! - `expression`: operators; `primary`: everything else that has a name
 //! - `test`, `compare`, `age`, `permissions`, `regex`: the tests
 //! - `action`, `exec`, `format`, `print`, `listing`, `sink`: the actions

@@ -3,18 +3,18 @@
 use crate::messages::quoted;
 use isopod_gnu::mode;
 
-/// What permission bits are compared with.
+/// The permission bits to compare with.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Permissions {
-    how: How,
-    /// For files.
+    how: Comparison,
+    /// The bits for files.
     file: u32,
-    /// For directories, for which `X` means something else.
+    /// The bits for directories, for which `X` means something else.
     directory: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum How {
+enum Comparison {
     Exactly,
     All,
     Any,
@@ -24,9 +24,9 @@ impl Permissions {
     /// Reads the argument: octal or symbolic, behind `-` for all bits and `/` for any.
     pub(super) fn parse(text: &str) -> Result<Permissions, String> {
         let (how, bits) = match text.split_at_checked(1) {
-            Some(("-", bits)) => (How::All, bits),
-            Some(("/", bits)) => (How::Any, bits),
-            _ => (How::Exactly, text),
+            Some(("-", bits)) => (Comparison::All, bits),
+            Some(("/", bits)) => (Comparison::Any, bits),
+            _ => (Comparison::Exactly, text),
         };
         match (mode::apply(bits, 0, false), mode::apply(bits, 0, true)) {
             (Some(file), Some(directory)) => Ok(Permissions { how, file, directory }),
@@ -34,13 +34,13 @@ impl Permissions {
         }
     }
 
-    /// Whether a file's bits are as wanted.
+    /// Returns true if the bits of a file match.
     pub(super) fn holds(&self, mode: u32, is_directory: bool) -> bool {
         let wanted = if is_directory { self.directory } else { self.file };
         match self.how {
-            How::Exactly => mode == wanted,
-            How::All => mode & wanted == wanted,
-            How::Any => wanted == 0 || mode & wanted != 0,
+            Comparison::Exactly => mode == wanted,
+            Comparison::All => mode & wanted == wanted,
+            Comparison::Any => wanted == 0 || mode & wanted != 0,
         }
     }
 }

@@ -29,14 +29,14 @@ pub(super) enum Primary {
     Action(Action),
 }
 
-/// What options set, and what was opened on the way.
+/// The settings of options, and the files that actions print to.
 pub(super) struct Settings {
     pub(super) follow: Follow,
     pub(super) min_depth: usize,
     pub(super) max_depth: usize,
-    /// Whether a directory comes after what is in it.
+    /// True if a directory is visited after its entries.
     pub(super) depth_first: bool,
-    /// Whether other file systems are left out.
+    /// True if other file systems are left out.
     pub(super) one_device: bool,
     pub(super) files0_from: Option<String>,
     pub(super) forgives_races: bool,
@@ -70,7 +70,7 @@ impl Settings {
         }
     }
 
-    /// Refuses what would remove more than was meant.
+    /// Refuses `-delete` together with `-prune`, which would remove more than was meant.
     pub(super) fn check(&self) -> Result<(), Stop> {
         if self.deletes && self.prunes && !self.asks_depth {
             return Err(Stop::Wrong(
@@ -142,7 +142,7 @@ impl Settings {
             "-files0-from" => self.files0_from = Some(argument(name, args, at)?.to_owned()),
             "-ignore_readdir_race" => self.forgives_races = true,
             "-noignore_readdir_race" => self.forgives_races = false,
-            // There is no leaf optimisation, and warnings are about what is printed as it stands.
+            // There is no leaf optimisation, and the only warnings are those about formats.
             "-noleaf" | "-warn" | "-nowarn" => {}
             _ => return Ok(None),
         }
@@ -212,7 +212,7 @@ impl Settings {
         }
     }
 
-    /// `-newerXY`: time X of a file against time Y of another, or against a date.
+    /// Reads `-newerXY`: time X of a file against time Y of another, or against a date.
     fn newer_xy(&self, name: &str, x: u8, y: u8, args: &[String], at: &mut usize) -> Result<Test, Stop> {
         if x == b'B' || y == b'B' {
             return Err(Stop::Wrong(format!(
@@ -233,7 +233,7 @@ impl Settings {
         Ok(Test::Time(stamp_x, Window::after(moment)))
     }
 
-    /// The attributes of a file that others are compared with.
+    /// Returns the attributes of a file that others are compared with.
     fn reference(&self, path: &str) -> Result<Attributes, Stop> {
         let found = match files::stat(path, self.follow != Follow::Never) {
             Err(_) if self.follow != Follow::Never => files::stat(path, false),
@@ -290,7 +290,7 @@ fn depth(name: &str, text: &str) -> Result<usize, Stop> {
     })
 }
 
-/// File types by letter, with commas between.
+/// Reads file types, letters with commas between.
 fn kinds(name: &str, text: &str) -> Result<Vec<Kind>, Stop> {
     let wrong = |message: String| Err(Stop::Wrong(message));
     if text.is_empty() {
@@ -310,7 +310,7 @@ fn kinds(name: &str, text: &str) -> Result<Vec<Kind>, Stop> {
             'l' => Some(Kind::Symlink),
             'c' => Some(Kind::Device),
             'p' => Some(Kind::Pipe),
-            // No file of a sandbox is one of these.
+            // There are no block devices and no sockets in a sandbox.
             'b' | 's' => None,
             'D' => return wrong(format!("{name} D is not supported because there are no Solaris doors here.")),
             other => return wrong(format!("Unknown argument to {name}: {other}")),

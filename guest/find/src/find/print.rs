@@ -1,4 +1,4 @@
-//! `-printf`: what its directives show of a file.
+//! `-printf`: the values of its directives.
 
 use isopod_gnu::calendar::Date;
 use isopod_gnu::human::disk_usage;
@@ -6,39 +6,39 @@ use isopod_sys::files::{self, Attributes};
 use isopod_sys::{Errno, fs};
 
 use super::age::Stamp;
-use super::format::{Piece, Shape, What};
+use super::format::{Field, Piece, Shape};
 use super::listing::Names;
 use super::visit::{Visit, letter};
 
-/// Writes a file by a format.
+/// Formats a file.
 pub(super) fn formatted(pieces: &[Piece], visit: &Visit, names: &mut Names) -> Result<Vec<u8>, Errno> {
     let mut line = Vec::new();
     for piece in pieces {
         match piece {
             Piece::Text(text) => line.extend_from_slice(text),
-            Piece::Directive(what, shape) => directive(what, shape, visit, names, &mut line)?,
+            Piece::Directive(field, shape) => directive(field, shape, visit, names, &mut line)?,
             Piece::Stop => break,
         }
     }
     Ok(line)
 }
 
-fn directive(what: &What, shape: &Shape, visit: &Visit, names: &mut Names, line: &mut Vec<u8>) -> Result<(), Errno> {
-    match what {
-        What::Letter(letter) => match path_part(*letter, visit) {
+fn directive(field: &Field, shape: &Shape, visit: &Visit, names: &mut Names, line: &mut Vec<u8>) -> Result<(), Errno> {
+    match field {
+        Field::Letter(letter) => match path_part(*letter, visit) {
             Some(text) => fit(text, shape, line),
             None => return of_attributes(*letter, shape, visit, names, line),
         },
-        What::WholeTime(stamp) => {
+        Field::WholeTime(stamp) => {
             let time = stamp.of(visit.attributes()?);
             fit(&format!("{}{} {}", date(time, "%a %b %e %H:%M:%S"), fraction(time), date(time, "%Y")), shape, line);
         }
-        What::Time(stamp, part) => fit(&time_part(*stamp, *part, visit.attributes()?), shape, line),
+        Field::Time(stamp, part) => fit(&time_part(*stamp, *part, visit.attributes()?), shape, line),
     }
     Ok(())
 }
 
-/// What is known from the path alone.
+/// Returns a value that comes from the path alone.
 fn path_part<'a>(letter: char, visit: &Visit<'a>) -> Option<&'a str> {
     let path = visit.path;
     Some(match letter {
@@ -51,7 +51,7 @@ fn path_part<'a>(letter: char, visit: &Visit<'a>) -> Option<&'a str> {
     })
 }
 
-/// The last part of a path, with one of its trailing slashes.
+/// Returns the last part of a path, with one of its trailing slashes.
 fn base_name(path: &str) -> &str {
     let trimmed = path.trim_end_matches('/');
     let start = trimmed.rfind('/').map_or(0, |slash| slash + 1);
@@ -61,7 +61,7 @@ fn base_name(path: &str) -> &str {
     }
 }
 
-/// What is before the last part. GNU keeps the slashes behind a name of one letter, and so does this.
+/// Returns the part before the last one. As with GNU, the slashes after a name of one letter stay.
 fn directory(path: &str) -> &str {
     let trimmed = path.trim_end_matches('/');
     let trimmed = if trimmed.len() <= 1 { path } else { trimmed };
@@ -110,7 +110,7 @@ fn of_attributes(
     Ok(())
 }
 
-/// What a link points to: `N` for nothing, `L` for itself.
+/// Returns the type letter of a link's target: `N` for a missing one, `L` for a loop.
 fn followed_letter(visit: &Visit) -> char {
     match files::stat(visit.path, true) {
         Ok(found) => letter(found.kind),
@@ -120,7 +120,7 @@ fn followed_letter(visit: &Visit) -> char {
     }
 }
 
-/// How much of its size a file takes on the disk, with six digits as C's `%g`.
+/// Returns the part of its size that a file takes on the disk, with six digits as C's `%g`.
 fn sparseness(found: &Attributes) -> String {
     let used = disk_usage(found);
     if found.size == 0 {
@@ -139,14 +139,14 @@ fn time_part(stamp: Stamp, part: char, found: &Attributes) -> String {
         'S' => date(time, "%S") + &fraction(time),
         'T' | 'X' => date(time, "%T") + &fraction(time),
         '+' => date(time, "%F+%T") + &fraction(time),
-        // Fields that a calendar has and `Date` leaves to others.
+        // Fields of the calendar that `Date` does not have.
         'U' | 'W' | 'V' | 'G' | 'g' => week_part(time, part),
         'N' | 'q' | 'E' | 'O' | 'f' => format!("%{part}"),
         part => date(time, &format!("%{part}")),
     }
 }
 
-/// Ten digits behind the point, as GNU prints nine and a zero.
+/// Formats the fraction of a second with ten digits, because GNU prints nine and a zero.
 fn fraction(time: u64) -> String {
     format!(".{:09}0", time % 1_000_000_000)
 }
@@ -155,7 +155,7 @@ fn date(time: u64, format: &str) -> String {
     Date::new(time).format(format).unwrap_or_else(|_| format.to_owned())
 }
 
-/// Weeks, which start on Sunday for `U`, and on Monday for the others.
+/// Returns a field about weeks, which start on Sunday for `U` and on Monday for the others.
 fn week_part(time: u64, part: char) -> String {
     let field = |format: &str| date(time, format).parse::<i64>().unwrap_or(0);
     let (year, day, weekday) = (field("%Y"), field("%j") - 1, field("%w"));
@@ -184,7 +184,7 @@ fn week_part(time: u64, part: char) -> String {
     }
 }
 
-/// A text in its width: cut to the precision, which counts bytes as C does but ends no character in the middle.
+/// Writes a text in its width, cut to the precision. The precision counts bytes as in C but does not split a character.
 fn fit(text: &str, shape: &Shape, line: &mut Vec<u8>) {
     let mut end = shape.precision.unwrap_or(text.len()).min(text.len());
     while !text.is_char_boundary(end) {
@@ -193,7 +193,7 @@ fn fit(text: &str, shape: &Shape, line: &mut Vec<u8>) {
     pad(&text[..end], shape, line);
 }
 
-/// A number in its width: with a sign or a blank in front, or zeros.
+/// Writes a number in its width, with a sign, a blank or zeros in front.
 fn number(digits: &str, shape: &Shape, line: &mut Vec<u8>) {
     let sign = if shape.plus {
         "+"

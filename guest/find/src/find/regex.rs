@@ -1,4 +1,4 @@
-//! `-regex`: a whole path by a regular expression.
+//! `-regex`: a regular expression for a whole path.
 
 use isopod_regex::{Flags, Regex, Syntax, Whole};
 use isopod_sys::Errno;
@@ -7,7 +7,7 @@ use crate::messages::quoted;
 
 /// A compiled expression that a whole path is matched against.
 ///
-/// In a box: it is fifty times the size of any other test.
+/// It is boxed because it is fifty times the size of any other test.
 pub(super) struct PathRegex(Box<Regex>);
 
 /// The dialects by name, in the order in which GNU lists them.
@@ -27,7 +27,7 @@ const DIALECTS: [(&str, Syntax); 13] = [
     ("sed", Syntax::Basic),
 ];
 
-/// The dialect of a name for `-regextype`.
+/// Returns the dialect with a name of `-regextype`.
 pub(super) fn dialect(name: &str) -> Result<Syntax, String> {
     DIALECTS.iter().find(|(known, _)| *known == name).map(|(_, syntax)| *syntax).ok_or_else(|| {
         let names: Vec<String> = DIALECTS.iter().map(|(known, _)| quoted(known)).collect();
@@ -44,7 +44,7 @@ impl PathRegex {
             .map_err(|error| format!("failed to compile regular expression '{pattern}': {error}"))
     }
 
-    /// Whether the whole path matches. The error is for an expression that was given up.
+    /// Returns true if the whole path matches. An error means that the match was given up.
     pub(super) fn matches(&self, path: &str) -> Result<bool, Errno> {
         let found = self.0.is_match(path.as_bytes());
         if self.0.gave_up() { Err(Errno::NoMemory) } else { Ok(found) }

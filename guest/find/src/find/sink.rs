@@ -1,4 +1,4 @@
-//! Where actions print: standard output, and the files of `-fprint` and its like.
+//! Destinations of actions: standard output, and the files of `-fprint` and the like.
 
 use isopod_sys::files::OpenFlags;
 use isopod_sys::{Errno, Fd, text, write_all};
@@ -7,14 +7,14 @@ use isopod_gnu::output::PIECE;
 
 use crate::messages::quoted;
 
-/// All that is printed to, by number.
+/// All destinations, by number.
 pub(super) struct Sinks {
     sinks: Vec<Sink>,
 }
 
 struct Sink {
     name: String,
-    /// None for standard output and standard error, which are not ours to close.
+    /// None for standard output and standard error, which are not closed here.
     file: Option<Fd>,
     number: u32,
     buffer: Vec<u8>,
@@ -30,7 +30,7 @@ impl Sinks {
         Sinks { sinks: vec![output] }
     }
 
-    /// The number of a file, which is made or emptied the first time. Two actions on one file share it.
+    /// Returns the number of a file, which is created or emptied the first time. Two actions on one file share it.
     pub(super) fn open(&mut self, name: &str) -> Result<usize, String> {
         if let Some(index) = self.sinks.iter().position(|sink| sink.name == name) {
             return Ok(index);
@@ -47,7 +47,7 @@ impl Sinks {
         Ok(self.sinks.len() - 1)
     }
 
-    /// Adds bytes to what is printed.
+    /// Adds bytes to the output of a destination.
     pub(super) fn push(&mut self, sink: usize, bytes: &[u8]) {
         let sink = &mut self.sinks[sink];
         sink.buffer.extend_from_slice(bytes);
@@ -61,12 +61,12 @@ impl Sinks {
         self.sinks.iter_mut().for_each(Sink::flush);
     }
 
-    /// Whether standard output takes no more, so that nobody waits for the rest.
+    /// Returns true if standard output is closed, so that the run can end early.
     pub(super) fn has_failed(&self) -> bool {
         self.sinks[OUTPUT].result.is_err()
     }
 
-    /// Writes everything and closes the files. An error is the message for the first that failed.
+    /// Writes everything and closes the files. An error is the message for the first one that failed.
     pub(super) fn finish(mut self) -> Result<(), String> {
         self.flush();
         for sink in self.sinks {

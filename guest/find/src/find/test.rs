@@ -13,7 +13,7 @@ use super::visit::Visit;
 
 /// A test of a file.
 pub(super) enum Test {
-    /// `-true`, and options, which are true wherever they stand.
+    /// `-true`, and options, which are true at any position.
     Always,
     /// `-false`.
     Never,
@@ -51,14 +51,14 @@ pub(super) enum Test {
     Time(Stamp, Window),
     /// `-used`.
     Used(Window),
-    /// `-samefile`.
+    /// `-samefile`, with device and inode.
     Same(u64, u64),
     /// `-readable` and its like: a bit of rwx.
     Access(u32),
 }
 
 impl Test {
-    /// Whether a file passes. An error is why its attributes could not be had.
+    /// Returns true if a file passes. An error is the reason why its attributes could not be read.
     pub(super) fn holds(&self, visit: &Visit) -> Result<bool, Errno> {
         Ok(match self {
             Test::Always => true,
@@ -70,9 +70,9 @@ impl Test {
             Test::Kind(kinds) => kinds.contains(&visit.kind),
             Test::OtherKind(kinds) => visit.other_kind().is_some_and(|kind| kinds.contains(&kind)),
             Test::Empty => return is_empty(visit),
-            // Rights are those of what a link leads to, whether links are followed or not.
+            // Access rights are those of a link's target, even if links are not followed.
             Test::Access(bit) => files::stat(visit.path, true).is_ok_and(|found| may(&found, *bit)),
-            // What needs no more than the directory's listing stands above.
+            // The tests above need no more than the listing of the directory.
             test => test.holds_for(visit.attributes()?, visit.kind),
         })
     }
@@ -106,7 +106,7 @@ fn is_empty(visit: &Visit) -> Result<bool, Errno> {
     }
 }
 
-/// Whether the sandbox's user has a right of rwx.
+/// Returns true if the user of the sandbox has a right of rwx.
 fn may(found: &Attributes, bit: u32) -> bool {
     let shift = match (found.uid, found.gid) {
         (accounts::USER, _) => 6,

@@ -5,24 +5,24 @@ use std::cell::OnceCell;
 use isopod_sys::files::{self, Attributes, Kind};
 use isopod_sys::{Errno, fs};
 
-/// A file, as tests and actions see it.
+/// A file as tests and actions see it.
 pub(super) struct Visit<'a> {
-    /// Its path, from the starting point on.
+    /// The path, from the starting point on.
     pub(super) path: &'a str,
-    /// How much of the path is the starting point.
+    /// The length of the starting point in the path.
     pub(super) start: usize,
-    /// How many directories it is below the starting point.
+    /// The number of directories between the starting point and the file.
     pub(super) depth: usize,
-    /// What it is; what it points to, if links are followed.
+    /// The type of the file, or of a link's target if links are followed.
     pub(super) kind: Kind,
-    /// Whether a link is looked through.
+    /// True if links are followed.
     pub(super) follows: bool,
-    /// Its attributes, once a test has asked for them.
+    /// The attributes, once a test has asked for them.
     pub(super) attributes: OnceCell<Result<Attributes, Errno>>,
 }
 
 impl Visit<'_> {
-    /// Its attributes. A link that leads nowhere has its own.
+    /// Returns the attributes. A broken link has those of the link itself.
     pub(super) fn attributes(&self) -> Result<&Attributes, Errno> {
         let found = self.attributes.get_or_init(|| match files::stat(self.path, self.follows) {
             Err(Errno::NoEntry) if self.follows => files::stat(self.path, false),
@@ -31,17 +31,17 @@ impl Visit<'_> {
         found.as_ref().map_err(|errno| *errno)
     }
 
-    /// The last part of the path, without trailing slashes.
+    /// Returns the last part of the path, without trailing slashes.
     pub(super) fn name(&self) -> &str {
         isopod_gnu::path::last_part(self.path)
     }
 
-    /// Where a symbolic link points to.
+    /// Returns the target of a symbolic link.
     pub(super) fn target(&self) -> Option<String> {
         (self.kind == Kind::Symlink).then(|| fs::read_link(self.path).ok()).flatten()
     }
 
-    /// What it is on the other side: what a link points to, or the link where links are followed.
+    /// Returns the type for `-xtype`: of the target of a link, or of the link itself if links are followed.
     pub(super) fn other_kind(&self) -> Option<Kind> {
         if self.follows {
             return files::stat(self.path, false).ok().map(|found| found.kind);
@@ -56,8 +56,8 @@ impl Visit<'_> {
         }
     }
 
-    /// The directory it is in, and its name there, for `-execdir`.
-    pub(super) fn place(&self) -> (&str, String) {
+    /// Returns the directory of the file and its name there, for `-execdir`.
+    pub(super) fn directory_and_name(&self) -> (&str, String) {
         let trimmed = self.path.trim_end_matches('/');
         match trimmed.rfind('/') {
             _ if trimmed.is_empty() => ("/", self.path.to_owned()),
@@ -68,7 +68,7 @@ impl Visit<'_> {
     }
 }
 
-/// The letter of a kind, in `-type` and `-printf %y`.
+/// Returns the letter of a type, for `-type` and `-printf %y`.
 pub(super) fn letter(kind: Kind) -> char {
     match kind {
         Kind::File => 'f',

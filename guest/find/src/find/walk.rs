@@ -1,4 +1,5 @@
-//! The walk: every file below the starting points, without recursion, as a tree may be as deep as paths are long.
+//! The walk: every file below the starting points. It does not recurse, because a tree may be as deep as paths are
+//! long.
 
 use std::cell::OnceCell;
 
@@ -7,7 +8,7 @@ use isopod_sys::files::{self, Attributes, Kind};
 use isopod_sys::fs::{self, Entry};
 use isopod_sys::{Errno, text};
 
-use super::action::{Action, Means, Outcome};
+use super::action::{Action, ActionContext, Outcome};
 use super::arguments::Follow;
 use super::expression::{Expression, Step};
 use super::listing::Names;
@@ -19,42 +20,42 @@ use crate::messages::quoted;
 pub(super) struct Walk<'a> {
     call: &'a Call,
     expression: Expression,
-    means: Means,
+    context: ActionContext,
     follow: Follow,
     min_depth: usize,
     max_depth: usize,
     depth_first: bool,
     one_device: bool,
-    /// The path of the file that is visited.
+    /// The path of the current file.
     path: String,
-    /// How much of it is the starting point.
+    /// The length of the starting point in the path.
     start: usize,
-    /// The directories that are open, from the starting point down.
+    /// The open directories, from the starting point down.
     levels: Vec<Level>,
     quits: bool,
     code: u8,
 }
 
-/// A directory whose entries are visited.
+/// A directory whose entries are being visited.
 struct Level {
     entries: std::vec::IntoIter<Entry>,
-    /// How long its path is.
+    /// The length of its path.
     length: usize,
-    /// Which directory it is, where links could lead back to it.
+    /// Its device and inode, if links could lead back to it.
     identity: Option<(u64, u64)>,
 }
 
 /// A file that is about to be visited.
-struct Found {
+struct Candidate {
     kind: Kind,
-    /// Known already if links are followed or at a starting point.
+    /// The attributes, which are known at a starting point and if links are followed.
     attributes: Option<Attributes>,
     follows: bool,
 }
 
 impl<'a> Walk<'a> {
     pub(super) fn new(call: &'a Call, expression: Expression, settings: Settings) -> Walk<'a> {
-        let means = Means {
+        let context = ActionContext {
             sinks: settings.sinks,
             names: Names::default(),
             now: settings.clock.now,
@@ -63,7 +64,7 @@ impl<'a> Walk<'a> {
         Walk {
             call,
             expression,
-            means,
+            context,
             follow: settings.follow,
             min_depth: settings.min_depth,
             max_depth: settings.max_depth,
@@ -85,7 +86,7 @@ impl<'a> Walk<'a> {
                 break;
             }
         }
-        self.means.sinks.flush();
+        self.context.sinks.flush();
         let mut said = Vec::new();
         for action in &mut self.expression.actions {
             if let Action::Exec(exec) = action {
@@ -98,7 +99,7 @@ impl<'a> Walk<'a> {
         for message in said {
             self.complain(&message);
         }
-        if let Err(message) = self.means.sinks.finish() {
+        if let Err(message) = self.context.sinks.finish() {
             self.call.complain(&message);
             return Err(1);
         }
@@ -106,7 +107,7 @@ impl<'a> Walk<'a> {
     }
 
     fn is_over(&self) -> bool {
-        self.quits || self.means.sinks.has_failed()
+        self.quits || self.context.sinks.has_failed()
     }
 
     fn tree(&mut self, start: String) {
@@ -116,7 +117,7 @@ impl<'a> Walk<'a> {
         match self.stat(follows) {
             Ok(found) => {
                 let device = self.one_device.then_some(found.device);
-                self.enter(Found { kind: found.kind, attributes: Some(found), follows }, device);
+                self.enter(Candidate { kind: found.kind, attributes: Some(found), follows }, device);
                 self.descend(device);
             }
             Err(errno) => self.fail(errno),
@@ -127,7 +128,7 @@ impl<'a> Walk<'a> {
     /// Takes the next entry of the deepest directory until none is left.
     fn descend(&mut self, device: Option<u64>) {
         while let Some(level) = self.levels.last_mut() {
-            if self.quits || self.means.sinks.has_failed() {
+            if self.quits || self.context.sinks.has_failed() {
                 return;
             }
             self.path.truncate(level.length);
@@ -149,28 +150,28 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The directory that is done, for its visit after its entries.
-    fn leave(&mut self) -> Found {
+    /// Closes the deepest directory and returns it, for its visit after its entries.
+    fn leave(&mut self) -> Candidate {
         self.levels.pop();
         let is_start = self.levels.is_empty();
         let follows = self.follow == Follow::Always || is_start && self.follow == Follow::Arguments;
-        Found { kind: Kind::Directory, attributes: None, follows }
+        Candidate { kind: Kind::Directory, attributes: None, follows }
     }
 
     fn meet(&mut self, kind: Kind, device: Option<u64>) {
         let follows = self.follow == Follow::Always;
-        // Only a link has to be looked through, and only a directory may be one that is open already.
+        // Only a link has to be followed, and only a directory may already be open.
         if !follows || !matches!(kind, Kind::Symlink | Kind::Directory) {
-            return self.enter(Found { kind, attributes: None, follows }, device);
+            return self.enter(Candidate { kind, attributes: None, follows }, device);
         }
         match self.stat(true) {
-            Ok(found) => self.enter(Found { kind: found.kind, attributes: Some(found), follows }, device),
+            Ok(found) => self.enter(Candidate { kind: found.kind, attributes: Some(found), follows }, device),
             Err(errno) => self.fail(errno),
         }
     }
 
     /// Visits a file and opens it if it is a directory.
-    fn enter(&mut self, found: Found, device: Option<u64>) {
+    fn enter(&mut self, found: Candidate, device: Option<u64>) {
         let depth = self.levels.len();
         let is_directory = found.kind == Kind::Directory;
         let identity = found.attributes.as_ref().map(|found| (found.device, found.inode));
@@ -203,13 +204,13 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Whether the directory is on the starting point's file system, if that matters.
+    /// Returns true if the directory is on the starting point's file system, or if that does not matter.
     fn is_on(&self, device: Option<u64>) -> bool {
         device.is_none_or(|device| files::stat(&self.path, true).is_ok_and(|found| found.device == device))
     }
 
-    /// Runs the expression on a file. False if it is not to be entered.
-    fn visit(&mut self, found: &Found, depth: usize) -> bool {
+    /// Runs the expression on a file. Returns false if the file is not to be entered.
+    fn visit(&mut self, found: &Candidate, depth: usize) -> bool {
         if depth < self.min_depth {
             return true;
         }
@@ -239,7 +240,7 @@ impl<'a> Walk<'a> {
                         step = *to;
                     }
                 }
-                Step::Act(index) => match self.expression.actions[*index].run(&visit, &mut self.means) {
+                Step::Act(index) => match self.expression.actions[*index].run(&visit, &mut self.context) {
                     Ok(Outcome::Truth(done)) => truth = done,
                     Ok(Outcome::Prune) => (truth, enters) = (true, false),
                     Ok(Outcome::Quit) => {
@@ -247,12 +248,12 @@ impl<'a> Walk<'a> {
                         break;
                     }
                     Ok(Outcome::Failed(message)) => {
-                        self.means.sinks.flush();
+                        self.context.sinks.flush();
                         self.call.complain(&message);
                         self.code = 1;
                         truth = false;
                     }
-                    Err(Errno::NoEntry) if self.means.forgives_races => break,
+                    Err(Errno::NoEntry) if self.context.forgives_races => break,
                     Err(errno) => {
                         trouble = Some(format!("{}: {}", quoted(visit.path), text(errno)));
                         break;
@@ -266,7 +267,7 @@ impl<'a> Walk<'a> {
         enters
     }
 
-    /// The attributes of the file at the path; a link that leads nowhere is a link.
+    /// Reads the attributes of the current file. A broken link is a link.
     fn stat(&self, follows: bool) -> Result<Attributes, Errno> {
         match files::stat(&self.path, follows) {
             Err(Errno::NoEntry) if follows => files::stat(&self.path, false),
@@ -275,16 +276,16 @@ impl<'a> Walk<'a> {
     }
 
     fn fail(&mut self, errno: Errno) {
-        if errno == Errno::NoEntry && self.means.forgives_races && !self.levels.is_empty() {
+        if errno == Errno::NoEntry && self.context.forgives_races && !self.levels.is_empty() {
             return;
         }
         let message = format!("{}: {}", quoted(&self.path), text(errno));
         self.complain(&message);
     }
 
-    /// Says what is wrong, after all that was printed before it.
+    /// Prints an error message, after all output before it.
     fn complain(&mut self, message: &str) {
-        self.means.sinks.flush();
+        self.context.sinks.flush();
         self.call.complain(message);
         self.code = 1;
     }

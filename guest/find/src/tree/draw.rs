@@ -1,4 +1,4 @@
-//! Lines with branches.
+//! The tree as lines with branches.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -10,10 +10,10 @@ use isopod_sys::files::{Attributes, Kind};
 use super::node::{Forest, Node};
 use super::settings::{Field, Settings};
 
-/// Half of a year, as `tree` counts it: what is older shows its year in place of the time of day.
+/// Half of a year, as `tree` counts it. The date of an older file shows the year in place of the time of day.
 const RECENT: u64 = 6 * 31 * 86_400 * 1_000_000_000;
 
-/// The whole drawing.
+/// Returns the whole drawing.
 pub(super) fn text(forest: &Forest, settings: &Settings) -> String {
     let mut text = String::new();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
@@ -21,7 +21,7 @@ pub(super) fn text(forest: &Forest, settings: &Settings) -> String {
     let (branch, last) = if settings.is_ascii { ("|-- ", "`-- ") } else { ("├── ", "└── ") };
     for root in &forest.roots {
         line(&forest.nodes[*root], &forest.nodes[*root].name, settings, now, &mut text);
-        // What is drawn left of the names at each depth, and which children are still to come there.
+        // The branches left of the names at each depth, and the children still to come there.
         let mut indent: Vec<&str> = Vec::new();
         let mut levels = vec![forest.nodes[*root].children.iter()];
         while let Some(level) = levels.last_mut() {
@@ -79,7 +79,7 @@ fn mark(node: &Node) -> &'static str {
     }
 }
 
-/// A name, with control characters shown as asked.
+/// Writes a name, with control characters in the chosen form.
 fn show(name: &str, settings: &Settings, text: &mut String) {
     if settings.quotes {
         text.push('"');
@@ -98,7 +98,7 @@ fn show(name: &str, settings: &Settings, text: &mut String) {
     }
 }
 
-/// What stands in brackets before a name.
+/// Returns the fields in brackets before a name.
 fn fields(node: &Node, settings: &Settings, now: u64) -> Option<String> {
     let found = node.attributes.as_ref().filter(|_| !settings.fields.is_empty())?;
     let fields: Vec<String> =
@@ -126,7 +126,7 @@ fn one(field: Field, found: &Attributes, size: u64, settings: &Settings, now: u6
     }
 }
 
-/// A size in four columns.
+/// Formats a size in four columns.
 pub(super) fn human(size: u64, base: u64) -> String {
     if size < base {
         return format!("{size:>4}");
@@ -142,7 +142,7 @@ pub(super) fn human(size: u64, base: u64) -> String {
     if size / base >= 10 { format!("{value:3.0}{letter}") } else { format!("{value:3.1}{letter}") }
 }
 
-/// Type and permissions as `ls -l` writes them.
+/// Returns the type and the permissions as `ls -l` writes them.
 pub(super) fn mode_letters(found: &Attributes) -> String {
     let kind = match found.kind {
         Kind::File => '-',

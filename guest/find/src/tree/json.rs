@@ -1,4 +1,4 @@
-//! The tree for programs.
+//! The tree as JSON.
 
 use isopod_gnu::accounts;
 use isopod_gnu::calendar::Date;
@@ -8,7 +8,7 @@ use super::draw::mode_letters;
 use super::node::{Forest, Node};
 use super::settings::{Field, Settings};
 
-/// The whole document.
+/// Returns the whole document.
 pub(super) fn text(forest: &Forest, settings: &Settings) -> String {
     let mut text = String::from("[\n");
     for (index, root) in forest.roots.iter().enumerate() {
@@ -49,7 +49,7 @@ pub(super) fn text(forest: &Forest, settings: &Settings) -> String {
     text
 }
 
-/// Everything of a node but what closes it.
+/// Writes a node, all but its closing bracket.
 fn open(node: &Node, depth: usize, settings: &Settings, text: &mut String) {
     let kind = match node.attributes.as_ref().map(|found| found.kind) {
         Some(Kind::Directory) => "directory",

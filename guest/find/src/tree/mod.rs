@@ -2,8 +2,8 @@
 //!
 //! # Layout
 //! - `settings`: the options
-//! - `node`: what is below a directory, read before anything is drawn, as sums and pruning need it
-//! - `draw`: lines with branches; `json`: for programs
+//! - `node`: the files below a directory, read before anything is drawn because sums and pruning need them all
+//! - `draw`: lines with branches; `json`: the JSON form
 
 mod draw;
 mod json;

@@ -1,4 +1,4 @@
-//! What is below directories.
+//! The files below the starting directories.
 
 use std::cmp::Ordering;
 
@@ -8,37 +8,37 @@ use isopod_sys::{Errno, fs};
 
 use super::settings::{Order, Settings};
 
-/// A file. Nodes are numbers in a list and not boxes in boxes, so that a deep tree needs no deep stack.
+/// A file. Nodes are numbers in a list and not nested boxes, so that a deep tree needs no deep stack.
 pub(super) struct Node {
     pub(super) name: String,
     pub(super) path: String,
     pub(super) attributes: Option<Attributes>,
-    /// Where a symbolic link leads, and what is there.
+    /// The target of a symbolic link, and its type if it exists.
     pub(super) target: Option<(String, Option<Kind>)>,
     pub(super) children: Vec<usize>,
-    /// Why a directory is not shown from inside.
+    /// The reason why a directory is not entered.
     pub(super) remark: Option<String>,
-    /// Its size, with all below it if sums are wanted.
+    /// The size, with all below it if sums are wanted.
     pub(super) size: u64,
     parent: Option<usize>,
     depth: usize,
 }
 
-/// All nodes, and which of them are roots.
+/// All nodes, and the numbers of the roots.
 pub(super) struct Forest {
     pub(super) nodes: Vec<Node>,
     pub(super) roots: Vec<usize>,
-    /// Whether a root was not there.
+    /// True if a root does not exist.
     pub(super) has_missing: bool,
 }
 
 impl Node {
-    /// Whether it is a directory, or a link to one.
+    /// Returns true for a directory or a link to one.
     pub(super) fn is_directory(&self) -> bool {
         self.kind() == Some(Kind::Directory)
     }
 
-    /// What it is; what it leads to for a link.
+    /// Returns the type, which is that of the target for a link.
     pub(super) fn kind(&self) -> Option<Kind> {
         match &self.target {
             Some((_, kind)) => *kind,
@@ -135,7 +135,7 @@ impl Forest {
         Ok(children)
     }
 
-    /// Whether a node is looked into.
+    /// Returns true if the directory of a node is read.
     fn enters(&self, number: usize, root: usize, settings: &Settings) -> bool {
         let node = &self.nodes[number];
         let is_link = node.target.is_some();
@@ -160,7 +160,7 @@ impl Forest {
         true
     }
 
-    /// Takes out directories with nothing in them. Children have greater numbers than their parents.
+    /// Removes directories with nothing in them. Children have greater numbers than their parents.
     fn prune(&mut self) {
         for number in (0..self.nodes.len()).rev() {
             let children = std::mem::take(&mut self.nodes[number].children);
@@ -179,14 +179,14 @@ impl Forest {
         }
     }
 
-    /// How many directories and files are shown.
+    /// Returns the number of directories and of files in the drawing.
     pub(super) fn count(&self) -> (usize, usize) {
         let (mut directories, mut files) = (0, 0);
         let mut pending = self.roots.clone();
         while let Some(number) = pending.pop() {
             let node = &self.nodes[number];
             let is_root = node.parent.is_none();
-            // A root with nothing to show does not count, and one that is no directory is a file.
+            // A root with nothing to show does not count, and a root that is not a directory is a file.
             if !is_root && node.is_directory() || is_root && (!node.children.is_empty() || is_limited(node)) {
                 directories += 1;
             } else if !node.is_directory() && node.attributes.is_some() {
@@ -210,7 +210,7 @@ fn is_shown(node: &Node, settings: &Settings) -> bool {
     if settings.not.iter().any(|pattern| pattern.matches(&node.name)) {
         return false;
     }
-    // Patterns choose files: a directory is shown for what may be in it.
+    // Patterns choose files: a directory is shown for the files that may be in it.
     let is_real_directory = is_directory && (node.target.is_none() || settings.follows);
     is_real_directory || settings.only.is_empty() || settings.only.iter().any(|pattern| pattern.matches(&node.name))
 }

@@ -4,7 +4,7 @@ use isopod_gnu::options::Found;
 use isopod_gnu::pattern::{Pattern, Rules};
 use isopod_gnu::program::Call;
 
-/// In what order files are shown.
+/// The order of files in a directory.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Order {
     Name,
@@ -15,7 +15,7 @@ pub(super) enum Order {
     None,
 }
 
-/// What stands before a name.
+/// A field before a name.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Field {
     Inode,
@@ -27,7 +27,7 @@ pub(super) enum Field {
     Date,
 }
 
-/// What was asked for.
+/// The settings of a run.
 pub(super) struct Settings {
     pub(super) all: bool,
     pub(super) directories_only: bool,
@@ -52,7 +52,7 @@ pub(super) struct Settings {
     pub(super) classifies: bool,
     pub(super) order: Order,
     pub(super) reversed: bool,
-    /// Whether directories come first, or files.
+    /// True if directories come first, false if files do.
     pub(super) directories_first: Option<bool>,
     pub(super) has_branches: bool,
     pub(super) is_json: bool,
@@ -60,7 +60,7 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// Reads the options. An error is the exit code, and all has been said.
+    /// Reads the options. An error is the exit code, after its message has been printed.
     pub(super) fn read(call: &Call) -> Result<Settings, u8> {
         let rules = Rules { fold: call.has("ignore-case"), ..Rules::default() };
         let patterns = |option: &str| {

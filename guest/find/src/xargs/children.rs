@@ -1,4 +1,4 @@
-//! The commands that run, up to so many at once.
+//! The running commands, up to a maximum at once.
 
 use isopod_gnu::program::Call;
 use isopod_gnu::quote;
@@ -13,11 +13,11 @@ pub(super) struct Children<'a> {
     call: &'a Call,
     settings: &'a Settings,
     env: Vec<(String, String)>,
-    /// What children read when standard input is the list of arguments.
+    /// The input of children when standard input is the list of arguments.
     no_input: Option<Fd>,
     /// The process in each slot, with its name for messages.
     slots: Vec<Option<(u32, String)>>,
-    /// The exit code for what went wrong in a child.
+    /// The exit code for the failure of a child.
     failure: Option<u8>,
 }
 
@@ -30,12 +30,12 @@ impl<'a> Children<'a> {
         Children { call, settings, env: env.collect(), no_input, slots: Vec::new(), failure: None }
     }
 
-    /// The exit code that children ask for.
+    /// Returns the exit code for failed children.
     pub(super) fn failure(&self) -> Option<u8> {
         self.failure
     }
 
-    /// Starts a command once a slot is free. An error is the exit code with which everything ends.
+    /// Starts a command once a slot is free. An error is the exit code that ends the run.
     pub(super) fn start(&mut self, argv: Vec<String>) -> Result<(), u8> {
         while self.settings.max_procs != 0 && self.running() >= self.settings.max_procs {
             self.wait()?;
@@ -53,7 +53,7 @@ impl<'a> Children<'a> {
         }
         let pid = loop {
             match self.spawn(&argv, &env) {
-                // The sandbox's limit on processes: there is room again when a child has ended.
+                // The sandbox's limit on processes is reached: there is room again when a child has ended.
                 Err(Errno::Again) if self.running() > 0 => self.wait()?,
                 Err(errno) => {
                     self.call.complain(&format!("{}: {}", argv[0], text(errno)));
@@ -66,14 +66,14 @@ impl<'a> Children<'a> {
             self.slots.push(None);
         }
         self.slots[slot] = Some((pid, argv[0].clone()));
-        // One at a time is one after the other, also where it ends the run.
+        // With one process at a time each command is waited for, because its result may end the run.
         if self.settings.max_procs == 1 { self.wait() } else { Ok(()) }
     }
 
-    /// Waits for all that run; the first that ends the run decides how.
+    /// Waits for all running commands. The first one that ends the run decides the exit code.
     pub(super) fn wait_for_all(&mut self) {
         while self.running() > 0 {
-            // What ends the run is kept in `failure`; the others are still waited for.
+            // The exit code is kept in `failure`, and the others are still waited for.
             let _ = self.wait();
         }
     }
@@ -95,7 +95,7 @@ impl<'a> Children<'a> {
             })
         };
         match start(&argv[0], argv.to_vec()) {
-            // A script without `#!` goes to the shell, as `execvp` does it.
+            // A script without `#!` is run by the shell, as `execvp` does it.
             Err(Errno::NoExec) => start("/bin/sh", [vec!["sh".to_owned()], argv.to_vec()].concat()),
             result => result,
         }

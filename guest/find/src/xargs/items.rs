@@ -1,6 +1,6 @@
-//! Input, cut into arguments.
+//! Splits the input into arguments.
 //!
-//! Read piece by piece: an argument may start long before the input ends, and the first command with it.
+//! The input is read piece by piece: the first command may start long before the input ends.
 
 use isopod_gnu::input::Input;
 use isopod_gnu::output::complain;
@@ -12,24 +12,24 @@ use crate::messages::quoted;
 /// An argument.
 pub(super) struct Item {
     pub(super) text: String,
-    /// Whether a line ends with it; a blank at the end of a line joins it to the next.
+    /// True if a line ends with it. A blank at the end of a line joins the line to the next.
     pub(super) ends_line: bool,
 }
 
-/// The arguments that an input holds.
+/// The arguments in an input.
 pub(super) struct Items {
     input: Input,
     piece: Vec<u8>,
     at: usize,
     delimiter: Option<u8>,
-    /// Whether an argument is a whole line without the blanks in front.
+    /// True if an argument is a whole line without the blanks in front.
     takes_lines: bool,
     end: Option<Vec<u8>>,
     is_over: bool,
     warned: bool,
 }
 
-/// Where in an argument the input stands.
+/// The position of the reader within an argument.
 enum State {
     Between,
     Inside,
@@ -55,7 +55,7 @@ impl Items {
         })
     }
 
-    /// The next argument.
+    /// Returns the next argument.
     pub(super) fn next(&mut self) -> Result<Option<Item>, String> {
         if self.is_over {
             return Ok(None);
@@ -93,12 +93,12 @@ impl Items {
         Ok((!item.is_empty()).then_some((item, true)))
     }
 
-    /// An argument in the shell's manner: blanks separate, quotes and backslashes keep.
+    /// Reads an argument in the shell's manner: blanks separate, quotes and backslashes protect.
     fn unquoted(&mut self) -> Result<Option<(Vec<u8>, bool)>, String> {
         let mut item = Vec::new();
         let mut state = State::Between;
         let (mut previous, mut is_cut) = (0, false);
-        // Two quotes with nothing between are an argument, too.
+        // Two quotes with nothing between are an argument too.
         let mut has_quotes = false;
         while let Some(byte) = self.byte()? {
             if byte == 0 {

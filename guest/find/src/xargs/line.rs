@@ -7,17 +7,17 @@ pub(super) struct Line<'a> {
     settings: &'a Settings,
     args: Vec<String>,
     chars: usize,
-    /// Lines of input that are used up.
+    /// The number of input lines that it uses.
     pub(super) lines: usize,
 }
 
-/// Why an argument was not taken.
+/// The reason why an argument was not added.
 pub(super) enum Full {
-    /// It fits on the next line.
+    /// It fits into the next command line.
     Line(String),
-    /// It fits on none.
+    /// It fits into none.
     Never,
-    /// It would need a second line, which is not wanted.
+    /// It would need a second command line, which `-x` refuses.
     Refused,
 }
 
@@ -34,7 +34,7 @@ impl<'a> Line<'a> {
         self.args.is_empty()
     }
 
-    /// Whether the command has all that it is to get.
+    /// Returns true if the command has all its arguments.
     pub(super) fn is_full(&self) -> bool {
         match self.settings.split {
             Split::Args(most) => self.args.len() >= most,
@@ -50,7 +50,7 @@ impl<'a> Line<'a> {
             return Err(Full::Never);
         }
         if self.chars + length > self.settings.max_chars {
-            // Without a number of arguments to keep together, the next line takes what does not fit.
+            // Without a number of arguments to keep together, the argument goes to the next command line.
             let refuses = self.settings.exits_when_full && !matches!(self.settings.split, Split::Fill);
             return Err(if refuses { Full::Refused } else { Full::Line(arg) });
         }
@@ -59,7 +59,7 @@ impl<'a> Line<'a> {
         Ok(())
     }
 
-    /// The whole command, and an empty line again.
+    /// Returns the whole command, and starts an empty one.
     pub(super) fn take(&mut self) -> Vec<String> {
         self.chars = Line::fixed(self.settings);
         self.lines = 0;

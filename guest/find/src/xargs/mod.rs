@@ -1,10 +1,10 @@
-//! `xargs`: command lines from what is read.
+//! `xargs`: command lines from an input.
 //!
 //! # Layout
 //! - `settings`: the options
-//! - `items`: input, cut into arguments
+//! - `items`: splits the input into arguments
 //! - `line`: a command line that is filled
-//! - `children`: the commands that run, up to so many at once
+//! - `children`: the running commands
 
 mod children;
 mod items;
@@ -65,7 +65,7 @@ fn run(call: &Call) -> Result<u8, u8> {
         Split::Replace(mark) => run.replace(items, mark),
         _ => run.fill(items),
     };
-    // Whatever happened, what was started is waited for.
+    // Started commands are waited for even after an error.
     run.children.wait_for_all();
     if let Err(stop) = ended {
         run.code = stop;
@@ -84,7 +84,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// As many arguments on a line as the limits let.
+    /// Runs commands with as many arguments as the limits allow.
     fn fill(&mut self, mut items: Items) -> Result<(), u8> {
         let mut line = Line::new(self.settings);
         loop {
@@ -93,7 +93,7 @@ impl Run<'_> {
                 Ok(None) => break,
                 Err(message) => {
                     self.call.complain(&message);
-                    // GNU runs what it has before it gives up.
+                    // GNU runs the command with the arguments so far before it gives up.
                     if !line.is_empty() {
                         self.start(&mut line)?;
                     }
@@ -124,7 +124,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// A command a line, with the line put in place of a mark.
+    /// Runs a command for each line, with the line in place of a mark.
     fn replace(&mut self, mut items: Items, mark: &str) -> Result<(), u8> {
         loop {
             let item = match items.next() {
@@ -154,7 +154,7 @@ impl Run<'_> {
     }
 }
 
-/// The limits are this kernel's, with GNU's words around them.
+/// Prints the limits: this kernel's, in GNU's words.
 fn show_limits(settings: &Settings) {
     let environment: usize = std::env::vars_os().map(|(name, value)| name.len() + value.len() + 2).sum();
     let text = format!(

@@ -3,18 +3,18 @@
 use isopod_gnu::options::Found;
 use isopod_gnu::program::Call;
 
-/// What was asked for.
+/// The settings of a run.
 pub(super) struct Settings {
     pub(super) command: Vec<String>,
     pub(super) split: Split,
-    /// The byte between items; without one, blanks are, and quotes count.
+    /// The byte between items. Without one, blanks separate items and quotes protect them.
     pub(super) delimiter: Option<u8>,
     /// The item that ends the input.
     pub(super) end: Option<String>,
-    /// Where items come from; standard input if nothing is said.
+    /// The file with the items; standard input if there is none.
     pub(super) source: Option<String>,
     pub(super) max_chars: usize,
-    /// How many commands may run at once; 0 is no limit.
+    /// The number of commands that may run at once; 0 is no limit.
     pub(super) max_procs: usize,
     pub(super) slot_variable: Option<String>,
     pub(super) is_verbose: bool,
@@ -23,27 +23,27 @@ pub(super) struct Settings {
     pub(super) shows_limits: bool,
 }
 
-/// How items are spread over commands.
+/// The distribution of items over commands.
 #[derive(PartialEq)]
 pub(super) enum Split {
     /// As many as fit.
     Fill,
-    /// So many a command: `-n`.
+    /// A number of arguments a command: `-n`.
     Args(usize),
-    /// So many lines a command: `-L`.
+    /// A number of lines a command: `-L`.
     Lines(usize),
-    /// A line a command, in place of this mark: `-I`.
+    /// One line a command, in place of this mark: `-I`.
     Replace(String),
 }
 
-/// GNU's own size of a command line, well under what the kernel takes.
+/// GNU's default length of a command line, well under the kernel's limit.
 const USUAL_CHARS: usize = 128 * 1024;
 
-/// What the kernel takes of arguments and environment is 2 MiB; some of it is left for the environment.
+/// The kernel's limit on arguments and environment is 2 MiB, of which some is left for the environment.
 pub(super) const MOST_CHARS: usize = (2 << 20) - 4096;
 
 impl Settings {
-    /// Reads the options. An error is the exit code, and all has been said.
+    /// Reads the options. An error is the exit code, after its message has been printed.
     pub(super) fn read(call: &Call) -> Result<Settings, u8> {
         let command = if call.operands.is_empty() { vec!["echo".to_owned()] } else { call.operands.clone() };
         let mut settings = Settings {
@@ -117,12 +117,12 @@ impl Settings {
         Ok(())
     }
 
-    /// The last of `-n`, `-L` and `-I` counts.
+    /// Sets the distribution, and warns if another was set before: the last of `-n`, `-L` and `-I` counts.
     fn choose(&mut self, call: &Call, split: Split, name: &str) {
         let earlier = match (&self.split, &split) {
             (Split::Args(_), Split::Lines(_) | Split::Replace(_)) => "--max-args",
             (Split::Lines(_), Split::Args(_) | Split::Replace(_)) => "--max-lines",
-            // One argument a command is what replacing does anyway.
+            // `-n 1` is the same as `-I` already does.
             (Split::Replace(_), Split::Args(1)) => return,
             (Split::Replace(_), Split::Args(_) | Split::Lines(_)) => "--replace",
             _ => {
@@ -147,7 +147,7 @@ fn number(call: &Call, letter: char, text: &str, least: usize) -> Result<usize, 
     Ok(usize::try_from(number).unwrap_or(usize::MAX))
 }
 
-/// A character, or a backslash and what it stands for.
+/// Reads a character, or an escape sequence.
 fn delimiter(text: &str) -> Result<u8, String> {
     let wrong = || {
         format!(

@@ -55,7 +55,7 @@ mod yes;
 
 use isopod_gnu::program::Program;
 
-/// All programs, sorted by name. `programs.txt` lists the same names for the host's build.
+/// The programs, sorted by name.
 pub(crate) const PROGRAMS: &[&Program] = &[
     &test::BRACKET,
     &refused::APK,
@@ -161,16 +161,3 @@ pub(crate) const PROGRAMS: &[&Program] = &[
     &yes::PROGRAM,
     &refused::YUM,
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn list_for_the_host_names_these_programs() {
-        let listed: Vec<&str> = include_str!("../../programs.txt").lines().collect();
-        let names: Vec<&str> = PROGRAMS.iter().map(|program| program.name).collect();
-        assert_eq!(names, listed);
-        assert!(names.is_sorted());
-    }
-}

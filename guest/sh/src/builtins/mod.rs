@@ -4,7 +4,6 @@
 //! that is written in one call when it is done.
 
 mod alias;
-mod big;
 mod caller;
 mod cd;
 mod command;

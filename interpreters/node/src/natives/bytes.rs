@@ -18,7 +18,7 @@ pub(super) fn add(sys: &Object<'_>) -> Result<()> {
     sys.set("random", Func::from(random))
 }
 
-/// `encode(text, encoding)`: the bytes that a text stands for.
+/// `encode(text, encoding)`: returns the bytes of a text.
 fn encode<'js>(ctx: Ctx<'js>, source: Text, encoding: String) -> Result<TypedArray<'js, u8>> {
     let bytes = match encoding.as_str() {
         "hex" => from_hex(&source.0),
@@ -28,7 +28,7 @@ fn encode<'js>(ctx: Ctx<'js>, source: Text, encoding: String) -> Result<TypedArr
     array(&ctx, bytes)
 }
 
-/// `decode(bytes, encoding, fatal)`: the text that bytes stand for.
+/// `decode(bytes, encoding, fatal)`: returns the text of bytes.
 fn decode(ctx: Ctx<'_>, bytes: View, encoding: String, fatal: Opt<bool>) -> Result<String> {
     let View(bytes) = bytes;
     Ok(match encoding.as_str() {
@@ -49,7 +49,7 @@ fn decode(ctx: Ctx<'_>, bytes: View, encoding: String, fatal: Opt<bool>) -> Resu
     })
 }
 
-/// `digest(algorithm, bytes)`, or undefined for one that is not known.
+/// `digest(algorithm, bytes)`: returns undefined for an unknown algorithm.
 fn digest<'js>(ctx: Ctx<'js>, algorithm: String, bytes: View) -> Result<Value<'js>> {
     let View(bytes) = bytes;
     let digest = match algorithm.as_str() {
@@ -64,21 +64,21 @@ fn digest<'js>(ctx: Ctx<'js>, algorithm: String, bytes: View) -> Result<Value<'j
     Ok(array(&ctx, digest)?.into_value())
 }
 
-/// `random(length)`
+/// `random(length)`: returns random bytes.
 fn random<'js>(ctx: Ctx<'js>, length: f64) -> Result<TypedArray<'js, u8>> {
     let mut bytes = vec![0; length as usize];
     getrandom::fill(&mut bytes).map_err(|error| Exception::throw_message(&ctx, &error.to_string()))?;
     array(&ctx, bytes)
 }
 
-/// Pairs of digits up to the first that is none, as Node has it.
+/// Decodes pairs of digits up to the first other character, as Node does.
 fn from_hex(text: &str) -> Vec<u8> {
     let digit = |byte: u8| char::from(byte).to_digit(16);
     let pairs = text.as_bytes().chunks_exact(2);
     pairs.map_while(|pair| Some((digit(pair[0])? << 4 | digit(pair[1])?) as u8)).collect()
 }
 
-/// Both alphabets; what belongs to neither is skipped, and padding ends the text.
+/// Decodes both alphabets. Other characters are skipped, and padding ends the text.
 fn from_base64(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     let (mut bits, mut count) = (0u32, 0);

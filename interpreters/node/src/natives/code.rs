@@ -1,4 +1,4 @@
-//! Compiling scripts, starting modules, and what only the engine knows of a value.
+//! Compiling scripts, starting modules, and facts about values that only the engine knows.
 
 use rquickjs::context::EvalOptions;
 use rquickjs::prelude::Func;
@@ -31,17 +31,17 @@ fn part<'js>(ctx: Ctx<'js>, name: String) -> Result<Value<'js>> {
     library::compile(&ctx, &name)
 }
 
-/// `evaluate(source, path)`: the value of a script.
+/// `evaluate(source, path)`: returns the value of a script.
 fn evaluate<'js>(ctx: Ctx<'js>, source: Text, path: Text) -> Result<Value<'js>> {
     script(&ctx, &source.0, &path.0)
 }
 
-/// `runModule(name, source, meta)`: the promise of the module's end.
+/// `runModule(name, source, meta)`: returns the promise of the module's end.
 fn run_module<'js>(ctx: Ctx<'js>, name: Text, source: Text, meta: Object<'js>) -> Result<Promise<'js>> {
     modules::run(ctx, name.0, source.0, meta)
 }
 
-/// The same, and what the module exports.
+/// `requireModule(name, source, meta)`: returns the promise of the module's end, and its exports.
 fn require_module<'js>(ctx: Ctx<'js>, name: Text, source: Text, meta: Object<'js>) -> Result<Array<'js>> {
     let (promise, namespace) = modules::require(&ctx, &name.0, source.0, meta)?;
     let pair = Array::new(ctx)?;
@@ -54,7 +54,7 @@ fn check_module(ctx: Ctx<'_>, name: Text, source: Text) -> Result<()> {
     modules::check(ctx, name.0, source.0)
 }
 
-/// Which of the kinds an object is that scripts cannot tell by themselves.
+/// Returns the kind of an object, for kinds that scripts cannot detect.
 fn kind(value: Value<'_>) -> &'static str {
     if value.is_proxy() {
         "Proxy"
@@ -67,7 +67,7 @@ fn kind(value: Value<'_>) -> &'static str {
     }
 }
 
-/// A proxy's target and handler, null if it was revoked.
+/// Returns a proxy's target and handler, null if it was revoked.
 fn proxy<'js>(ctx: Ctx<'js>, value: Value<'js>) -> Result<Array<'js>> {
     let proxy = Proxy::from_js(&ctx, value)?;
     let pair = Array::new(ctx.clone())?;
@@ -76,7 +76,7 @@ fn proxy<'js>(ctx: Ctx<'js>, value: Value<'js>) -> Result<Array<'js>> {
     Ok(pair)
 }
 
-/// A promise's state, and its value in `out.value`.
+/// Returns a promise's state, and its value in `out.value`.
 fn promise<'js>(ctx: Ctx<'js>, value: Value<'js>, out: Object<'js>) -> Result<&'static str> {
     let promise = Promise::from_js(&ctx, value)?;
     let state = match promise.state() {

@@ -8,7 +8,7 @@ use rquickjs::{Ctx, IntoJs, Object, Result, TypedArray, Value};
 
 use super::{OUT, Text, View, array, flush, nanos, refused};
 
-/// Bytes in one write to the kernel.
+/// The largest write to the kernel, in bytes.
 const WRITE: usize = 1 << 20;
 
 pub(super) fn add(sys: &Object<'_>) -> Result<()> {
@@ -97,7 +97,7 @@ fn write_file(ctx: Ctx<'_>, path: Text, content: View, how: String, mode: f64) -
     write().map_err(|errno| refused(&ctx, errno))
 }
 
-/// Bytes, none at the end, or null when the time is over.
+/// Returns bytes, none at the end, or null after the timeout.
 fn read<'js>(ctx: Ctx<'js>, fd: f64, length: f64, timeout: Opt<Option<f64>>) -> Result<Value<'js>> {
     flush();
     match files::read(fd as u32, length.min(PIECE as f64) as u32, timeout.0.flatten().map(nanos)) {
@@ -107,7 +107,7 @@ fn read<'js>(ctx: Ctx<'js>, fd: f64, length: f64, timeout: Opt<Option<f64>>) -> 
     }
 }
 
-/// Standard output is held back; the rest is written at once, after it.
+/// Writes. Standard output is buffered; any other descriptor is written at once, after standard output.
 fn write(ctx: Ctx<'_>, fd: f64, content: View) -> Result<()> {
     if fd == 1.0 {
         let has_failed = OUT.with_borrow_mut(|out| {
@@ -141,7 +141,7 @@ fn kind(kind: Kind) -> &'static str {
     }
 }
 
-/// Kind, mode, owner, group, size, links, device, number, and three times in milliseconds.
+/// Returns kind, mode, owner, group, size, links, device, inode, and three times in milliseconds.
 fn attributes<'js>(ctx: &Ctx<'js>, of: &Attributes) -> Result<Value<'js>> {
     let mut values = vec![kind(of.kind).into_js(ctx)?];
     for number in [of.mode.into(), of.uid.into(), of.gid.into(), of.size, of.links, of.device, of.inode] {
@@ -163,7 +163,7 @@ fn stat_fd<'js>(ctx: Ctx<'js>, fd: f64) -> Result<Value<'js>> {
     attributes(&ctx, &found)
 }
 
-/// Names and kinds by turns, sorted by name.
+/// Returns names and kinds in turn, sorted by name.
 fn list(ctx: Ctx<'_>, path: Text) -> Result<Vec<String>> {
     let mut entries = files::entries(&path.0).map_err(|errno| refused(&ctx, errno))?;
     entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));

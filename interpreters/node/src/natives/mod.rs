@@ -1,7 +1,7 @@
-//! What the library can ask the kernel and the engine for: the object `sys` of `lib/*.js`.
+//! The calls of the kernel and of the engine that the library uses: the object `sys` of `lib/*.js`.
 //!
-//! A call that the kernel refuses throws an error whose message is the name of the errno; the library makes Node's
-//! error of it. Numbers come as JavaScript has them, and are cut to what the kernel takes.
+//! A call that the kernel refuses throws an error whose message is the name of the errno; the library turns it into
+//! Node's error. Numbers come as JavaScript has them, and are cut to the kernel's range.
 
 mod bytes;
 mod code;
@@ -21,11 +21,11 @@ use text::Text;
 use view::View;
 
 thread_local! {
-    /// Standard output, written out before anything that others could see the order by.
+    /// Standard output, which is flushed before any other effect, so that their order can be observed.
     static OUT: RefCell<Out> = const { RefCell::new(Out::new()) };
 }
 
-/// Makes the object `sys`.
+/// Creates the object `sys`.
 pub(crate) fn object<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let sys = Object::new(ctx.clone())?;
     files::add(&sys)?;
@@ -35,17 +35,17 @@ pub(crate) fn object<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     Ok(sys)
 }
 
-/// Writes out what standard output holds back.
+/// Flushes standard output.
 pub(crate) fn flush() {
     OUT.with_borrow_mut(Out::flush);
 }
 
-/// Bytes as a typed array.
+/// Returns bytes as a typed array.
 fn array<'js>(ctx: &Ctx<'js>, bytes: Vec<u8>) -> Result<TypedArray<'js, u8>> {
     TypedArray::new(ctx.clone(), bytes)
 }
 
-/// Milliseconds as the kernel's nanoseconds.
+/// Converts milliseconds to the kernel's nanoseconds.
 fn nanos(milliseconds: f64) -> u64 {
     (milliseconds.max(0.0) * 1e6) as u64
 }

@@ -42,12 +42,12 @@ fn chdir(ctx: Ctx<'_>, path: Text) -> Result<String> {
     process::chdir(&path.0).map_err(|errno| refused(&ctx, errno))
 }
 
-/// Names and values by turns.
+/// Returns names and values in turn.
 fn environment() -> Vec<String> {
     std::env::vars().flat_map(|(name, value)| [name, value]).collect()
 }
 
-/// The memory of this process, in bytes.
+/// Returns the memory of this process, in bytes.
 fn memory() -> f64 {
     #[cfg(target_arch = "wasm32")]
     return core::arch::wasm32::memory_size(0) as f64 * 65536.0;
@@ -64,7 +64,7 @@ fn is_terminal(fd: f64) -> bool {
     }
 }
 
-/// Sleeps so many milliseconds, or until a caught signal comes: by waiting for a pipe that nobody writes to.
+/// Sleeps a number of milliseconds or until a caught signal arrives, by waiting for a pipe without a writer.
 fn sleep(ctx: Ctx<'_>, milliseconds: f64) -> Result<()> {
     flush();
     let wait = || {
@@ -82,7 +82,7 @@ fn pipe(ctx: Ctx<'_>) -> Result<Vec<u32>> {
     files::pipe().map(|(reader, writer)| vec![reader, writer]).map_err(|errno| refused(&ctx, errno))
 }
 
-/// `spawn(program, argv, names and values of the environment by turns, the child's and our descriptors by turns)`
+/// `spawn(program, argv, names and values of the environment in turn, the child's and our descriptors in turn)`
 fn spawn(ctx: Ctx<'_>, program: Text, argv: Vec<Text>, env: Vec<Text>, fds: Vec<f64>) -> Result<u32> {
     flush();
     let argv = argv.into_iter().map(|text| text.0).collect();
@@ -92,7 +92,7 @@ fn spawn(ctx: Ctx<'_>, program: Text, argv: Vec<Text>, env: Vec<Text>, fds: Vec<
     process::spawn(&command).map_err(|errno| refused(&ctx, errno))
 }
 
-/// The code and the signal, one of them null; or null when the time is over.
+/// Returns the code and the signal, one of them null; or null after the timeout.
 fn wait<'js>(ctx: Ctx<'js>, child: f64, timeout: Opt<Option<f64>>) -> Result<Value<'js>> {
     flush();
     let status = match process::wait(Some(child as u32), timeout.0.flatten().map(nanos)) {
@@ -112,7 +112,7 @@ fn signal_name(signal: u8) -> String {
     format!("SIG{}", isopod_gnu::signals::name(signal).unwrap_or("KILL"))
 }
 
-/// By name, with or without `SIG`, or by number.
+/// Returns a signal by its name, with or without `SIG`, or by its number.
 fn signal(ctx: &Ctx<'_>, text: &str) -> Result<u8> {
     let text = text.strip_prefix("SIG").unwrap_or(text);
     let signal = if text == "0" { Some(0) } else { isopod_gnu::signals::parse(text) };
@@ -125,14 +125,14 @@ fn kill(ctx: Ctx<'_>, pid: f64, name: Text) -> Result<()> {
     process::kill(pid as u32, signal).map_err(|errno| refused(&ctx, errno))
 }
 
-/// Catches a signal from now on, or no longer.
+/// Starts or stops catching a signal.
 fn on_signal(ctx: Ctx<'_>, name: Text, is_caught: bool) -> Result<()> {
     let disposition = if is_caught { Disposition::Catch } else { Disposition::Default };
     let signal = signal(&ctx, &name.0)?;
     process::on_signal(signal, disposition).map(|_| ()).map_err(|errno| refused(&ctx, errno))
 }
 
-/// The names of caught signals that came.
+/// Returns the names of caught signals that have arrived.
 fn pending() -> Vec<String> {
     process::pending().into_iter().map(signal_name).collect()
 }

@@ -1,9 +1,10 @@
-//! Texts as arguments. JavaScript's may hold halves of surrogate pairs, which UTF-8 cannot: they become U+FFFD, as in Node.
+//! Texts as arguments. A JavaScript string may hold half of a surrogate pair, which UTF-8 cannot: it becomes U+FFFD, as
+//! in Node.
 
 use rquickjs::prelude::This;
 use rquickjs::{Coerced, Ctx, Error, FromJs, Function, Object, Result, Value};
 
-/// An argument as text, whatever it is.
+/// Any argument, converted to text.
 pub(super) struct Text(pub(super) String);
 
 impl<'js> FromJs<'js> for Text {

@@ -4,7 +4,7 @@ use rquickjs::{Ctx, Exception, FromJs, Result, TypedArray, Value};
 
 use super::Text;
 
-/// A copy: a script could change or free what is behind a view of its memory.
+/// The bytes, copied: a script could change or free the memory behind a view.
 pub(super) struct View(pub(super) Vec<u8>);
 
 impl<'js> FromJs<'js> for View {

@@ -1,9 +1,9 @@
-"""What this sandbox does not have, said clearly: no network, no threads, no C extensions."""
+"""Clear error messages for features that this sandbox does not have: network, threads, C extensions."""
 
 import errno
 import sys
 
-#: Modules that are not there, and why.
+#: Modules that do not exist here, and the reasons.
 MODULES = {
     "_bz2": "this sandbox's Python has no bzip2",
     "_ctypes": "this sandbox has no native code to call",
@@ -37,7 +37,7 @@ NO_THREADS = "can't start new thread: this sandbox has no threads"
 
 
 class Finder:
-    """The last one asked: what nobody has found may have a reason."""
+    """The last finder: it explains why a known module does not exist."""
 
     @staticmethod
     def find_spec(name, path=None, target=None):
@@ -65,7 +65,7 @@ def install():
     import threading
 
     socket.socket.__init__ = _no_network
-    # A socket that was never made has nothing to close.
+    # A socket that was never created has nothing to close.
     socket.socket.__del__ = lambda self: None
     for name in ("getaddrinfo", "gethostbyname", "gethostbyname_ex", "gethostbyaddr", "getnameinfo", "socketpair"):
         for module in (socket, _socket):

@@ -1,4 +1,4 @@
-"""`pwd` and `grp`: C modules that WASI's Python has not, over the sandbox's own files."""
+"""`pwd` and `grp` on the sandbox's own files: C modules that Python for WASI does not have."""
 
 import sys
 import types

@@ -1,4 +1,4 @@
-"""`python3`: its options, and the five ways to be given a program."""
+"""`python3`: its options, and the five ways to name a program."""
 
 import builtins
 import faulthandler
@@ -15,7 +15,7 @@ from _isopod import renewal, wheels
 
 LIBRARY = "/usr/lib/python3.14"
 SITE = "/usr/local/lib/python3.14/site-packages"
-#: What `isopod python add` installed on the host, read-only.
+#: The packages that `isopod python add` installed on the host, read-only.
 LAYER = "/usr/lib/python3/site-packages"
 
 USAGE = "usage: {name} [option] ... [-c cmd | -m mod | file | -] [arg] ..."
@@ -49,11 +49,11 @@ There is no terminal in the sandbox: -i is refused. There are no threads and no 
 
 
 class Usage(Exception):
-    """An option that is not understood."""
+    """An unknown option."""
 
 
 class Options:
-    """What the command line asked for."""
+    """The settings of the command line."""
 
     def __init__(self):
         self.command = self.module = None
@@ -140,7 +140,7 @@ def main(name, arguments):
 
 
 def _apply(options):
-    # A copy: os.environ encodes a name each time that it is asked for it.
+    # A copy, because os.environ encodes a name at each lookup.
     environment = {} if options.ignore_environment else dict(os.environ)
     if environment.get("PYTHONUNBUFFERED"):
         options.unbuffered = True
@@ -176,7 +176,7 @@ def _set(setting):
     if name == "utf8" and value in ("", "1"):
         pass
     elif name in ("dev", "faulthandler") and not value:
-        # Nothing that these look for can be caught here, but for the warnings that `dev` asks for.
+        # The faults that these report cannot happen here; `dev` also asks for warnings.
         faulthandler.enable()
     elif name == "int_max_str_digits":
         try:
@@ -189,7 +189,7 @@ def _set(setting):
 
 
 def _optimise(level):
-    """Compiles everything from now on without assertions. The interpreter's own switch was set when it was built."""
+    """Compiles everything from now on without assertions. The interpreter's own switch was fixed by the build."""
     from importlib import _bootstrap_external as external
 
     def source_to_code(self, data, path, *, _optimize=-1):
@@ -211,7 +211,7 @@ def _flags_at_build():
     return {name: getattr(sys.flags, name) for name in names if not name.startswith("n_")}
 
 
-#: As the interpreter was started when it was built.
+#: The interpreter's options at build time.
 FLAGS = _flags_at_build()
 
 
@@ -263,10 +263,10 @@ def _run(name, options):
         if not options.safe_path:
             sys.path.insert(0, os.getcwd())
         if options.module == "pip":
-            # It is a program of the sandbox; the library has none.
+            # It is a program of the sandbox, and not in the library.
             return wheels.main(options.rest)
         if "." in options.module:
-            # It may be here already, of which runpy would warn: it was not the program that imported it.
+            # runpy warns about a module that is already imported, but it was not the program that imported it.
             sys.modules.pop(options.module, None)
         runpy._run_module_as_main(options.module)
         return 0
@@ -316,7 +316,7 @@ def _execute(main_module, source, filename, options):
     try:
         code = compile(source, filename, "exec", dont_inherit=True)
     except SyntaxError as error:
-        # Nothing has run: the traceback is of this file alone.
+        # Nothing has run: the traceback only has frames of this file.
         error.__traceback__ = None
         raise
     if filename in ("<string>", "<stdin>"):

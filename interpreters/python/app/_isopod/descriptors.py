@@ -1,7 +1,7 @@
-"""Pipes and what children inherit.
+"""Pipes, and the descriptors that children inherit.
 
 libc has descriptors of its own, above the kernel's: a file that libc opened is not in the table that the kernel gives
-to a child. A pipe is made by the kernel and opened by libc through `/dev/fd`, so that reads, writes and `select` are
+to a child. A pipe is created by the kernel and opened by libc through `/dev/fd`, so that reads, writes and `select` are
 libc's; the kernel's number is kept beside it (its shadow), for a child to inherit, until the descriptor is closed.
 """
 
@@ -13,7 +13,7 @@ import posix
 from _isopod import system
 from _isopod.kernel import OpenFlags, Whence, call, files
 
-#: From libc's descriptor to the kernel's.
+#: Maps libc's descriptor to the kernel's.
 shadows = {}
 
 
@@ -36,7 +36,7 @@ def forget(fd):
 
 
 class PipeEnd(io.FileIO):
-    """A descriptor of libc that closes its shadow with itself: the other end must see that it is gone."""
+    """A descriptor of libc that closes its shadow with itself, so that the other end sees that it is closed."""
 
     def close(self):
         if not self.closed and self.closefd:
@@ -45,7 +45,7 @@ class PipeEnd(io.FileIO):
 
 
 def open_fd(file, mode="r", buffering=-1, encoding=None, errors=None, newline=None, closefd=True, opener=None):
-    """`open`, but for descriptors with a shadow."""
+    """`open` for descriptors with a shadow."""
     if not isinstance(file, int) or file not in shadows:
         return io.open(file, mode, buffering, encoding, errors, newline, closefd, opener)
     raw = PipeEnd(file, mode.replace("b", "").replace("t", ""), closefd)
@@ -61,7 +61,7 @@ def open_fd(file, mode="r", buffering=-1, encoding=None, errors=None, newline=No
 
 
 class Inherited:
-    """The kernel's descriptor for one of libc's, to be handed to a child."""
+    """The kernel's descriptor for one of libc's, to be passed to a child."""
 
     def __init__(self, fd, file=None):
         self.fd, self.is_own, self.is_file = fd, False, False
@@ -73,7 +73,7 @@ class Inherited:
             self._open(fd, file)
 
     def _open(self, fd, file):
-        """Opens the same file once more, where the first stands."""
+        """Opens the same file once more, at the same position."""
         name = getattr(file, "name", None)
         path = system.opened.get(fd) or (os.path.abspath(os.fsdecode(name)) if isinstance(name, (str, bytes)) else None)
         found = posix.fstat(fd)
@@ -100,7 +100,7 @@ class Inherited:
                 raise
 
     def release(self):
-        """The child has gone: the parent goes on where it stopped."""
+        """Closes the descriptor after the child's end. The parent's position becomes the child's."""
         if not self.is_own:
             return
         self.is_own = False
@@ -108,7 +108,7 @@ class Inherited:
             if self.is_file:
                 os.lseek(self.fd, call(files.seek, self.number, 0, Whence.CURRENT), os.SEEK_SET)
         except OSError:
-            # The parent has closed its own meanwhile.
+            # The parent has closed its own descriptor meanwhile.
             pass
         call(files.close, self.number)
 

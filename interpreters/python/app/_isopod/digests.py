@@ -1,11 +1,11 @@
-"""What `hashlib` has only with OpenSSL, and scripts use."""
+"""Functions that `hashlib` has only with OpenSSL, and that scripts use."""
 
 import hashlib
 import hmac
 
 
 def pbkdf2_hmac(hash_name, password, salt, iterations, dklen=None):
-    """As the one in C answers, at a tenth of its speed."""
+    """Returns the same result as the function in C, at a tenth of its speed."""
     if iterations < 1:
         raise ValueError("iteration value must be greater than 0.")
     inner = hmac.new(password, digestmod=hash_name)

@@ -1,4 +1,4 @@
-"""How a process ends: what CPython does between the last statement and the exit code."""
+"""The end of a process: the work of CPython between the last statement and the exit code."""
 
 import _io
 import atexit
@@ -10,16 +10,16 @@ import types
 
 from _isopod.kernel import process
 
-#: What CPython answers when its own output could not be written at the end.
+#: CPython's exit code when its output could not be written at the end.
 FLUSH_FAILED = 120
 INTERRUPTED = 130
 
-#: What holds back what a program has written. All classes of files are made of these.
+#: The classes that buffer output. All classes of files are based on them.
 BUFFERS = (_io.TextIOWrapper, _io.BufferedWriter, _io.BufferedRandom)
 
 
 def code_of(error):
-    """Says what an exception that nobody caught was, and answers the exit code."""
+    """Prints an uncaught exception, and returns the exit code."""
     if isinstance(error, SystemExit):
         code = error.code
         if code is None:
@@ -45,7 +45,7 @@ def code_of(error):
 
 
 def end(code, known_modules, last_known):
-    """Ends the process, as CPython does: exit handlers, finalisers, and what is still in a buffer."""
+    """Ends the process as CPython does: runs exit handlers and finalisers, and flushes buffers."""
     _run_handlers()
     flushed = _flush(sys.stdout)
     _flush(sys.stderr)
@@ -55,14 +55,14 @@ def end(code, known_modules, last_known):
     process.exit(code if flushed or code else FLUSH_FAILED)
 
 
-#: How many handlers there are before a program starts: of threads, of which there are none, and of logging.
+#: The number of handlers before a program starts: those of threads, which do not exist here, and of logging.
 known_handlers = 0, 0
 
 
 def prepare():
-    """Build time: what modules have registered for the end is run only if there is something for it to do."""
+    """Build time: removes the exit handlers of modules. They are run only if they have something to do."""
     global known_handlers
-    # The first that was registered, so the last to run: `_run_handlers` does it.
+    # It was registered first, so it runs last: `_run_handlers` does it.
     atexit.unregister(logging.shutdown)
     known_handlers = len(threading._threading_atexits), len(logging._handlerList)
 
@@ -78,9 +78,9 @@ def _run_handlers():
 
 
 def _finalise(known_modules, last_known):
-    """Drops what the program's own modules hold: a file that nobody closed is written to its end by its finaliser."""
+    """Clears the program's own modules, so that the finaliser of an unclosed file flushes it."""
     ours = []
-    # From the end, where they are: the names of all others are memory that nobody else looks at.
+    # From the end, where they are: reading the other names would touch memory that is not used otherwise.
     for name in reversed(sys.modules):
         if name == last_known:
             break
@@ -95,15 +95,15 @@ def _finalise(known_modules, last_known):
                 names[name] = None
             for name in [name for name in names if name != "__builtins__"]:
                 names[name] = None
-    # What is left is in cycles, where a file may be closed before the buffer in front of it. Written first, nothing is lost.
+    # The rest is in cycles, where a file may be closed before its buffer. Flushing buffers first loses nothing.
     for one in gc.get_objects():
         if issubclass(type(one), BUFFERS):
             try:
                 one.flush()
             except Exception:
-                # Closed, taken apart, or a full disk: as when a finaliser fails, nobody is left to be told.
+                # It is closed, incomplete, or the disk is full. As with a finaliser, the error cannot be reported.
                 pass
-    # What the process began with is not looked at: it is immortal.
+    # The initial objects are not examined: they are immortal.
     gc.collect()
 
 

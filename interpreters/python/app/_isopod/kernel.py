@@ -9,7 +9,7 @@ from wit_world.imports.files import Kind, OpenFlags, Whence
 from wit_world.imports.process import Command, Disposition, Status_Exited
 from wit_world.imports.types import Errno
 
-#: The names that the kernel's package has for errors, as libc numbers them.
+#: Maps the kernel's errors to libc's numbers.
 NUMBERS = {
     Errno.ACCESS: errno.EACCES,
     Errno.AGAIN: errno.EAGAIN,
@@ -48,7 +48,7 @@ NUMBERS = {
 
 
 def call(function, *arguments, filename=None):
-    """Makes a call; an error is an OSError of the right kind, about `filename`."""
+    """Makes a call. An error raises the matching OSError, with `filename`."""
     try:
         return function(*arguments)
     except Err as error:
@@ -57,13 +57,13 @@ def call(function, *arguments, filename=None):
 
 
 def path_text(path):
-    """A path as the kernel takes it: text without the null character."""
+    """Returns a path as the kernel takes it: text without the null character."""
     text = os.fsdecode(path)
     if "\0" in text:
         raise ValueError("embedded null byte")
     try:
         text.encode()
     except UnicodeEncodeError:
-        # Names in the sandbox are Unicode: one that is not cannot be there.
+        # Names in the sandbox are Unicode: any other cannot exist.
         raise OSError(errno.EILSEQ, os.strerror(errno.EILSEQ), path) from None
     return text

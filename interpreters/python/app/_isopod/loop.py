@@ -1,4 +1,4 @@
-"""`asyncio` in one thread: a loop without the socket by which other threads and signals would wake it."""
+"""`asyncio` in one thread: a loop without the socket that other threads and signals wake it by."""
 
 import asyncio
 import asyncio.selector_events

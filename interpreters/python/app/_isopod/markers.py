@@ -1,8 +1,8 @@
-"""What a package says that it requires: names, versions, and the conditions under which it does."""
+"""The requirements of a package: names, versions and conditions."""
 
 import re
 
-#: What a condition may ask about. The platform is what scripts see of it.
+#: The variables of conditions. The platform is the one that scripts see.
 ENVIRONMENT = {
     "implementation_name": "cpython",
     "os_name": "posix",
@@ -17,7 +17,7 @@ ENVIRONMENT = {
 
 
 def split(requirement):
-    """A requirement as a name, a version specifier and a condition; extras of the name are dropped."""
+    """Splits a requirement into a name, a version specifier and a condition. Extras of the name are dropped."""
     text, _, marker = requirement.partition(";")
     found = re.match(r"\s*([A-Za-z0-9._-]+)\s*(?:\[[^\]]*\])?\s*\(?([^()]*)\)?\s*$", text)
     if found is None:
@@ -26,7 +26,7 @@ def split(requirement):
 
 
 def holds(marker):
-    """Whether a condition holds; `and` binds more tightly than `or`, and parentheses are as ever."""
+    """Returns true if a condition holds. `and` binds more tightly than `or`, and parentheses group."""
     words = re.findall(r"\(|\)|<=|>=|==|!=|~=|<|>|'[^']*'|\"[^\"]*\"|[A-Za-z_.]+", marker)
     value, rest = _either(words)
     return value and not rest
@@ -72,7 +72,7 @@ def _numbers(version):
 
 
 def version_matches(version, specifier):
-    """Whether a version is what `>=1.2,!=1.3.*` asks for. Only numbers count: a pre-release is its release."""
+    """Returns true if a version matches a specifier such as `>=1.2,!=1.3.*`. A pre-release counts as its release."""
     return all(_matches(_numbers(version), version, part.strip()) for part in specifier.split(",") if part.strip())
 
 

@@ -1,4 +1,4 @@
-"""Build time: everything that every process would otherwise do again."""
+"""Build time: the work that every process would have to repeat otherwise."""
 
 import gc
 import importlib
@@ -6,11 +6,11 @@ import os
 import sys
 import types
 
-#: Where the build tool has the library, where it writes files to, and where a sandbox has the library.
+#: The library at build time, the directory for the build's output, and the library in a sandbox.
 SOURCE, OUTPUT, LIBRARY = "/python", "/0", "/usr/lib/python3.14"
 
-#: Imported already when a process starts. What they hold is mapped and paged in when it is touched, so a module that a
-#: script does not use costs nothing but room in the image.
+#: Modules that are imported before a process starts. Memory is paged in when it is touched, so a module that a script
+#: does not use only costs space in the image.
 MODULES = """
 abc annotationlib argparse array ast asyncio atexit base64 binascii bisect calendar cmath codecs collections
 collections.abc compression.zlib concurrent.futures concurrent.futures.thread configparser contextlib contextvars copy
@@ -27,10 +27,10 @@ xml.etree.ElementTree zipfile zipimport zlib zoneinfo _strptime _pydatetime
 _isopod.programs _isopod.sqlite_shell _isopod.wheels
 """.split()
 
-#: Where no object of the initial memory lies beyond: twice as much as it takes.
+#: An upper bound for addresses of the initial memory: twice its size.
 HIGHEST = 64 << 20
 
-#: Parts of the library that cannot work here, or that nobody needs.
+#: Parts of the library that cannot work here, or that are not needed.
 LEFT_OUT = {"__pycache__", "config-3.14-wasm32-wasi", "curses", "ensurepip", "idlelib", "multiprocessing", "pydoc_data",
             "site-packages", "test", "tkinter", "turtle.py", "turtledemo", "venv"}  # fmt: skip
 
@@ -43,7 +43,7 @@ def interpreter():
     from _isopod import absent, accounts
 
     _set_constants()
-    # What modules look for when they are imported.
+    # Modules look for these when they are imported.
     accounts.install()
     absent.install_finder()
     for module in MODULES:
@@ -51,7 +51,7 @@ def interpreter():
     _write_library()
     from _isopod import descriptors, digests, ending, loop, processes, programs, signals, system
 
-    # There is no kernel to call while this is built: from here on files are not looked at.
+    # There is no kernel at build time: from here on no file is accessed.
     for part in (absent, system, descriptors, processes, signals, loop, digests):
         part.install()
     ending.prepare()
@@ -59,14 +59,14 @@ def interpreter():
     _relocate()
     sys.path[:] = [LIBRARY]
     sys.path_importer_cache.clear()
-    # A process has its own, and what a process adds comes last.
+    # A process has its own path entries, and its additions come last.
     del sys.modules["__main__"]
     programs.known_modules = frozenset(sys.modules)
     programs.last_known = next(reversed(sys.modules))
     gc.collect()
-    # Kept to the end: an object that is on the list must not make room for another.
+    # The list is kept to the end: the memory of a listed object must not be reused.
     programs.immortal = _list_objects()
-    # Collecting garbage in a process looks only at what that process made.
+    # The garbage collector of a process then examines only the objects of that process.
     gc.freeze()
 
 
@@ -79,12 +79,12 @@ def _set_constants():
 
 
 def _set_build_variables():
-    """Forgets where and how this was built."""
+    """Removes traces of the build machine."""
     import sysconfig
 
     sysconfig._PROJECT_BASE = "/usr/bin"
     variables = sysconfig.get_config_vars()
-    # As the tool was built it is half a command line, which nobody can parse.
+    # The build tool leaves half a command line there, which cannot be parsed.
     variables["CONFIG_ARGS"] = "'--host=wasm32-unknown-wasip2'"
     for name, value in variables.items():
         if isinstance(value, str) and value.startswith(SOURCE):
@@ -93,7 +93,7 @@ def _set_build_variables():
 
 
 def _write_library():
-    """Writes the library's files in one, with a line `offset length path` for each."""
+    """Writes the library as one file, and an index with a line `offset length path` for each of its files."""
     lines, offset = [], 0
     with open(f"{OUTPUT}/library.bin", "wb") as files:
         for directory, directories, names in os.walk(SOURCE):
@@ -110,10 +110,10 @@ def _write_library():
 
 
 def _list_objects():
-    """Writes the addresses of all objects, with those of their types: the build makes them immortal (precompile/immortal.rs).
+    """Writes the addresses of all objects with those of their types, and returns them in parts.
 
-    Answers them, in parts. What is made here and freed stays in the image, so it is little: a map of bits for what has been
-    seen, which is left as zeros, and parts that do not grow.
+    The build makes the objects immortal (`precompile/src/immortal.rs`). Memory that is freed here stays in the image,
+    so little is used: a bit map of the objects seen, which is left as zeros, and parts that do not grow.
     """
     seen = bytearray(HIGHEST // 64)
     todo = gc.get_objects()
@@ -134,7 +134,7 @@ def _list_objects():
             file.write(id(one).to_bytes(4, "little") + id(type(one)).to_bytes(4, "little"))
             todo += gc.get_referents(one)
             if isinstance(one, types.CodeType):
-                # What it refers to is nothing that garbage collection would ask for.
+                # The garbage collector does not know its references.
                 todo += (one.co_consts, one.co_names, *one.co_varnames, *one.co_cellvars, *one.co_freevars)
                 todo += (one.co_filename, one.co_name, one.co_qualname, one.co_linetable, one.co_exceptiontable)
     seen[:] = bytes(len(seen))
@@ -142,7 +142,7 @@ def _list_objects():
 
 
 def _relocate():
-    """Tells modules and code that they come from where a sandbox has the library: tracebacks and `inspect` look there."""
+    """Sets the file names of modules and code to the library of a sandbox, where tracebacks and `inspect` look."""
 
     def moved(path):
         for old in (f"{SOURCE}/lib/python3.14/", f"{SOURCE}/"):

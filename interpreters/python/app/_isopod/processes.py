@@ -18,13 +18,13 @@ SIGPIPE = 13
 
 
 def spawn(program, argv, env, streams, restore_signals=True):
-    """Starts a child whose descriptors 0, 1 and 2 are these of the kernel's."""
+    """Starts a child with these descriptors of the kernel as its 0, 1 and 2."""
     environment = [(path_text(name), path_text(value)) for name, value in env.items()]
     argv = [path_text(argument) for argument in argv]
     command = Command(path_text(program), argv, environment, list(enumerate(streams)), b"", False)
     if not restore_signals:
         return call(process.spawn, command, filename=program)
-    # Python ignores a broken pipe to raise an exception; a child that has not asked for that must not.
+    # Python ignores SIGPIPE to raise an exception; a child must get the default.
     before = process.on_signal(SIGPIPE, Disposition.DEFAULT)
     try:
         return call(process.spawn, command, filename=program)
@@ -68,7 +68,7 @@ def system(command):
 
 
 def execve(path, argv, env):
-    """The program in place of this one: a child that this process waits for and ends as."""
+    """Runs a program in place of this one: a child, whose exit status becomes that of this process."""
     status = waitpid(spawn(path, argv, env, (0, 1, 2), restore_signals=False), 0)[1]
     if status & 0x7F:
         process.on_signal(status & 0x7F, Disposition.DEFAULT)
@@ -104,7 +104,7 @@ def _execute_child(
     executable = executable if executable is not None else args[0]
     sys.audit("subprocess.Popen", executable, args, cwd, env)
     ends = [0 if p2cread == -1 else p2cread, 1 if c2pwrite == -1 else c2pwrite, 2 if errwrite == -1 else errwrite]
-    # One for each file, however often it is given: descriptors that share an offset.
+    # One for each file, even if it is given several times: such descriptors share an offset.
     inherited = {}
     try:
         for fd in ends:
@@ -119,13 +119,13 @@ def _execute_child(
         raise
     self._child_created = True
     self._inherited = list(inherited.values())
-    # Of the end that is written to only libc's descriptor may stay, or the child would never see the end of its input.
+    # Only libc's descriptor of the writing end may stay open, or the child would never see the end of its input.
     descriptors.forget(p2cwrite)
     self._close_pipe_fds(p2cread, p2cwrite, c2pread, c2pwrite, errread, errwrite)
 
 
 class _child_surroundings:
-    """A child starts with its parent's working directory and umask: these are the parent's for that moment."""
+    """Sets the working directory and the umask of this process while a child starts, which inherits both."""
 
     def __init__(self, cwd, umask):
         self.cwd, self.umask = cwd, umask

@@ -1,4 +1,4 @@
-"""Which program a process is, and its life from start to end."""
+"""The choice of the program, and its run from start to end."""
 
 import sys
 import types
@@ -6,9 +6,9 @@ import types
 from _isopod import command_line, ending, renewal
 from _isopod.kernel import process
 
-#: The modules that were there before the program started: they outlive it.
+#: The modules that were imported before the program started. They are not cleared at its end.
 known_modules = frozenset()
-#: The last of them: what a program imports comes after it.
+#: The last of them: the program's imports come after it.
 last_known = None
 
 

@@ -1,4 +1,4 @@
-"""What belongs to a process and not to the memory that it starts with."""
+"""The state of a process that is not part of its initial memory."""
 
 import io
 import os
@@ -12,14 +12,14 @@ SIGPIPE = 13
 
 
 def renew():
-    # A write to a pipe without a reader is an exception, not the end.
+    # A write to a pipe without a reader raises an exception and does not end the process.
     process.on_signal(SIGPIPE, Disposition.IGNORE)
     posix.chdir(process.cwd())
     random.seed()
 
 
 def open_streams(unbuffered, ignore_environment):
-    """The standard streams, buffered as a Python whose output is no terminal has them."""
+    """Creates the standard streams, with the buffering of a Python whose output is not a terminal."""
     encoding, errors = "utf-8", "surrogateescape"
     wanted = "" if ignore_environment else os.environ.get("PYTHONIOENCODING", "")
     if wanted:

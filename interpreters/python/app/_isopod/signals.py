@@ -1,7 +1,7 @@
 """`signal`: handlers that run when the program next waits, sleeps or sends a signal.
 
-The kernel keeps a caught signal until it is asked for. Nothing can interrupt the interpreter between two instructions, so
-a handler runs late in a program that only computes; the signals that cannot be caught end it as ever.
+The kernel keeps a caught signal until it is polled. Nothing can interrupt the interpreter between two instructions, so
+a handler runs late in a program that only computes. Signals that cannot be caught end the process at once.
 """
 
 import os
@@ -11,7 +11,7 @@ import time
 
 from _isopod.kernel import Disposition, call, process
 
-#: How long a sleep goes on before it looks for signals.
+#: The longest sleep between two polls for signals.
 SLICE = 0.01
 
 handlers = {}
@@ -59,7 +59,7 @@ def sleep(seconds):
 
 
 def pause():
-    """Waits for a signal with a handler, or for the one that ends the process."""
+    """Waits for a signal that has a handler or ends the process."""
     while True:
         arrived = process.pending()
         for number in arrived:

@@ -35,14 +35,14 @@ class Refused(Exception):
 
 
 class Stop(Exception):
-    """The end, with this exit code."""
+    """Ends the run with this exit code."""
 
     def __init__(self, code):
         self.code = code
 
 
 class Shell:
-    """A database and how its rows are printed."""
+    """A database and the format of its rows."""
 
     def __init__(self):
         self.format = tables.Format()
@@ -50,7 +50,7 @@ class Shell:
         self.output = sys.stdout
         self.is_once = False
         self.errors = 0
-        #: What the last error was to SQLite.
+        #: SQLite's code of the last error.
         self.code = 1
         self.connection = None
 
@@ -60,7 +60,7 @@ class Shell:
         else:
             self.connection = sqlite3.connect(path, autocommit=True)
         self.path = path
-        # Text that is not UTF-8 is printed as it is.
+        # Text that is not UTF-8 is printed unchanged.
         self.connection.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
 
     def failed(self, message):
@@ -71,7 +71,7 @@ class Shell:
             raise Stop(1)
 
     def run(self, text, line=None):
-        """Runs one statement or command; says what went wrong, and goes on."""
+        """Runs one statement or command. An error is printed, and the run continues."""
         if self.is_echoing:
             print(text, file=self.output)
         try:
@@ -109,7 +109,7 @@ class Shell:
         self.output = open(path, "w", encoding="utf-8", errors="surrogateescape", newline="") if path else sys.stdout
 
     def read(self, lines):
-        """Runs statements that may span lines, and commands, which are a line each."""
+        """Runs statements, which may span lines, and commands, which are a line each."""
         pending, start = "", 0
         for number, line in enumerate(lines, 1):
             if not pending.strip():
@@ -127,7 +127,7 @@ class Shell:
 
     @staticmethod
     def _complete(text):
-        """The statements at the start of a text that end with a semicolon of their own."""
+        """Returns the complete statements at the start of a text."""
         start = at = 0
         while (at := text.find(";", at) + 1) > 0:
             if sqlite3.complete_statement(text[start:at]):
@@ -135,7 +135,7 @@ class Shell:
                 start = at
 
     def sql(self, text):
-        """Runs what an argument holds: a command, or statements of which the last may lack its semicolon."""
+        """Runs an argument: a command, or statements of which the last may lack its semicolon."""
         if text.startswith("."):
             return self.run(text)
         before = self.errors
@@ -252,7 +252,7 @@ def _import(shell, *arguments):
     if len(words) != 2:
         raise Refused("usage: .import [--csv] [--skip N] FILE TABLE")
     path, table = words
-    # From here on lines end as they do anywhere else.
+    # From here on lines end with a newline alone.
     shell.format.end = "\n"
     separator = separator or ("," if shell.format.mode == "csv" else shell.format.separator)
     if len(separator) != 1:
@@ -327,7 +327,7 @@ COMMANDS = {
     "tables": _tables,
 }
 
-#: How many arguments a command takes, where that is not none or one.
+#: The number of arguments of a command, if it is not none or one.
 ARGUMENTS = {
     "bail": (1, 1),
     "databases": (0, 0),

@@ -1,6 +1,6 @@
-"""What WASI's libc has no notion of and `os` should have: modes, owners, identities, the umask, the working directory.
+"""Functions of `os` that WASI's libc does not have: modes, owners, identities, the umask, the working directory.
 
-Installed over the functions of `os` alone: `posix` keeps what libc does, which the import system uses for speed.
+They replace the functions of `os` alone: `posix` keeps those of libc, which the import system uses for speed.
 """
 
 import errno
@@ -54,7 +54,7 @@ def fstat(fd):
         named = stat(path)
         if named.st_ino == found.st_ino:
             return named
-    # libc knows no modes, and nothing tells the name of what it opened.
+    # libc knows no modes, and does not tell the name of an opened file.
     mode = 0o755 if types.S_ISDIR(found.st_mode) else 0o644
     numbers = list(found)
     numbers[0], numbers[4], numbers[5] = types.S_IFMT(found.st_mode) | mode, USER, GROUP
@@ -108,7 +108,7 @@ def _created_mode(mode):
 def open(path, flags, mode=0o777, *, dir_fd=None):
     if dir_fd is not None:
         return posix.open(path, flags, mode, dir_fd=dir_fd)
-    # WASI makes files with the mode 0666.
+    # WASI creates files with the mode 0666.
     made = flags & os.O_CREAT and mode & 0o777 != 0o666 and not os.path.lexists(path)
     fd = posix.open(path, flags, mode)
     absolute = os.path.join(posix.getcwd(), path_text(path))
@@ -145,7 +145,7 @@ def mkdir(path, mode=0o777, *, dir_fd=None):
 def chdir(path):
     if isinstance(path, int):
         path = opened.get(path) or _unnamed(path)
-    # libc resolves relative paths by itself; the kernel hands its own directory on to children.
+    # libc resolves relative paths by itself; children inherit the kernel's working directory.
     where = call(process.chdir, path_text(path), filename=path)
     posix.chdir(where)
 
@@ -187,7 +187,7 @@ def install():
     os.getgroups = lambda: [GROUP]
     os.getlogin = lambda: "user"
     os.sched_getaffinity = lambda pid: {0}
-    # WASI has no clock for what a process has computed.
+    # WASI has no clock for the CPU time of a process.
     time.process_time_ns = lambda: process.times()[0]
     time.process_time = lambda: process.times()[0] / 1e9
     os.supports_fd |= {chmod, stat}

@@ -1,4 +1,4 @@
-"""How `sqlite3` prints rows."""
+"""The output formats of `sqlite3`."""
 
 import html
 import json
@@ -20,7 +20,7 @@ def quoted_name(name):
 
 
 def number(value, digits=15):
-    """A real number as SQLite prints it: at most this many digits, and never without a point."""
+    """Formats a real number as SQLite does: with at most this many digits, and always with a point."""
     if math.isinf(value):
         return "Inf" if value > 0 else "-Inf"
     text = f"{value:.{digits}g}"
@@ -63,14 +63,14 @@ def _pad(line, size, centred=False):
 
 
 class Format:
-    """A mode, and what it can be told."""
+    """An output mode and its settings."""
 
     def __init__(self):
         self.mode, self.headers, self.separator, self.null, self.table = "list", None, "|", "", "table"
         self.end = "\n"
 
     def choose(self, mode, csv_end="\n"):
-        """Sets the mode. The command `.mode csv` ends lines as the standard for CSV has it, the option -csv does not."""
+        """Sets the mode. The command `.mode csv` ends lines as the CSV standard says, the option -csv does not."""
         self.mode = mode
         self.end = csv_end if mode == "csv" else "\n"
         self.separator = {"tabs": "\t", "csv": ","}.get(mode, "|")

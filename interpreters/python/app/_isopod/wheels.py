@@ -1,4 +1,4 @@
-"""`pip`, as far as it goes without a network: wheels that lie in the sandbox and hold no native code."""
+"""`pip` without a network: it installs wheels that are files in the sandbox and have no native code."""
 
 import base64
 import configparser
@@ -37,7 +37,7 @@ Commands:
 
 
 class Refused(Exception):
-    """What cannot be done, and why."""
+    """A refusal, with its reason."""
 
 
 class Wheel:
@@ -176,7 +176,7 @@ def install(arguments):
         elif word in ("--force-reinstall", "-U", "--upgrade"):
             force = True
         elif word in ("--user", "--no-index", "--break-system-packages", "--no-cache-dir", "--disable-pip-version-check"):
-            # They ask for what is so anyway: there is one user, no index and no cache.
+            # They have no effect: there is one user, no index and no cache.
             pass
         elif word.startswith("-"):
             raise Refused(f"install: no such option here: {word}")

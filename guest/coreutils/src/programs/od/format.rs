@@ -1,10 +1,10 @@
 //! One way of `od` to show bytes, and a line of it.
 
+use isopod_gnu::long_double::{LongDouble, Notation, Style};
 use isopod_gnu::output::Out;
 use isopod_gnu::quote::plain;
 
 use super::options::Choice;
-use crate::extended::{Extended, Notation, Style};
 
 /// What bytes are taken for.
 #[derive(Clone, Copy, PartialEq)]
@@ -144,18 +144,18 @@ impl Format {
         };
         let low = u128::from_le_bytes(bytes) as u64;
         let (number, first, last) = match self.size {
-            4 => (Extended::double(f32::from_bits(low as u32).into()), 6, 9),
-            8 => (Extended::double(f64::from_bits(low)), 15, 17),
+            4 => (LongDouble::double(f32::from_bits(low as u32).into()), 6, 9),
+            8 => (LongDouble::double(f64::from_bits(low)), 15, 17),
             _ => {
                 let mut ten = [0; 10];
                 ten.copy_from_slice(&bytes[..10]);
-                (Extended::from_bytes(ten), 18, 21)
+                (LongDouble::from_bytes(ten), 18, 21)
             }
         };
         let same = |text: &str| match self.size {
             4 => text.parse::<f32>().is_ok_and(|read| read.to_bits() == low as u32),
             8 => text.parse::<f64>().is_ok_and(|read| read.to_bits() == low),
-            _ => crate::extended::parse(text).number == number,
+            _ => isopod_gnu::long_double::parse(text).number == number,
         };
         // What has lost digits to its small exponent needs fewer.
         let subnormal = match self.size {

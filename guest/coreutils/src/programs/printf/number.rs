@@ -1,8 +1,7 @@
 //! Numbers in arguments of `printf`, and what is wrong with them.
 
+use isopod_gnu::long_double::{self, LongDouble};
 use isopod_gnu::quote::plain;
-
-use crate::extended::{self, Extended};
 
 /// As C's `strtoimax` reads it, with `'c` for the number of a character.
 pub(super) fn signed(text: &str) -> (i64, Option<String>) {
@@ -28,11 +27,11 @@ pub(super) fn unsigned(text: &str) -> (u64, Option<String>) {
 }
 
 /// As C's `strtold` reads it.
-pub(super) fn float(text: &str) -> (Extended, Option<String>) {
+pub(super) fn float(text: &str) -> (LongDouble, Option<String>) {
     if let Some((value, complaint)) = character(text) {
-        return (Extended::whole(value.into()), complaint);
+        return (LongDouble::whole(value.into()), complaint);
     }
-    let parsed = extended::parse(text);
+    let parsed = long_double::parse(text);
     (parsed.number, complaint(text, parsed.length, parsed.in_range))
 }
 

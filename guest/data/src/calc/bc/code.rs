@@ -1,34 +1,34 @@
-//! What programs are compiled to.
+//! The instructions that programs are compiled to.
 
 use std::rc::Rc;
 
-/// A simple variable; the first ones are bc's own.
+/// The number of a simple variable; the first ones are bc's own.
 pub(super) type Variable = usize;
 
-/// Digits after the point.
+/// `scale`: digits after the point.
 pub(super) const SCALE: Variable = 0;
-/// The base of numbers that are read.
+/// `ibase`: the base of numbers that are read.
 pub(super) const IBASE: Variable = 1;
-/// The base of numbers that are printed.
+/// `obase`: the base of numbers that are printed.
 pub(super) const OBASE: Variable = 2;
-/// The last number that was printed.
+/// `last`: the last number that was printed.
 pub(super) const LAST: Variable = 3;
 
 /// An instruction of the stack machine.
 #[derive(Clone, Debug)]
 pub(super) enum Op {
-    /// Digits, which are a number of the base that holds when they are run.
+    /// Pushes a number. The digits are read in the input base of that moment.
     Constant(Rc<[u8]>),
     Load(Variable),
-    /// Sets a variable and leaves the value.
+    /// Sets a variable and leaves the value on the stack.
     Store(Variable),
-    /// The element whose index is on the stack.
+    /// Pushes the element whose index is on the stack.
     LoadElement(usize),
-    /// The same, and the index stays below it.
+    /// Pushes the element and leaves the index below it.
     PeekElement(usize),
     /// Sets the element whose index is below the value, and leaves the value.
     StoreElement(usize),
-    /// `++` and `--`: by how much, and whether the value is the old one.
+    /// `++` and `--`, with the amount. The flag is true if the old value is pushed.
     Step(Variable, i64, bool),
     StepElement(usize, i64, bool),
     Add,
@@ -40,7 +40,7 @@ pub(super) enum Op {
     Negate,
     Not,
     Compare(&'static str),
-    /// Whether it is not zero, as 1 or 0.
+    /// Replaces a value by 1 if it is not zero, and by 0 otherwise.
     Truth,
     Jump(usize),
     JumpZero(usize),
@@ -50,29 +50,29 @@ pub(super) enum Op {
     ScaleOf,
     SquareRoot,
     Read,
-    /// Prints a value of an expression, with a newline, if it is one.
+    /// Prints the value of an expression and a newline, unless the value is void.
     Print,
-    /// Prints a value of a `print` statement.
+    /// Prints the value of a `print` statement.
     PrintPlain,
     PrintText(Rc<[u8]>),
     Pop,
     Halt,
 }
 
-/// What a function is called with.
+/// An argument of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Argument {
-    /// The value on the stack.
+    /// A value, which is on the stack.
     Value,
     Array(usize),
 }
 
-/// What a function binds.
+/// A local name of a function.
 #[derive(Clone, Debug)]
 pub(super) enum Local {
     Variable(Variable),
     Array(usize),
-    /// An array of the caller's, not a copy of it.
+    /// An array of the caller, not a copy of it.
     Reference(usize),
 }
 

@@ -1,8 +1,8 @@
-//! The words of a bc program, read as they come: what is typed is answered before the next line is there.
+//! The lexer of bc. It reads input as needed: a typed line is answered before the next one is read.
 
 use isopod_gnu::input::Input;
 
-/// A word.
+/// A token.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token {
     Number(Vec<u8>),
@@ -12,25 +12,25 @@ pub(super) enum Token {
     Sign(&'static str),
     Newline,
     End,
-    /// What is no word at all.
+    /// A byte that starts no token.
     Wrong(u8),
 }
 
-/// Signs, the longest first.
+/// The signs, the longest first.
 const SIGNS: &[&str] = &[
     "++", "--", "+=", "-=", "*=", "/=", "%=", "^=", "==", "<=", ">=", "!=", "&&", "||", "+", "-", "*", "/", "%", "^",
     "=", "<", ">", "!", "(", ")", "{", "}", "[", "]", ";", ",", "&", "|", ":", "?",
 ];
 
-/// Reads words out of a file.
+/// A lexer of one file.
 pub(super) struct Lexer {
     input: Input,
     buffer: Vec<u8>,
     at: usize,
     ended: bool,
-    /// The line that is read.
+    /// The number of the current line.
     pub(super) line: usize,
-    /// What it is called in messages.
+    /// The name of the file in messages.
     pub(super) name: String,
 }
 
@@ -39,7 +39,7 @@ impl Lexer {
         Lexer { input, buffer: Vec::new(), at: 0, ended: false, line: 1, name: name.into() }
     }
 
-    /// The next word; `before` is called before more input is waited for.
+    /// Returns the next token; `before` is called before the lexer waits for input.
     pub(super) fn next(&mut self, before: &mut dyn FnMut()) -> Token {
         loop {
             let Some(byte) = self.peek(0, before) else { return Token::End };
@@ -84,7 +84,7 @@ impl Lexer {
         }
     }
 
-    /// The next line as it is, for `read()`.
+    /// Returns the next line unchanged, for `read()`.
     pub(super) fn rest_of_line(&mut self, before: &mut dyn FnMut()) -> Option<Vec<u8>> {
         self.peek(0, before)?;
         let mut line = Vec::new();

@@ -1,4 +1,4 @@
-//! Runs compiled code. Its stacks are on the heap: functions recurse as deep as memory lasts.
+//! The machine that runs compiled code. Its stacks are on the heap: functions recurse as deep as memory lasts.
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -14,20 +14,20 @@ use super::code::{Argument, Function, IBASE, LAST, Local, OBASE, Op, SCALE, Vari
 const MOST_ELEMENTS: i64 = 16_777_215;
 /// The largest base of output and the largest scale.
 const LARGEST: i64 = 2_147_483_647;
-/// The longest result of a power that is tried at all.
+/// The longest result of a power that is computed at all.
 const MOST_DIGITS: usize = 100_000_000;
-/// Calls in calls; each holds a few hundred bytes.
+/// The deepest nesting of calls. Each holds a few hundred bytes.
 const DEEPEST: usize = 1_000_000;
 
 type Array = Rc<RefCell<HashMap<i64, Number>>>;
 
-/// Why a run ends early.
+/// The reason why a run ends early.
 pub(super) enum Stop {
     Halt,
     Error(String),
 }
 
-/// What programs work on.
+/// The state of a run: variables, arrays, functions and settings.
 pub(super) struct Machine {
     variables: Vec<Number>,
     arrays: Vec<Array>,
@@ -37,11 +37,11 @@ pub(super) struct Machine {
     ibase: i64,
     obase: i64,
     pub(super) lines: Lines,
-    /// Complaints that do not stop a run.
+    /// Messages that do not end a run.
     pub(super) warnings: Vec<String>,
 }
 
-/// A function that is run.
+/// A call of a function.
 struct Frame {
     code: Rc<[Op]>,
     at: usize,
@@ -49,7 +49,7 @@ struct Frame {
     is_void: bool,
 }
 
-/// What a local name stood for outside.
+/// The outer meaning of a local name.
 enum Saved {
     Variable(Variable, Number),
     Array(usize, Array),
@@ -70,8 +70,8 @@ impl Machine {
         }
     }
 
-    /// Runs the code of a line. `read` gives the next line of input for `read()`; `flush` is called when there is
-    /// much to print.
+    /// Runs the code of a line. `read` returns the next line of input for `read()`; `flush` is called when much output
+    /// has gathered.
     pub(super) fn run(
         &mut self,
         code: Vec<Op>,
@@ -81,7 +81,7 @@ impl Machine {
         let mut frames = vec![Frame { code: code.into(), at: 0, saved: Vec::new(), is_void: false }];
         let mut stack: Vec<Option<Number>> = Vec::new();
         let result = self.steps(&mut frames, &mut stack, read, flush);
-        // What functions bound is undone, even if they were left by an error.
+        // Local names are restored even after an error.
         while let Some(frame) = frames.pop() {
             self.restore(frame.saved);
         }
@@ -100,71 +100,6 @@ impl Machine {
             let Some(op) = frame.code.get(frame.at).cloned() else { return Ok(()) };
             frame.at += 1;
             match op {
-                Op::Constant(digits) => stack.push(Some(Number::read(&digits, self.ibase as u32))),
-                Op::Load(variable) => stack.push(Some(self.load(variable))),
-                Op::Store(variable) => {
-                    let value = pop(stack)?;
-                    self.store(variable, value.clone());
-                    stack.push(Some(value));
-                }
-                Op::LoadElement(array) => {
-                    let index = self.index(pop(stack)?)?;
-                    stack.push(Some(self.element(array, index)));
-                }
-                Op::PeekElement(array) => {
-                    let key = pop(stack)?;
-                    stack.push(Some(key.clone()));
-                    let index = self.index(key)?;
-                    stack.push(Some(self.element(array, index)));
-                }
-                Op::StoreElement(array) => {
-                    let value = pop(stack)?;
-                    let index = self.index(pop(stack)?)?;
-                    self.array(array).borrow_mut().insert(index, value.clone());
-                    stack.push(Some(value));
-                }
-                Op::Step(variable, by, is_old) => {
-                    let old = self.load(variable);
-                    let new = old.add(&Number::whole(by));
-                    self.store(variable, new.clone());
-                    stack.push(Some(if is_old { old } else { new }));
-                }
-                Op::StepElement(array, by, is_old) => {
-                    let index = self.index(pop(stack)?)?;
-                    let old = self.element(array, index);
-                    let new = old.add(&Number::whole(by));
-                    self.array(array).borrow_mut().insert(index, new.clone());
-                    stack.push(Some(if is_old { old } else { new }));
-                }
-                Op::Add | Op::Subtract | Op::Multiply | Op::Divide | Op::Remainder | Op::Power => {
-                    let (b, a) = (pop(stack)?, pop(stack)?);
-                    stack.push(Some(self.arithmetic(&op, &a, &b)?));
-                }
-                Op::Negate => {
-                    let value = pop(stack)?;
-                    stack.push(Some(value.negate()));
-                }
-                Op::Not => {
-                    let value = pop(stack)?;
-                    stack.push(Some(Number::whole(i64::from(value.is_zero()))));
-                }
-                Op::Truth => {
-                    let value = pop(stack)?;
-                    stack.push(Some(Number::whole(i64::from(!value.is_zero()))));
-                }
-                Op::Compare(sign) => {
-                    let (b, a) = (pop(stack)?, pop(stack)?);
-                    let order = a.compare(&b);
-                    let holds = match sign {
-                        "==" => order == Ordering::Equal,
-                        "!=" => order != Ordering::Equal,
-                        "<" => order == Ordering::Less,
-                        "<=" => order != Ordering::Greater,
-                        ">" => order == Ordering::Greater,
-                        _ => order != Ordering::Less,
-                    };
-                    stack.push(Some(Number::whole(i64::from(holds))));
-                }
                 Op::Jump(target) => frame.at = target,
                 Op::JumpZero(target) => {
                     if pop(stack)?.is_zero() {
@@ -179,42 +114,117 @@ impl Machine {
                         stack.push(if frame.is_void { None } else { Some(value) });
                     }
                 }
-                Op::Length => {
-                    let value = pop(stack)?;
-                    stack.push(Some(Number::whole(value.length() as i64)));
-                }
-                Op::ScaleOf => {
-                    let value = pop(stack)?;
-                    stack.push(Some(Number::whole(value.scale() as i64)));
-                }
-                Op::SquareRoot => {
-                    let value = pop(stack)?;
-                    let root = value.square_root(self.scale);
-                    stack.push(Some(root.ok_or_else(|| error("Square root of a negative number"))?));
-                }
                 Op::Read => stack.push(Some(self.read(read()))),
-                Op::Print => {
-                    if let Some(Some(value)) = stack.pop() {
-                        self.lines.number(&value, self.obase);
-                        self.lines.byte(b'\n');
-                        self.store(LAST, value);
-                    }
-                }
-                Op::PrintPlain => {
-                    let value = pop(stack)?;
-                    self.lines.number(&value, self.obase);
-                    self.store(LAST, value);
-                }
-                Op::PrintText(text) => self.lines.plain(&text),
-                Op::Pop => {
-                    stack.pop();
-                }
                 Op::Halt => return Err(Stop::Halt),
+                op => self.apply(op, stack)?,
             }
             if self.lines.text.len() > 1 << 16 {
                 flush(&mut self.lines.text);
             }
         }
+    }
+
+    /// Runs an instruction that only concerns the stack, the variables and the output.
+    fn apply(&mut self, op: Op, stack: &mut Vec<Option<Number>>) -> Result<(), Stop> {
+        match op {
+            Op::Constant(digits) => stack.push(Some(Number::read(&digits, self.ibase as u32))),
+            Op::Load(variable) => stack.push(Some(self.load(variable))),
+            Op::Store(variable) => {
+                let value = pop(stack)?;
+                self.store(variable, value.clone());
+                stack.push(Some(value));
+            }
+            Op::LoadElement(array) => {
+                let index = self.index(pop(stack)?)?;
+                stack.push(Some(self.element(array, index)));
+            }
+            Op::PeekElement(array) => {
+                let key = pop(stack)?;
+                stack.push(Some(key.clone()));
+                let index = self.index(key)?;
+                stack.push(Some(self.element(array, index)));
+            }
+            Op::StoreElement(array) => {
+                let value = pop(stack)?;
+                let index = self.index(pop(stack)?)?;
+                self.array(array).borrow_mut().insert(index, value.clone());
+                stack.push(Some(value));
+            }
+            Op::Step(variable, by, is_old) => {
+                let old = self.load(variable);
+                let new = old.add(&Number::whole(by));
+                self.store(variable, new.clone());
+                stack.push(Some(if is_old { old } else { new }));
+            }
+            Op::StepElement(array, by, is_old) => {
+                let index = self.index(pop(stack)?)?;
+                let old = self.element(array, index);
+                let new = old.add(&Number::whole(by));
+                self.array(array).borrow_mut().insert(index, new.clone());
+                stack.push(Some(if is_old { old } else { new }));
+            }
+            Op::Add | Op::Subtract | Op::Multiply | Op::Divide | Op::Remainder | Op::Power => {
+                let (b, a) = (pop(stack)?, pop(stack)?);
+                stack.push(Some(self.arithmetic(&op, &a, &b)?));
+            }
+            Op::Negate => {
+                let value = pop(stack)?;
+                stack.push(Some(value.negate()));
+            }
+            Op::Not => {
+                let value = pop(stack)?;
+                stack.push(Some(Number::whole(i64::from(value.is_zero()))));
+            }
+            Op::Truth => {
+                let value = pop(stack)?;
+                stack.push(Some(Number::whole(i64::from(!value.is_zero()))));
+            }
+            Op::Compare(sign) => {
+                let (b, a) = (pop(stack)?, pop(stack)?);
+                let order = a.compare(&b);
+                let holds = match sign {
+                    "==" => order == Ordering::Equal,
+                    "!=" => order != Ordering::Equal,
+                    "<" => order == Ordering::Less,
+                    "<=" => order != Ordering::Greater,
+                    ">" => order == Ordering::Greater,
+                    _ => order != Ordering::Less,
+                };
+                stack.push(Some(Number::whole(i64::from(holds))));
+            }
+            Op::Length => {
+                let value = pop(stack)?;
+                stack.push(Some(Number::whole(value.length() as i64)));
+            }
+            Op::ScaleOf => {
+                let value = pop(stack)?;
+                stack.push(Some(Number::whole(value.scale() as i64)));
+            }
+            Op::SquareRoot => {
+                let value = pop(stack)?;
+                let root = value.square_root(self.scale);
+                stack.push(Some(root.ok_or_else(|| error("Square root of a negative number"))?));
+            }
+            Op::Print => {
+                if let Some(Some(value)) = stack.pop() {
+                    self.lines.number(&value, self.obase);
+                    self.lines.byte(b'\n');
+                    self.store(LAST, value);
+                }
+            }
+            Op::PrintPlain => {
+                let value = pop(stack)?;
+                self.lines.number(&value, self.obase);
+                self.store(LAST, value);
+            }
+            Op::PrintText(text) => self.lines.plain(&text),
+            Op::Pop => {
+                stack.pop();
+            }
+            // The others change the flow of control, and `steps` runs them.
+            Op::Jump(_) | Op::JumpZero(_) | Op::Call(..) | Op::Return | Op::Read | Op::Halt => {}
+        }
+        Ok(())
     }
 
     fn arithmetic(&mut self, op: &Op, a: &Number, b: &Number) -> Result<Number, Stop> {
@@ -264,7 +274,7 @@ impl Machine {
         if frames.len() >= DEEPEST {
             return Err(error("Function recursion too deep"));
         }
-        // Everything is taken before anything is bound: an argument may be named like a parameter.
+        // All arguments are taken before any parameter is bound: an argument may have the name of a parameter.
         let count = arguments.iter().filter(|argument| **argument == Argument::Value).count();
         let mut values = stack.split_off(stack.len().saturating_sub(count)).into_iter();
         let arrays: Vec<Option<Array>> = arguments
@@ -309,7 +319,7 @@ impl Machine {
         Ok(())
     }
 
-    /// The functions of `-l`.
+    /// Calls a function of `-l`.
     fn library(&mut self, name: &str, arguments: &[Argument], stack: &mut Vec<Option<Number>>) -> Result<(), Stop> {
         let wanted = match name {
             "s" | "c" | "a" | "l" | "e" if self.has_library => 1,

@@ -35,7 +35,7 @@ pub(crate) const PROGRAM: Program = Program {
     run,
 };
 
-/// What `limits` prints.
+/// The output of `limits`.
 const LIMITS: &str = "BC_BASE_MAX     = 2147483647
 BC_DIM_MAX      = 16777215
 BC_SCALE_MAX    = 2147483647
@@ -70,7 +70,7 @@ fn run(call: &Call) -> u8 {
     call.finish(out.into_inner(), 0)
 }
 
-/// Runs a file, line by line; returns whether the next one is to be run.
+/// Runs a file, line by line. Returns true if the next file is to be run.
 fn run_file(lexer: Lexer, machine: &mut Machine, names: &mut Names, out: &RefCell<Out>) -> bool {
     let mut before = || out.borrow_mut().flush();
     let mut parser = Parser::new(lexer, names, &mut before);
@@ -112,7 +112,7 @@ fn run_file(lexer: Lexer, machine: &mut Machine, names: &mut Names, out: &RefCel
     }
 }
 
-/// Says something on standard error, after what was printed before it.
+/// Prints a message on standard error, after all output before it.
 fn complain(out: &RefCell<Out>, message: &str) {
     out.borrow_mut().flush();
     // There is no place left to report that standard error is gone.

@@ -10,9 +10,9 @@ use isopod_gnu::output::Out;
 use super::super::number::Number;
 use super::super::print::Lines;
 
-/// The longest result of a power that is tried at all.
+/// The longest result of a power that is computed at all.
 const MOST_DIGITS: usize = 100_000_000;
-/// Macros in macros that are not in the last place.
+/// The deepest nesting of macros, tail calls not counted.
 const DEEPEST: usize = 1_000_000;
 
 /// A value of a stack.
@@ -22,7 +22,7 @@ enum Item {
     Text(Rc<[u8]>),
 }
 
-/// A text that is run, and how far.
+/// A text that is run, and the position in it.
 struct Frame {
     code: Rc<[u8]>,
     at: usize,
@@ -47,10 +47,10 @@ pub(super) struct Machine {
     is_over: bool,
 }
 
-/// How a command ended.
+/// The effect of a command on the control flow.
 enum Step {
     Next,
-    /// Leave so many levels.
+    /// Leaves a number of levels.
     Leave(usize),
     Quit,
 }
@@ -70,7 +70,7 @@ impl Machine {
         }
     }
 
-    /// The next line of standard input, and the lines after it as long as a bracket is open.
+    /// Returns the next line of standard input, and the lines after it while a bracket is open.
     pub(super) fn next_line(&mut self) -> Option<Vec<u8>> {
         let mut searched = 0;
         let mut open = 0usize;
@@ -96,7 +96,7 @@ impl Machine {
         }
     }
 
-    /// Runs a text; returns whether the run goes on.
+    /// Runs a text. Returns false if the run is over.
     pub(super) fn run(&mut self, code: Vec<u8>) -> bool {
         let mut frames = vec![Frame { code: code.into(), at: 0 }];
         while let Some(frame) = frames.last_mut() {
@@ -110,7 +110,7 @@ impl Machine {
                 Ok(Step::Leave(levels)) => {
                     if levels >= frames.len() {
                         frames.truncate(1);
-                        // More levels than there are: the text that was typed stays.
+                        // With more levels than there are, the run continues with the next typed line.
                         if let Some(frame) = frames.last_mut() {
                             frame.at = frame.code.len();
                         }
@@ -146,100 +146,13 @@ impl Machine {
             b' ' | b'\t' | b'\r' | b'\n' | 0x0c => {}
             b'#' => while next(frames).is_some_and(|byte| byte != b'\n') {},
             b'[' => self.text(frames),
-            b'p' => {
-                let item = self.stack.last().cloned().ok_or("stack empty")?;
-                self.print(&item);
-                self.lines.byte(b'\n');
-            }
-            b'n' => {
-                let item = self.pop()?;
-                self.print(&item);
-            }
-            b'P' => match self.pop()? {
-                Item::Text(text) => self.lines.plain(&text),
-                Item::Number(number) => self.bytes(&number),
-            },
-            b'f' => {
-                for item in self.stack.clone().iter().rev() {
-                    self.print(item);
-                    self.lines.byte(b'\n');
-                }
-            }
+            b'p' | b'n' | b'P' | b'f' => self.printing(command)?,
             b'+' | b'-' | b'*' | b'/' | b'%' | b'~' | b'^' => self.arithmetic(command)?,
             b'|' => self.modular_power()?,
-            b'v' => {
-                let value = self.pop_number()?;
-                match value.square_root(self.scale) {
-                    Some(root) => self.stack.push(Item::Number(root)),
-                    None => {
-                        self.stack.push(Item::Number(value));
-                        return Err("square root of negative number".into());
-                    }
-                }
-            }
-            b'c' => self.stack.clear(),
-            b'd' => {
-                let item = self.stack.last().cloned().ok_or("stack empty")?;
-                self.stack.push(item);
-            }
-            b'r' => {
-                let count = self.stack.len();
-                if count < 2 {
-                    return Err("stack empty".into());
-                }
-                self.stack.swap(count - 1, count - 2);
-            }
-            b'R' => {
-                let count = self.pop_number()?.to_i64().unwrap_or(0);
-                let depth = (count.unsigned_abs() as usize).min(self.stack.len());
-                let from = self.stack.len() - depth;
-                if count > 0 && depth > 1 {
-                    self.stack[from..].rotate_left(1);
-                } else if depth > 1 {
-                    self.stack[from..].rotate_right(1);
-                }
-            }
-            b'k' => match self.pop_number()?.to_i64() {
-                Some(scale @ 0..) => self.scale = scale as usize,
-                _ => return Err("scale must be a nonnegative number".into()),
-            },
-            b'i' => match self.pop_number()?.to_i64() {
-                Some(base @ 2..=16) => self.ibase = base,
-                _ => return Err("input base must be a number between 2 and 16 (inclusive)".into()),
-            },
-            b'o' => match self.pop_number()?.to_i64() {
-                Some(base @ 2..) => self.obase = base,
-                _ => return Err("output base must be a number greater than 1".into()),
-            },
-            b'K' => self.push(self.scale as i64),
-            b'I' => self.push(self.ibase),
-            b'O' => self.push(self.obase),
-            b'z' => self.push(self.stack.len() as i64),
-            b'Z' => {
-                let length = match self.pop()? {
-                    Item::Text(text) => text.len(),
-                    Item::Number(number) => number.length(),
-                };
-                self.push(length as i64);
-            }
-            b'X' => {
-                let scale = match self.pop()? {
-                    Item::Text(_) => 0,
-                    Item::Number(number) => number.scale(),
-                };
-                self.push(scale as i64);
-            }
-            b'a' => {
-                let text: Rc<[u8]> = match self.pop()? {
-                    Item::Text(text) => text[..text.len().min(1)].into(),
-                    Item::Number(number) => {
-                        let (_, low) =
-                            number.truncate(0).divide_with_rest(&Number::whole(256), 0).ok_or("divide by zero")?;
-                        [low.to_i64().unwrap_or(0) as u8].into()
-                    }
-                };
-                self.stack.push(Item::Text(text));
-            }
+            b'v' => self.square_root()?,
+            b'c' | b'd' | b'r' | b'R' | b'z' => self.stacking(command)?,
+            b'k' | b'i' | b'o' | b'K' | b'I' | b'O' => self.parameter(command)?,
+            b'Z' | b'X' | b'a' => self.conversion(command)?,
             b's' | b'S' | b'l' | b'L' | b':' | b';' => self.register(command, frames)?,
             b'x' => match self.pop()? {
                 Item::Text(code) => call(frames, code)?,
@@ -264,7 +177,7 @@ impl Machine {
                 _ => return Err("Q command requires a number >= 1".into()),
             },
             other => {
-                // GNU's has the first word of this on standard error and the rest on standard output.
+                // GNU's dc prints the first word on standard error and the rest on standard output.
                 let _ = isopod_sys::write_all(2, b"dc: ");
                 let shown = if other.is_ascii_graphic() {
                     format!("'{}' (0{other:o})", char::from(other))
@@ -275,6 +188,112 @@ impl Machine {
             }
         }
         Ok(Step::Next)
+    }
+
+    /// Runs a command that prints: `p`, `n`, `P` or `f`.
+    fn printing(&mut self, command: u8) -> Result<(), String> {
+        match command {
+            b'p' => {
+                let item = self.stack.last().cloned().ok_or("stack empty")?;
+                self.print(&item);
+                self.lines.byte(b'\n');
+            }
+            b'n' => {
+                let item = self.pop()?;
+                self.print(&item);
+            }
+            b'P' => match self.pop()? {
+                Item::Text(text) => self.lines.plain(&text),
+                Item::Number(number) => self.bytes(&number),
+            },
+            _ => {
+                for item in self.stack.clone().iter().rev() {
+                    self.print(item);
+                    self.lines.byte(b'\n');
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn square_root(&mut self) -> Result<(), String> {
+        let value = self.pop_number()?;
+        match value.square_root(self.scale) {
+            Some(root) => self.stack.push(Item::Number(root)),
+            None => {
+                self.stack.push(Item::Number(value));
+                return Err("square root of negative number".into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs a command on the stack as a whole: `c`, `d`, `r`, `R` or `z`.
+    fn stacking(&mut self, command: u8) -> Result<(), String> {
+        match command {
+            b'c' => self.stack.clear(),
+            b'd' => {
+                let item = self.stack.last().cloned().ok_or("stack empty")?;
+                self.stack.push(item);
+            }
+            b'r' => {
+                let count = self.stack.len();
+                if count < 2 {
+                    return Err("stack empty".into());
+                }
+                self.stack.swap(count - 1, count - 2);
+            }
+            b'R' => {
+                let count = self.pop_number()?.to_i64().unwrap_or(0);
+                let depth = (count.unsigned_abs() as usize).min(self.stack.len());
+                let from = self.stack.len() - depth;
+                if count > 0 && depth > 1 {
+                    self.stack[from..].rotate_left(1);
+                } else if depth > 1 {
+                    self.stack[from..].rotate_right(1);
+                }
+            }
+            _ => self.push(self.stack.len() as i64),
+        }
+        Ok(())
+    }
+
+    /// Sets or pushes the scale or a base: `k`, `i`, `o`, `K`, `I` or `O`.
+    fn parameter(&mut self, command: u8) -> Result<(), String> {
+        match command {
+            b'k' => match self.pop_number()?.to_i64() {
+                Some(scale @ 0..) => self.scale = scale as usize,
+                _ => return Err("scale must be a nonnegative number".into()),
+            },
+            b'i' => match self.pop_number()?.to_i64() {
+                Some(base @ 2..=16) => self.ibase = base,
+                _ => return Err("input base must be a number between 2 and 16 (inclusive)".into()),
+            },
+            b'o' => match self.pop_number()?.to_i64() {
+                Some(base @ 2..) => self.obase = base,
+                _ => return Err("output base must be a number greater than 1".into()),
+            },
+            b'K' => self.push(self.scale as i64),
+            b'I' => self.push(self.ibase),
+            _ => self.push(self.obase),
+        }
+        Ok(())
+    }
+
+    /// Replaces a value by its length (`Z`), its scale (`X`) or its first character (`a`).
+    fn conversion(&mut self, command: u8) -> Result<(), String> {
+        match (command, self.pop()?) {
+            (b'Z', Item::Text(text)) => self.push(text.len() as i64),
+            (b'Z', Item::Number(number)) => self.push(number.length() as i64),
+            (b'X', Item::Text(_)) => self.push(0),
+            (b'X', Item::Number(number)) => self.push(number.scale() as i64),
+            (_, Item::Text(text)) => self.stack.push(Item::Text(text[..text.len().min(1)].into())),
+            (_, Item::Number(number)) => {
+                let (_, low) = number.truncate(0).divide_with_rest(&Number::whole(256), 0).ok_or("divide by zero")?;
+                self.stack.push(Item::Text([low.to_i64().unwrap_or(0) as u8].into()));
+            }
+        }
+        Ok(())
     }
 
     fn number(&mut self, first: u8, frames: &mut [Frame]) {
@@ -297,7 +316,7 @@ impl Machine {
         self.stack.push(Item::Number(if is_negative { number.negate() } else { number }));
     }
 
-    /// Digits keep their value here, even beyond the base.
+    /// Reads digits. They keep their value even if it is beyond the base.
     fn read(&self, digits: &[u8]) -> Number {
         if digits.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.') && self.ibase == 10 {
             return Number::read(digits, 10);
@@ -351,7 +370,7 @@ impl Machine {
         }
     }
 
-    /// The whole part as bytes, the highest first.
+    /// Prints the whole part as bytes, the highest first.
     fn bytes(&mut self, number: &Number) {
         let mut left = if number.is_negative() { number.negate() } else { number.clone() }.truncate(0);
         let mut bytes = Vec::new();
@@ -518,7 +537,7 @@ impl Machine {
     }
 }
 
-/// Runs a text next. One in the last place takes the place of its caller, so that loops run for ever.
+/// Runs a text next. A call at the end of a macro replaces the macro, so that loops can run for ever.
 fn call(frames: &mut Vec<Frame>, code: Rc<[u8]>) -> Result<(), String> {
     if frames.len() > 1 && frames.last().is_some_and(|frame| frame.at >= frame.code.len()) {
         frames.pop();

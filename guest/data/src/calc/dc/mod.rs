@@ -58,7 +58,7 @@ fn run(call: &Call) -> u8 {
 
 fn run_file(call: &Call, machine: &mut Machine, path: &str) -> bool {
     if path == "-" {
-        // What is typed is answered before the next line is there, and `?` reads on where the program is.
+        // A typed line is answered before the next one is read, and `?` continues to read after the program.
         while let Some(line) = machine.next_line() {
             if !machine.run(line) {
                 return false;

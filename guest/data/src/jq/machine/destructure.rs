@@ -6,13 +6,13 @@ use std::rc::Rc;
 use super::super::access;
 use super::super::program::{Expr, Node, Pattern, Patterns};
 use super::Machine;
-use super::state::{Binding, Choice, Env, Error, Frame, Next, Part, State, Task, Then, Unbound};
+use super::state::{BindTarget, Binding, Choice, Env, Error, Frame, Next, Part, State, Task, Unbound};
 use crate::value::Value;
 
 impl Machine<'_> {
-    /// Binds a value and goes on with the body.
+    /// Binds a value and continues with the body.
     pub(super) fn bind(&mut self, node: Node, env: Env, input: State, value: Value, next: Next) -> Task {
-        self.bind_alternative(node, 0, env, input, value, Then::Body, next)
+        self.bind_alternative(node, 0, env, input, value, BindTarget::Body, next)
     }
 
     /// Binds an item of a `reduce` or a `foreach`.
@@ -25,10 +25,10 @@ impl Machine<'_> {
         next: Next,
     ) -> Task {
         let input = State { value: Value::Null, cursor: item.cursor };
-        self.bind_alternative(node, 0, env, input, item.value, Then::Fold(cell), next)
+        self.bind_alternative(node, 0, env, input, item.value, BindTarget::Fold(cell), next)
     }
 
-    /// Binds by a pattern; if it is not the last one, an error takes the next.
+    /// Binds by one of several patterns. After an error the next pattern is tried.
     #[allow(clippy::too_many_arguments)]
     pub(super) fn bind_alternative(
         &mut self,
@@ -37,7 +37,7 @@ impl Machine<'_> {
         env: Env,
         input: State,
         value: Value,
-        then: Then,
+        then: BindTarget,
         mut next: Next,
     ) -> Task {
         let Some(patterns) = self.patterns(node) else { return Task::Backtrack };
@@ -94,7 +94,7 @@ impl Machine<'_> {
         self.bound_all(unbound, next)
     }
 
-    /// The key of the field that is next to be bound is known.
+    /// Binds a field whose key has been computed.
     pub(super) fn bind_field(&mut self, mut unbound: Unbound, key: Value, next: Next) -> Task {
         let Some(Part::Field(pattern, index, value)) = unbound.todo.pop() else { return Task::Backtrack };
         let Pattern::Object(fields) = &self.program.patterns[pattern as usize] else { return Task::Backtrack };
@@ -128,7 +128,7 @@ impl Machine<'_> {
         }
         match (self.program.expr(node), then) {
             (Expr::Bind(_, _, body), _) => Task::Eval(*body, env, input, next),
-            (Expr::Reduce(fold) | Expr::Foreach(fold), Then::Fold(cell)) => {
+            (Expr::Reduce(fold) | Expr::Foreach(fold), BindTarget::Fold(cell)) => {
                 let value = std::mem::take(&mut *cell.borrow_mut());
                 let frame = Frame::FoldUpdate { node, env: env.clone(), cell };
                 Task::Eval(fold.update, env, State { value, cursor: input.cursor }, next.with(frame))

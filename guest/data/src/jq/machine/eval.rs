@@ -1,16 +1,16 @@
-//! One step into an expression.
+//! Evaluation: one step into an expression.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::super::program::{Expr, Node};
 use super::state::{Binding, Choice, Cursor, Env, Error, Frame, Keys, Next, Pending, State, Task};
-use super::{Machine, World};
+use super::{Host, Machine};
 use crate::value::Value;
 
 impl Machine<'_> {
-    pub(super) fn eval(&mut self, node: Node, env: Env, state: State, next: Next, world: &mut dyn World) -> Task {
-        // A path is followed by the machine only; without one, an expression with one value is its value.
+    pub(super) fn eval(&mut self, node: Node, env: Env, state: State, next: Next, host: &mut dyn Host) -> Task {
+        // Paths need the machine. Without a path, an expression with one value is computed directly.
         if state.cursor.is_none() && self.program.is_simple(node) {
             return match self.simple(node, &env, state.value) {
                 Ok(value) => Task::Give(State::new(value), next),
@@ -31,23 +31,10 @@ impl Machine<'_> {
                 _ => Task::Backtrack,
             },
             Expr::Index(term, key) => {
-                let beside = state.beside();
+                let beside = state.without_path();
                 Task::Eval(*key, env.clone(), beside, next.with(Frame::IndexKey(*term, env, state)))
             }
-            Expr::Slice(term, from, to) => {
-                let beside = state.beside();
-                match (from, to) {
-                    (Some(from), _) => {
-                        let frame = Frame::SliceFrom { node, env: env.clone(), input: state };
-                        Task::Eval(*from, env, beside, next.with(frame))
-                    }
-                    (None, Some(to)) => {
-                        let frame = Frame::SliceTo { node, env: env.clone(), input: state, from: Value::Null };
-                        Task::Eval(*to, env, beside, next.with(frame))
-                    }
-                    (None, None) => Task::Eval(*term, env, state, next),
-                }
-            }
+            Expr::Slice(term, from, to) => self.begin_slice(node, *term, (*from, *to), env, state, next),
             Expr::Iterate(term) => Task::Eval(*term, env, state, next.with(Frame::Iterate)),
             Expr::Pipe(first, second) => Task::Eval(*first, env.clone(), state, next.with(Frame::Pipe(*second, env))),
             Expr::Comma(first, second) => {
@@ -56,36 +43,19 @@ impl Machine<'_> {
             }
             Expr::And(left, right) | Expr::Or(left, right) => {
                 let decided_by = matches!(self.program.expr(node), Expr::Or(..));
-                let beside = state.beside();
+                let beside = state.without_path();
                 let frame = Frame::Logic { right: *right, env: env.clone(), input: state, decided_by };
                 Task::Eval(*left, env, beside, next.with(frame))
             }
-            Expr::Alternative(left, right) => {
-                let found = Rc::new(RefCell::new(false));
-                self.choices.push(Choice::Alternative {
-                    found: found.clone(),
-                    node: *right,
-                    env: env.clone(),
-                    input: state.clone(),
-                    next: next.clone(),
-                });
-                Task::Eval(*left, env, state, next.with(Frame::Alternative(found)))
-            }
+            Expr::Alternative(left, right) => self.begin_alternative(*left, *right, env, state, next),
             Expr::If(condition, yes, no) => {
-                let beside = state.beside();
+                let beside = state.without_path();
                 let frame = Frame::Condition { yes: *yes, no: *no, env: env.clone(), input: state };
                 Task::Eval(*condition, env, beside, next.with(frame))
             }
-            Expr::Try(body, handler) => {
-                self.labels += 1;
-                let id = self.labels;
-                let frame = Frame::TryEnd(self.choices.len(), id);
-                let input = State { value: Value::Null, cursor: state.cursor.clone() };
-                self.choices.push(Choice::Try { id, handler: *handler, env: env.clone(), input, next: next.clone() });
-                Task::Eval(*body, env, state, next.with(frame))
-            }
+            Expr::Try(body, handler) => self.begin_try(*body, *handler, env, state, next),
             Expr::Bind(source, _, _) => {
-                let beside = state.beside();
+                let beside = state.without_path();
                 let frame = Frame::Bind { node, env: env.clone(), input: state };
                 Task::Eval(*source, env, beside, next.with(frame))
             }
@@ -100,22 +70,14 @@ impl Machine<'_> {
             },
             Expr::CallLocal(ago, args) => match env.ago(*ago) {
                 Some((Binding::Function(function), home)) => {
-                    let inner = self.bind_arguments(home.clone(), args, &env);
-                    Task::Eval(self.program.functions[*function as usize].body, inner, state, next)
+                    self.call(*function, home.clone(), args, &env, state, next)
                 }
                 _ => Task::Backtrack,
             },
-            Expr::CallLibrary(function, args) => {
-                let inner = self.bind_arguments(Env::default(), args, &env);
-                Task::Eval(self.program.functions[*function as usize].body, inner, state, next)
-            }
+            Expr::CallLibrary(function, args) => self.call(*function, Env::default(), args, &env, state, next),
             Expr::Native(native, args) => match args.last() {
-                None => self.native(native, state, Vec::new(), next, world),
-                Some(last) => {
-                    let beside = state.beside();
-                    let frame = Frame::Argument { node, env: env.clone(), input: state, done: Rc::default() };
-                    Task::Eval(*last, env, beside, next.with(frame))
-                }
+                None => self.native(native, state, Vec::new(), next, host),
+                Some(last) => self.begin_arguments(node, *last, env, state, next),
             },
             Expr::Label(body) => {
                 self.labels += 1;
@@ -126,20 +88,10 @@ impl Machine<'_> {
                 Some((Binding::Label(label), _)) => Task::Raise(Error::Break(*label)),
                 _ => Task::Backtrack,
             },
-            Expr::Object(entries) => {
-                let beside = state.beside();
-                let object = Value::object(crate::value::Object::default());
-                let frame = Frame::Key { node, index: 0, env: env.clone(), input: state, object };
-                Task::Eval(entries[0].0, env, beside, next.with(frame))
-            }
-            Expr::Array(body) => {
-                let cell = Rc::new(RefCell::new(Vec::new()));
-                self.choices.push(Choice::Collected(cell.clone(), state.cursor.clone(), next));
-                // What the items are used for is in the cell: nothing else follows.
-                Task::Eval(*body, env, State::new(state.value), Next::default().with(Frame::Collect(cell)))
-            }
+            Expr::Object(entries) => self.begin_object(node, entries[0].0, env, state, next),
+            Expr::Array(body) => self.begin_array(*body, env, state, next),
             Expr::Format(_, parts) => {
-                let beside = state.beside();
+                let beside = state.without_path();
                 let frame = Frame::Part { node, env: env.clone(), input: state, done: Rc::default() };
                 Task::Eval(parts[parts.len() - 1], env, beside, next.with(frame))
             }
@@ -150,11 +102,11 @@ impl Machine<'_> {
                 Task::Eval(*body, env, root(state.value), next.with(frame))
             }
             Expr::GetPath(path) => {
-                let beside = state.beside();
+                let beside = state.without_path();
                 Task::Eval(*path, env, beside, next.with(Frame::GetPath(state)))
             }
             Expr::Range(from, to) => {
-                let beside = state.beside();
+                let beside = state.without_path();
                 let frame = Frame::RangeFrom { to: *to, env: env.clone(), input: state };
                 Task::Eval(*from, env, beside, next.with(frame))
             }
@@ -163,27 +115,92 @@ impl Machine<'_> {
                 self.change(*paths, env, state, change, next)
             }
             Expr::UpdateWith(_, _, value) | Expr::Assign(_, value) => {
-                let beside = state.beside();
+                let beside = state.without_path();
                 let frame = Frame::AssignValue { node, env: env.clone(), input: state };
                 Task::Eval(*value, env, beside, next.with(frame))
             }
-            Expr::Input => match world.next_input() {
-                Ok(Some(value)) => Task::Give(State { value, cursor: state.cursor }, next),
-                Ok(None) => Task::Raise(Error::Value(Value::text("No more inputs"))),
-                Err(message) => Task::Raise(Error::Value(Value::text(message))),
-            },
+            Expr::Input => next_input(state, next, host),
             Expr::Halt(None) => Task::Raise(Error::Halt(0, None)),
             Expr::Halt(Some(code)) => {
-                let beside = state.beside();
+                let beside = state.without_path();
                 Task::Eval(*code, env, beside, next.with(Frame::HaltCode(state.value)))
             }
         }
     }
 
-    /// The bindings of a function's body: the arguments as expressions of the caller.
+    fn begin_slice(
+        &mut self,
+        node: Node,
+        term: Node,
+        bounds: (Option<Node>, Option<Node>),
+        env: Env,
+        state: State,
+        next: Next,
+    ) -> Task {
+        let beside = state.without_path();
+        match bounds {
+            (Some(from), _) => {
+                let frame = Frame::SliceFrom { node, env: env.clone(), input: state };
+                Task::Eval(from, env, beside, next.with(frame))
+            }
+            (None, Some(to)) => {
+                let frame = Frame::SliceTo { node, env: env.clone(), input: state, from: Value::Null };
+                Task::Eval(to, env, beside, next.with(frame))
+            }
+            (None, None) => Task::Eval(term, env, state, next),
+        }
+    }
+
+    fn begin_alternative(&mut self, left: Node, right: Node, env: Env, state: State, next: Next) -> Task {
+        let found = Rc::new(RefCell::new(false));
+        self.choices.push(Choice::Alternative {
+            found: found.clone(),
+            node: right,
+            env: env.clone(),
+            input: state.clone(),
+            next: next.clone(),
+        });
+        Task::Eval(left, env, state, next.with(Frame::Alternative(found)))
+    }
+
+    fn begin_try(&mut self, body: Node, handler: Option<Node>, env: Env, state: State, next: Next) -> Task {
+        self.labels += 1;
+        let id = self.labels;
+        let frame = Frame::TryEnd(self.choices.len(), id);
+        let input = State { value: Value::Null, cursor: state.cursor.clone() };
+        self.choices.push(Choice::Try { id, handler, env: env.clone(), input, next: next.clone() });
+        Task::Eval(body, env, state, next.with(frame))
+    }
+
+    fn begin_arguments(&mut self, node: Node, last: Node, env: Env, state: State, next: Next) -> Task {
+        let beside = state.without_path();
+        let frame = Frame::Argument { node, env: env.clone(), input: state, done: Rc::default() };
+        Task::Eval(last, env, beside, next.with(frame))
+    }
+
+    fn begin_object(&mut self, node: Node, key: Node, env: Env, state: State, next: Next) -> Task {
+        let beside = state.without_path();
+        let object = Value::object(crate::value::Object::default());
+        let frame = Frame::Key { node, index: 0, env: env.clone(), input: state, object };
+        Task::Eval(key, env, beside, next.with(frame))
+    }
+
+    fn begin_array(&mut self, body: Node, env: Env, state: State, next: Next) -> Task {
+        let cell = Rc::new(RefCell::new(Vec::new()));
+        self.choices.push(Choice::Collected(cell.clone(), state.cursor.clone(), next));
+        // The items go into the cell, and the choice goes on with the array: nothing follows the body itself.
+        Task::Eval(body, env, State::new(state.value), Next::default().with(Frame::Collect(cell)))
+    }
+
+    fn call(&mut self, function: u32, home: Env, args: &[Node], caller: &Env, state: State, next: Next) -> Task {
+        let inner = self.bind_arguments(home, args, caller);
+        Task::Eval(self.program.functions[function as usize].body, inner, state, next)
+    }
+
+    /// Binds the parameters of a function to the arguments, which are expressions in the scope of the caller.
     fn bind_arguments(&self, home: Env, args: &[Node], caller: &Env) -> Env {
         args.iter().fold(home, |inner, arg| {
-            // A parameter that is handed on is handed on as it is, or a recursion would make a chain of it.
+            // A parameter that is passed on is passed unchanged, or a recursion would make a chain of closures.
             let handed_on = match self.program.expr(*arg) {
                 Expr::CallParameter(ago) => caller.ago(*ago).map(|(binding, _)| binding.clone()),
                 _ => None,
@@ -201,13 +218,21 @@ impl Machine<'_> {
         change: super::state::Change,
         next: Next,
     ) -> Task {
-        let cell = Rc::new(RefCell::new(Pending { value: state.value.clone(), gone: Vec::new() }));
+        let cell = Rc::new(RefCell::new(Pending { value: state.value.clone(), removed: Vec::new() }));
         self.choices.push(Choice::Changed(cell.clone(), state.cursor, next));
         Task::Eval(paths, env, root(state.value), Next::default().with(Frame::Change { change, cell }))
     }
 }
 
-/// The begin of a path.
+fn next_input(state: State, next: Next, host: &mut dyn Host) -> Task {
+    match host.next_input() {
+        Ok(Some(value)) => Task::Give(State { value, cursor: state.cursor }, next),
+        Ok(None) => Task::Raise(Error::Value(Value::text("No more inputs"))),
+        Err(message) => Task::Raise(Error::Value(Value::text(message))),
+    }
+}
+
+/// Returns a value as the begin of a path.
 pub(super) fn root(value: Value) -> State {
     let cursor = Rc::new(Cursor { at: value.clone(), keys: Keys::default() });
     State { value, cursor: Some(cursor) }

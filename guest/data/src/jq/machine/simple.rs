@@ -1,6 +1,6 @@
-//! Expressions with exactly one value, run directly: no choices, nothing on the heap but values.
+//! Expressions with exactly one value, computed directly: no choices, nothing on the heap but values.
 //!
-//! They are not deep: `Program` sees to that.
+//! They recurse, and `Program` limits their depth.
 
 use std::rc::Rc;
 
@@ -18,7 +18,7 @@ impl Machine<'_> {
             Expr::Const(value) => Ok(value.clone()),
             Expr::Variable(ago) => Ok(Self::bound(env.ago(*ago).map(|(binding, _): (&Binding, _)| binding))),
             Expr::Index(term, key) => {
-                // A field of a field is looked at where it is, without taking hold of what is around it.
+                // A field of a field is read in place, without another reference to the value around it.
                 if let Expr::Const(key) = self.program.expr(*key) {
                     return match self.program.expr(*term) {
                         Expr::Identity => access::get(&input, key),
@@ -68,7 +68,7 @@ impl Machine<'_> {
                     [left, right] => {
                         let right = self.simple(*right, env, input.clone())?;
                         if native.ignores_input() {
-                            // The last to use the input has it alone, so that `. + [1]` adds in place.
+                            // The last use of the input takes the only reference, so that `. + [1]` appends in place.
                             let left = self.simple(*left, env, input)?;
                             return call(Value::Null, vec![left, right]);
                         }

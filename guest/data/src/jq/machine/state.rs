@@ -1,4 +1,4 @@
-//! What the machine holds.
+//! The data of the machine.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -7,21 +7,21 @@ use super::super::natives::Native;
 use super::super::program::Node;
 use crate::value::Value;
 
-/// A value, and where it stands if paths are asked for.
+/// A value, and its position if paths are computed.
 #[derive(Clone)]
 pub(super) struct State {
     pub(super) value: Value,
     pub(super) cursor: Option<Rc<Cursor>>,
 }
 
-/// Where in a value an expression stands.
+/// A position in the input of a path expression.
 pub(crate) struct Cursor {
-    /// What is at that place. An expression that gives something else has left the path.
+    /// The value at that position. An expression that gives another value has left the path.
     pub(super) at: Value,
     pub(super) keys: Keys,
 }
 
-/// The keys of a path, the last one first; the begin is shared.
+/// The keys of a path, the last one first. Paths share their beginnings.
 #[derive(Clone, Default)]
 pub(super) struct Keys(Option<Rc<Key>>);
 
@@ -30,7 +30,7 @@ struct Key {
     before: Keys,
 }
 
-/// What to do next.
+/// The next step of the machine.
 pub(super) enum Task {
     Eval(Node, Env, State, Next),
     Give(State, Next),
@@ -38,14 +38,14 @@ pub(super) enum Task {
     Raise(Error),
 }
 
-/// What goes up the stack of choices.
+/// An error or a jump that unwinds the stack of choices.
 pub(super) enum Error {
     Value(Value),
     Break(u64),
     Halt(u8, Option<Value>),
 }
 
-/// What is bound, the last first.
+/// The bindings in scope, the last one first.
 #[derive(Clone, Default)]
 pub(super) struct Env(Option<Rc<Scope>>);
 
@@ -54,7 +54,7 @@ struct Scope {
     outer: Env,
 }
 
-/// What a name is bound to.
+/// The meaning of a name.
 #[derive(Clone)]
 pub(super) enum Binding {
     Value(Value),
@@ -64,7 +64,7 @@ pub(super) enum Binding {
     Label(u64),
 }
 
-/// What is to be done with a value.
+/// The continuation of a value.
 #[derive(Clone, Default)]
 pub(super) struct Next(Option<Rc<Cont>>);
 
@@ -73,15 +73,15 @@ struct Cont {
     next: Next,
 }
 
-/// One thing that is to be done with a value.
+/// One step of a continuation.
 #[derive(Clone)]
 pub(super) enum Frame {
     /// The value is the input of an expression.
     Pipe(Node, Env),
-    /// The key of an index: now the term.
+    /// The value is the key of an index; the term is next.
     IndexKey(Node, Env, State),
     IndexTerm(Value),
-    /// Begin and end of a slice.
+    /// The value is the begin of a slice.
     SliceFrom {
         node: Node,
         env: Env,
@@ -94,21 +94,21 @@ pub(super) enum Frame {
         from: Value,
     },
     Iterate,
-    /// An argument of a native; they are evaluated from the last to the first.
+    /// The value is an argument of a native. Arguments are evaluated from the last to the first.
     Argument {
         node: Node,
         env: Env,
         input: State,
         done: Rc<Vec<Value>>,
     },
-    /// A part of a string, likewise.
+    /// The value is a part of a string. Parts are evaluated from the last to the first.
     Part {
         node: Node,
         env: Env,
         input: State,
         done: Rc<Vec<Value>>,
     },
-    /// Left side of `and` (`false`) or `or` (`true`).
+    /// The value is the left side of `and` (decided by `false`) or `or` (decided by `true`).
     Logic {
         right: Node,
         env: Env,
@@ -122,9 +122,9 @@ pub(super) enum Frame {
         env: Env,
         input: State,
     },
-    /// Left side of `//`.
+    /// The value is one of the left side of `//`.
     Alternative(Rc<RefCell<bool>>),
-    /// A value of the body of a `try`, which the choice at this depth guards.
+    /// The value is one of the body of a `try`, which the choice at this depth guards.
     TryEnd(usize, u64),
     Key {
         node: Node,
@@ -142,13 +142,13 @@ pub(super) enum Frame {
         key: Value,
     },
     Collect(Rc<RefCell<Vec<Value>>>),
-    /// A value to bind.
+    /// The value is bound.
     Bind {
         node: Node,
         env: Env,
         input: State,
     },
-    /// The key of a field in a pattern.
+    /// The value is the key of a field in a pattern.
     PatternKey(Rc<Unbound>),
     FoldInit {
         node: Node,
@@ -176,18 +176,18 @@ pub(super) enum Frame {
         from: f64,
         cursor: Option<Rc<Cursor>>,
     },
-    /// The value that is assigned.
+    /// The value is assigned.
     AssignValue {
         node: Node,
         env: Env,
         input: State,
     },
-    /// A path that is changed.
+    /// The path of the value is changed.
     Change {
         change: Change,
         cell: Rc<RefCell<Pending>>,
     },
-    /// What an update gave for a path.
+    /// The value is the result of an update for a path.
     Changed {
         keys: Vec<Value>,
         cell: Rc<RefCell<Pending>>,
@@ -196,7 +196,7 @@ pub(super) enum Frame {
     HaltCode(Value),
 }
 
-/// What is done to a path.
+/// A change of the value at a path.
 #[derive(Clone)]
 pub(super) enum Change {
     Set(Value),
@@ -205,14 +205,14 @@ pub(super) enum Change {
     Update(Node, Env),
 }
 
-/// A value that is changed, path by path.
+/// A value that is changed path by path.
 pub(super) struct Pending {
     pub(super) value: Value,
-    /// Paths whose update gave nothing: they go at the end, so that the other paths stay what they are.
-    pub(super) gone: Vec<Value>,
+    /// Paths whose update gave nothing. They are deleted in the end, so that the other paths stay valid.
+    pub(super) removed: Vec<Value>,
 }
 
-/// Patterns that are still to be bound.
+/// Patterns that are not yet bound.
 #[derive(Clone)]
 pub(super) struct Unbound {
     pub(super) node: Node,
@@ -220,24 +220,24 @@ pub(super) struct Unbound {
     pub(super) env: Env,
     pub(super) input: State,
     pub(super) todo: Vec<Part>,
-    pub(super) then: Then,
+    pub(super) then: BindTarget,
 }
 
-/// What the bound variables are for.
+/// The use of the bound variables.
 #[derive(Clone)]
-pub(super) enum Then {
+pub(super) enum BindTarget {
     Body,
     Fold(Rc<RefCell<Value>>),
 }
 
-/// A pattern of the program, and its value; or a field of one.
+/// A pattern of the program with its value, or a field of one.
 #[derive(Clone)]
 pub(super) enum Part {
     Pattern(u32, Value),
     Field(u32, usize, Value),
 }
 
-/// A place to come back to.
+/// A choice: a state that the machine returns to for the next value.
 pub(super) enum Choice {
     Eval(Node, Env, State, Next),
     Each {
@@ -256,7 +256,7 @@ pub(super) enum Choice {
         cursor: Option<Rc<Cursor>>,
         next: Next,
     },
-    /// Errors end here; the number is that of the `try`.
+    /// Catches errors. The number identifies the `try`.
     Try {
         id: u64,
         handler: Option<Node>,
@@ -264,7 +264,7 @@ pub(super) enum Choice {
         input: State,
         next: Next,
     },
-    /// What is above comes after the `try` of this number, whose errors are not its own.
+    /// The choices above come after the `try` of this number, which does not catch their errors.
     TryLeft(u64),
     Alternative {
         found: Rc<RefCell<bool>>,
@@ -283,12 +283,12 @@ pub(super) enum Choice {
         value: Value,
         env: Env,
         input: State,
-        then: Then,
+        then: BindTarget,
         next: Next,
     },
     Changed(Rc<RefCell<Pending>>, Option<Rc<Cursor>>, Next),
     /// An update that gave nothing.
-    Gone(Rc<RefCell<Pending>>, Vec<Value>),
+    EmptyUpdate(Rc<RefCell<Pending>>, Vec<Value>),
 }
 
 impl State {
@@ -296,8 +296,8 @@ impl State {
         State { value, cursor: None }
     }
 
-    /// The same place without a path: for what is asked beside it.
-    pub(super) fn beside(&self) -> State {
+    /// Returns the value without its path, for a computation that is not part of the path.
+    pub(super) fn without_path(&self) -> State {
         State::new(self.value.clone())
     }
 }
@@ -324,7 +324,7 @@ impl Env {
         Env(Some(Rc::new(Scope { binding, outer: self.clone() })))
     }
 
-    /// The binding made so many bindings ago, with all that was bound when it was made.
+    /// Returns the binding that was made so many bindings ago, and the bindings before it.
     pub(super) fn ago(&self, ago: u32) -> Option<(&Binding, &Env)> {
         let mut at = self;
         for _ in 0..ago {
@@ -339,7 +339,7 @@ impl Next {
         Next(Some(Rc::new(Cont { frame, next: self })))
     }
 
-    /// The first thing to do, and the rest; taken out if nobody else will do it.
+    /// Returns the first step and the rest. They are moved if this is the only reference.
     pub(super) fn take(self) -> Option<(Frame, Next)> {
         let cont = self.0?;
         match Rc::try_unwrap(cont) {
@@ -352,7 +352,7 @@ impl Next {
     }
 }
 
-// Chains are as long as programs recurse: each is taken down link by link.
+// Chains are as long as programs recurse, so each is dropped link by link.
 
 impl Drop for Cont {
     fn drop(&mut self) {

@@ -1,4 +1,4 @@
-//! Functions of arrays and objects.
+//! Functions on arrays and objects.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -7,7 +7,7 @@ use crate::jq::access::{self, Outcome};
 use crate::jq::arithmetic::{self as ops, describe, one, two};
 use crate::value::{List, Object, Text, Value, compare, equal, own};
 
-/// How deep `contains` looks: each level takes one of the stack.
+/// The deepest level that `contains` compares: each takes a level of the stack.
 const DEEPEST_CONTAINED: usize = 400;
 
 pub(super) fn length(input: Value, _: Vec<Value>) -> Outcome {
@@ -60,7 +60,7 @@ fn contained(a: &Value, b: &Value, depth: usize) -> Result<bool, Value> {
             for value in b.iter() {
                 let mut found = false;
                 for other in a.iter() {
-                    // Inside an array, what is of another kind is just not it.
+                    // Inside an array, a value of another kind is no error.
                     if std::mem::discriminant(other) == std::mem::discriminant(value)
                         && contained(other, value, depth + 1)?
                     {
@@ -86,7 +86,7 @@ fn contained(a: &Value, b: &Value, depth: usize) -> Result<bool, Value> {
 pub(super) fn add(input: Value, _: Vec<Value>) -> Outcome {
     let items = values(&input)?;
     drop(input);
-    // The first one is added to in place.
+    // The first item is added to in place.
     items.into_iter().try_fold(Value::Null, |sum, item| ops::add(Value::Null, vec![sum, item]))
 }
 
@@ -139,7 +139,7 @@ pub(super) fn flatten(input: Value, args: Vec<Value>) -> Outcome {
         return Err(Value::text("flatten depth must not be negative"));
     }
     let mut flat = Vec::new();
-    // What is left to flatten, each list with its depth, the next on top.
+    // The lists that are still to be flattened, each with its depth, the next one on top.
     let mut left: Vec<(std::vec::IntoIter<Value>, f64)> = vec![(values(&input)?.into_iter(), depth)];
     while let Some((items, depth)) = left.last_mut() {
         match items.next() {
@@ -268,7 +268,7 @@ fn positions(input: &Value, wanted: &Value) -> Outcome {
             if wanted.is_empty() {
                 return Ok(Value::array(Vec::new()));
             }
-            // jq 1.6 counts bytes here, later ones characters: they agree where it matters least to differ.
+            // jq 1.6 counts bytes here, later ones characters. For ASCII they agree.
             let mut found = Vec::new();
             let mut from = 0;
             let mut chars = 0;
@@ -290,7 +290,7 @@ fn positions(input: &Value, wanted: &Value) -> Outcome {
     }
 }
 
-/// Where a list is in another.
+/// Returns the positions of a list in another.
 pub(crate) fn indices(items: &List, wanted: &List) -> Value {
     if wanted.is_empty() {
         return Value::Null;
@@ -339,7 +339,7 @@ pub(super) fn max_by(input: Value, args: Vec<Value>) -> Outcome {
         .unwrap_or_default())
 }
 
-/// Items with their keys, sorted by key; equal ones keep their order.
+/// Returns items with their keys, sorted by key; equal ones keep their order.
 fn keyed(input: Value, args: Vec<Value>) -> Result<Vec<(Value, Value)>, Value> {
     let mut pairs = pairs(input, args, "sorted, as they are not both arrays")?;
     pairs.sort_by(|a, b| compare(&a.0, &b.0));
@@ -353,7 +353,7 @@ fn pairs(input: Value, args: Vec<Value>, what: &str) -> Result<Vec<(Value, Value
     }
 }
 
-/// The values of an array or an object.
+/// Returns the values of an array or an object.
 fn values(input: &Value) -> Result<Vec<Value>, Value> {
     match input {
         Value::Array(items) => Ok(items.to_vec()),

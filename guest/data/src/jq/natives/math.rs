@@ -1,4 +1,4 @@
-//! Mathematics, by the names of C's library.
+//! Mathematical functions, by the names of C's library.
 
 use super::{Entry, plain};
 use crate::jq::arithmetic::describe;
@@ -14,7 +14,7 @@ macro_rules! unary {
     };
 }
 
-/// A function of two numbers; the input is none of them.
+/// A function of two numbers. The input is not one of them.
 macro_rules! binary {
     ($name:literal, $call:expr) => {
         plain($name, 2, |_, args| {
@@ -24,7 +24,7 @@ macro_rules! binary {
     };
 }
 
-/// All of them.
+/// All mathematical functions.
 pub(super) static NATIVES: &[Entry] = &[
     unary!("floor", f64::floor),
     unary!("ceil", f64::ceil),

@@ -1,4 +1,4 @@
-//! Functions that take values and give one, written in Rust.
+//! Native functions: written in Rust, they take values and give one.
 
 mod collections;
 mod math;
@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use super::access::Outcome;
 use super::arithmetic as ops;
-use super::machine::World;
+use super::machine::Host;
 use super::{access, library};
 use crate::json;
 use crate::value::{Object, Value};
@@ -22,30 +22,30 @@ pub(crate) use collections::indices;
 /// A native function.
 pub(crate) type Native = &'static Entry;
 
-/// What is known of a native function.
+/// A native function with its name.
 pub(crate) struct Entry {
     name: &'static str,
     arity: usize,
-    /// What it does.
+    /// The function itself.
     pub(crate) call: Call,
 }
 
-/// What a native function does with its input and its arguments.
+/// The function, which takes its input and its arguments.
 #[derive(Clone, Copy)]
 pub(crate) enum Call {
-    /// It looks at nothing else.
+    /// It depends on nothing else.
     Plain(fn(Value, Vec<Value>) -> Outcome),
-    /// It asks the world.
-    Worldly(fn(&mut dyn World, Value, Vec<Value>) -> Outcome),
+    /// It depends on the environment too.
+    WithHost(fn(&mut dyn Host, Value, Vec<Value>) -> Outcome),
 }
 
 impl Entry {
-    /// Whether it gives the same for the same, always.
+    /// Returns true if the function always gives the same result for the same arguments.
     pub(crate) fn is_pure(&self) -> bool {
         matches!(self.call, Call::Plain(_))
     }
 
-    /// Whether it is an operator, which sees its two sides only.
+    /// Returns true for an operator, which only sees its two sides.
     pub(crate) fn ignores_input(&self) -> bool {
         self.arity == 2 && !self.name.as_bytes()[0].is_ascii_alphanumeric() && !self.name.starts_with('_')
     }
@@ -55,11 +55,11 @@ const fn plain(name: &'static str, arity: usize, call: fn(Value, Vec<Value>) -> 
     Entry { name, arity, call: Call::Plain(call) }
 }
 
-const fn worldly(name: &'static str, call: fn(&mut dyn World, Value, Vec<Value>) -> Outcome) -> Entry {
-    Entry { name, arity: 0, call: Call::Worldly(call) }
+const fn worldly(name: &'static str, call: fn(&mut dyn Host, Value, Vec<Value>) -> Outcome) -> Entry {
+    Entry { name, arity: 0, call: Call::WithHost(call) }
 }
 
-/// All of them but those of `math`.
+/// All native functions but those of `math`.
 static NATIVES: &[Entry] = &[
     plain("+", 2, ops::add),
     plain("-", 2, ops::subtract),
@@ -140,24 +140,24 @@ static NATIVES: &[Entry] = &[
         _ => Err(Value::text("Path must be specified as an array")),
     }),
     worldly("now", |_, _, _| time::now()),
-    worldly("input_filename", |world, _, _| Ok(world.file_name().map(Value::text).unwrap_or_default())),
-    worldly("input_line_number", |world, _, _| Ok(Value::number(world.line() as f64))),
-    worldly("debug", |world, input, _| {
-        world.complain(&format!("[\"DEBUG:\",{}]\n", json::compact(&input)));
+    worldly("input_filename", |host, _, _| Ok(host.file_name().map(Value::text).unwrap_or_default())),
+    worldly("input_line_number", |host, _, _| Ok(Value::number(host.line() as f64))),
+    worldly("debug", |host, input, _| {
+        host.complain(&format!("[\"DEBUG:\",{}]\n", json::compact(&input)));
         Ok(input)
     }),
-    worldly("stderr", |world, input, _| {
-        world.complain(&json::compact(&input));
+    worldly("stderr", |host, input, _| {
+        host.complain(&json::compact(&input));
         Ok(input)
     }),
 ];
 
-/// The native function of a name and a number of arguments.
+/// Returns the native function of a name and a number of arguments.
 pub(crate) fn find(name: &str, arity: usize) -> Option<Native> {
     NATIVES.iter().chain(math::NATIVES).find(|entry| entry.arity == arity && entry.name == name)
 }
 
-/// The environment, as `$ENV` has it.
+/// Returns the environment variables, for `$ENV`.
 pub(crate) fn environment() -> Value {
     let mut object = Object::default();
     for (name, value) in std::env::vars_os() {
@@ -167,7 +167,7 @@ pub(crate) fn environment() -> Value {
     Value::object(object)
 }
 
-/// What the parser knows by itself.
+/// The functions that the parser knows itself.
 const FORMS: &[(&str, usize)] = &[
     ("empty", 0),
     ("error", 0),

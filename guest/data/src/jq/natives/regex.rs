@@ -1,4 +1,4 @@
-//! Regular expressions: those of Oniguruma in its Perl syntax, which jq has.
+//! Regular expressions: jq has those of Oniguruma in its Perl syntax.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,16 +9,16 @@ use crate::jq::access::Outcome;
 use crate::jq::arithmetic::{describe, two};
 use crate::value::{List, Object, Text, Value};
 
-/// Steps that a pattern with back-references may take before it is given up.
+/// The most steps that a pattern with back-references may take before it is given up.
 const MOST_STEPS: usize = 10_000_000;
 
-/// Patterns that are compiled are kept: most programs have few, and use them on every input.
+/// The most compiled patterns that are cached: most programs have few, and use them on every input.
 const KEPT: usize = 32;
 
-/// How a pattern is matched.
+/// The flags of a match.
 struct Flags {
     every: bool,
-    /// Empty matches don't count.
+    /// Ignore empty matches.
     filled: bool,
 }
 
@@ -26,8 +26,8 @@ thread_local! {
     static COMPILED: RefCell<Vec<(String, Rc<Regex>)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// `_match(re; flags; mode)`: whether there is a match, if the mode is true; the matches as `match` gives them, if it
-/// is false; and what a substitution needs of them, if it is null.
+/// Computes `_match(re; flags; mode)`. Mode true: true if there is a match. Mode false: the matches as `match` gives
+/// them. Mode null: the facts about them that a substitution needs.
 pub(super) fn matches(input: Value, args: Vec<Value>) -> Outcome {
     let [pattern, flags, mode] = args.as_slice() else { return Ok(Value::Null) };
     let Value::Text(text) = &input else {
@@ -77,7 +77,8 @@ pub(super) fn matches(input: Value, args: Vec<Value>) -> Outcome {
     Ok(Value::array(found))
 }
 
-/// `_splice(text; matches)`: the text with the matches replaced by the input's pieces, the last of which is first.
+/// Computes `_splice(text; matches)`: the text with the matches replaced by the input's pieces, the last of which is
+/// first.
 pub(super) fn splice(input: Value, args: Vec<Value>) -> Outcome {
     let (Value::Array(pieces), (Value::Text(text), Value::Array(found))) = (&input, two(args)) else {
         return Ok(Value::Null);
@@ -143,7 +144,7 @@ fn group(found: Option<fancy_regex::Match>, name: Option<&str>, counter: &Counte
     Value::object(object)
 }
 
-/// Characters before a byte, counted on from the last one asked for.
+/// Counts the characters before a byte, starting from the byte before.
 struct Counter<'t> {
     text: &'t str,
     bytes: usize,
@@ -157,7 +158,7 @@ impl Counter<'_> {
         self.chars
     }
 
-    /// Without going on; a group in a look-behind may begin before its match.
+    /// Counts without moving; a group in a look-behind may begin before its match.
     fn ahead(&self, byte: usize) -> usize {
         if byte < self.bytes {
             return self.chars - self.text[byte..self.bytes].chars().count();
@@ -166,7 +167,7 @@ impl Counter<'_> {
     }
 }
 
-/// The pattern and the flags, which may come as one array.
+/// Returns the pattern and the flags, which may be one array.
 fn prepare(pattern: &Value, flags: &Value) -> Result<(Rc<Regex>, Flags), Value> {
     let (pattern, flags) = match pattern {
         Value::Array(both) => parts(both),
@@ -186,11 +187,11 @@ fn prepare(pattern: &Value, flags: &Value) -> Result<(Rc<Regex>, Flags), Value> 
         match letter {
             'g' => found.every = true,
             'i' | 'x' => options.push(letter),
-            // A line is what `s` makes of the whole text already here; its dot is what `p` adds.
+            // Single-line mode (`s`) is the default here; the dot that matches newlines is `p`.
             's' => {}
             'p' => options.push('s'),
             'n' => found.filled = true,
-            // The longest match is not looked for: the first one is what is found with this flag too, mostly.
+            // The longest match is not supported: the regex engine finds the first one.
             'l' => return Err(Value::text("the modifier l (longest match) is not supported")),
             _ => return Err(Value::text(format!("{letters} is not a valid modifier string"))),
         }
@@ -221,7 +222,7 @@ fn compile(source: String) -> Result<Rc<Regex>, Value> {
     })
 }
 
-/// A pattern in the words of the crate: `$` ends the text or its last line, `\h` is a hexadecimal digit.
+/// Translates a pattern for the crate: `$` ends the text or its last line, `\h` is a hexadecimal digit.
 fn translate(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len());
     let mut chars = pattern.chars().peekable();
@@ -241,7 +242,7 @@ fn translate(pattern: &str) -> String {
             },
             '[' => {
                 if in_class && chars.peek() != Some(&':') {
-                    // A bracket in a class is just one, but for `[:alpha:]`.
+                    // A bracket in a class is literal, except in `[:alpha:]`.
                     out.push('\\');
                 } else {
                     in_class = true;
@@ -270,7 +271,7 @@ fn translate(pattern: &str) -> String {
                 out.push(']');
             }
             '$' if !in_class => out.push_str("(?=\\n?\\z)"),
-            // Signs that have a meaning between classes in the crate only.
+            // These signs have a meaning between classes in the crate only.
             '&' | '~' if in_class && chars.peek() == Some(&c) => {
                 out.push('\\');
                 out.push(c);

@@ -1,4 +1,4 @@
-//! Functions of strings.
+//! Functions on strings.
 
 use crate::jq::access::{self, Outcome};
 use crate::jq::arithmetic::{self as ops, describe, one};

@@ -1,15 +1,15 @@
-//! What a name means: something bound around it, a form that the machine knows, or a function of the library.
+//! The meaning of a name: a binding, a form that the machine knows, or a function of the library.
 
 use std::rc::Rc;
 
-use super::{Bound, Complaint, Kind, Node, Parser, lex};
+use super::{Bound, Kind, Node, Parser, SyntaxError, lex};
 use crate::jq::program::Expr;
 use crate::jq::{library, natives};
 use crate::value::{Object, Value};
 
 impl Parser<'_> {
-    /// `$name`.
-    pub(super) fn variable(&mut self, name: &str, at: usize) -> Result<Node, Complaint> {
+    /// Parses `$name`.
+    pub(super) fn variable(&mut self, name: &str, at: usize) -> Result<Node, SyntaxError> {
         if name == "__loc__" {
             let mut place = Object::default();
             let line = self.source[..at.min(self.source.len())].matches('\n').count() + 1;
@@ -27,8 +27,8 @@ impl Parser<'_> {
         Ok(self.program.add(expr))
     }
 
-    /// `break $name`.
-    pub(super) fn break_out(&mut self, at: usize) -> Result<Node, Complaint> {
+    /// Parses `break $name`.
+    pub(super) fn break_out(&mut self, at: usize) -> Result<Node, SyntaxError> {
         let Kind::Variable(name) = self.peek().clone() else { return Err(self.unexpected()) };
         self.at += 1;
         let found = self.scope.iter().rev().position(|bound| matches!(bound, Bound::Label(other) if *other == name));
@@ -38,8 +38,8 @@ impl Parser<'_> {
         }
     }
 
-    /// A call, the name of which has been read.
-    pub(super) fn call(&mut self, name: &str, at: usize) -> Result<Node, Complaint> {
+    /// Parses a call whose name has been read.
+    pub(super) fn call(&mut self, name: &str, at: usize) -> Result<Node, SyntaxError> {
         let mut args = Vec::new();
         if self.accept("(") {
             loop {
@@ -73,7 +73,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What the machine does itself, and what is short enough to stand in place of its name.
+    /// Returns the expression of a form that the machine knows, or that is short enough to be inlined.
     fn form(&mut self, name: &str, args: &[Node]) -> Option<Node> {
         let expr = match (name, args) {
             ("null", []) => Expr::Const(Value::Null),
@@ -126,7 +126,7 @@ impl Parser<'_> {
                 Expr::Pipe(list, sum)
             }
             ("sort_by" | "group_by" | "unique_by" | "min_by" | "max_by", [key]) => {
-                // For each item, all that the key expression gives.
+                // For each item, an array of all values of the key expression.
                 let (items, keys) = (self.each(), self.program.add(Expr::Array(*key)));
                 let pairs = self.program.add(Expr::Pipe(items, keys));
                 let keys = self.program.add(Expr::Array(pairs));
@@ -142,8 +142,8 @@ impl Parser<'_> {
         self.program.add(Expr::Iterate(input))
     }
 
-    /// A function that the library defines in jq's own language, parsed if it has not been.
-    fn library(&mut self, name: &str, arity: usize) -> Result<Option<u32>, Complaint> {
+    /// Returns a function that the library defines in jq's own language, and parses it the first time.
+    fn library(&mut self, name: &str, arity: usize) -> Result<Option<u32>, SyntaxError> {
         let Some((name, source)) = library::find(name, arity) else { return Ok(None) };
         if let Some(function) = self.library.get(&(name, arity)) {
             return Ok(Some(*function));

@@ -1,5 +1,5 @@
-//! Programs, parsed in one go: names are resolved as they are read, and what the library defines is parsed when it is
-//! first called, so that a program pays for what it uses and no more.
+//! The parser. Names are resolved as they are read, and a library function is parsed when it is first called: a program
+//! pays only for the functions that it uses.
 
 mod calls;
 mod pattern;
@@ -12,22 +12,22 @@ use super::natives;
 use super::program::{Expr, Function, Node, Program};
 use crate::value::Value;
 
-/// Brackets in brackets, definitions in definitions and the like: as many as the stack surely holds.
+/// The deepest nesting of brackets, definitions and the like, which the stack surely holds.
 const DEEPEST: usize = 160;
 
-/// A program that cannot be run: each complaint with the place it is about.
-pub(crate) type Complaint = (String, usize);
+/// A syntax error: a message and its position.
+pub(crate) type SyntaxError = (String, usize);
 
-/// What a name of a program may mean at some place.
+/// A binding of a name.
 enum Bound {
     Variable(String),
     Parameter(String),
-    /// With the number of its parameters.
+    /// A function with its number of parameters.
     Function(String, usize),
     Label(String),
 }
 
-/// Parses programs.
+/// A parser of programs.
 pub(crate) struct Parser<'g> {
     source: String,
     tokens: Vec<Token>,
@@ -35,18 +35,18 @@ pub(crate) struct Parser<'g> {
     program: Program,
     scope: Vec<Bound>,
     depth: usize,
-    /// `term as $x |` has just been read, and what follows is its body.
+    /// Set after `term as $x |`: the body follows.
     binding: Option<Expr>,
-    /// How much was bound before that.
+    /// The number of bindings before that.
     bound_by_last: usize,
-    /// Variables from outside, by their names.
+    /// The global variables, by name.
     globals: &'g HashMap<String, Value>,
-    /// What of the library has been parsed.
+    /// The library functions that have been parsed.
     library: HashMap<(&'static str, usize), u32>,
 }
 
-/// Parses a program with these variables from outside; returns it with the node it begins at.
-pub(crate) fn parse(source: &str, globals: &HashMap<String, Value>) -> Result<(Program, Node), Complaint> {
+/// Parses a program with these global variables. Returns it with its main node.
+pub(crate) fn parse(source: &str, globals: &HashMap<String, Value>) -> Result<(Program, Node), SyntaxError> {
     let mut parser = Parser {
         source: source.to_owned(),
         tokens: lex(source)?,
@@ -62,7 +62,7 @@ pub(crate) fn parse(source: &str, globals: &HashMap<String, Value>) -> Result<(P
     if ["import", "include", "module"].iter().any(|word| parser.is_name(word)) {
         return Err(("modules are not supported".into(), 0));
     }
-    // A program of definitions only does nothing to its input.
+    // A program with only definitions passes its input through.
     let main = parser.pipe(true)?;
     match parser.peek() {
         Kind::End => Ok((parser.program, main)),
@@ -71,11 +71,11 @@ pub(crate) fn parse(source: &str, globals: &HashMap<String, Value>) -> Result<(P
 }
 
 impl Parser<'_> {
-    /// Expressions joined by `|`, with what is defined or bound before them. Only the whole program may end after a
-    /// definition.
-    fn pipe(&mut self, may_end: bool) -> Result<Node, Complaint> {
+    /// Parses expressions joined by `|`, with the definitions and bindings before them. Only the whole program may end
+    /// after a definition.
+    fn pipe(&mut self, may_end: bool) -> Result<Node, SyntaxError> {
         self.deeper(|parser| {
-            // What is bound on the way counts as one level, however much it is.
+            // All bindings of a pipe together count as one level.
             let mut before = Vec::new();
             let bound = parser.scope.len();
             let mut last = loop {
@@ -124,10 +124,10 @@ impl Parser<'_> {
         })
     }
 
-    /// Operands joined by operators that bind tighter than `least`.
-    fn binary(&mut self, least: u8) -> Result<Node, Complaint> {
+    /// Parses operands joined by operators that bind tighter than `least`.
+    fn binary(&mut self, least: u8) -> Result<Node, SyntaxError> {
         let mut left = self.operand()?;
-        // Operators that don't chain: `1 < 2 < 3` is an error.
+        // Operators that do not chain: `1 < 2 < 3` is an error.
         let mut closed = u8::MAX;
         loop {
             if self.binding.is_some() {
@@ -164,8 +164,8 @@ impl Parser<'_> {
         }
     }
 
-    /// A binding inside an operation, `1 + (. as $x | …)` without the parentheses: its body ends the operation.
-    fn close_binding(&mut self, right: Node) -> Result<Node, Complaint> {
+    /// Ends an operation with a binding in it: in `1 + . as $x | …` the body ends the operation.
+    fn close_binding(&mut self, right: Node) -> Result<Node, SyntaxError> {
         let Some(mut binding) = self.binding.take() else { return Ok(right) };
         let bound = self.bound_by_last;
         let body = self.pipe(false)?;
@@ -195,8 +195,8 @@ impl Parser<'_> {
         self.program.add(expr)
     }
 
-    /// `def name(parameters): body;`
-    fn definition(&mut self) -> Result<u32, Complaint> {
+    /// Parses `def name(parameters): body;`
+    fn definition(&mut self) -> Result<u32, SyntaxError> {
         self.at += 1;
         let Kind::Name(name) = self.peek().clone() else { return Err(self.unexpected()) };
         self.at += 1;
@@ -207,7 +207,7 @@ impl Parser<'_> {
         Ok(function)
     }
 
-    fn parameters(&mut self) -> Result<Vec<(String, bool)>, Complaint> {
+    fn parameters(&mut self) -> Result<Vec<(String, bool)>, SyntaxError> {
         let mut parameters = Vec::new();
         if self.accept("(") {
             loop {
@@ -232,8 +232,8 @@ impl Parser<'_> {
         (self.program.functions.len() - 1) as u32
     }
 
-    /// The body of a function, up to its `;`. A parameter `$x` is one that is bound to a variable first.
-    fn body(&mut self, function: u32, parameters: Vec<(String, bool)>) -> Result<(), Complaint> {
+    /// Parses the body of a function, up to its `;`. A parameter `$x` is bound to a variable first.
+    fn body(&mut self, function: u32, parameters: Vec<(String, bool)>) -> Result<(), SyntaxError> {
         let outside = self.scope.len();
         let variables: Vec<_> = parameters.iter().enumerate().filter(|(_, (_, is_variable))| *is_variable).collect();
         let mut binds = Vec::new();
@@ -256,7 +256,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> Result<T, Complaint>) -> Result<T, Complaint> {
+    fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> Result<T, SyntaxError>) -> Result<T, SyntaxError> {
         if self.depth >= DEEPEST {
             return Err(("the program is nested too deep".into(), self.tokens[self.at].at));
         }
@@ -290,15 +290,15 @@ impl Parser<'_> {
         found
     }
 
-    fn expect(&mut self, sign: &str) -> Result<(), Complaint> {
+    fn expect(&mut self, sign: &str) -> Result<(), SyntaxError> {
         if self.accept(sign) { Ok(()) } else { Err(self.unexpected()) }
     }
 
-    fn expect_name(&mut self, name: &str) -> Result<(), Complaint> {
+    fn expect_name(&mut self, name: &str) -> Result<(), SyntaxError> {
         if self.accept_name(name) { Ok(()) } else { Err(self.unexpected()) }
     }
 
-    fn unexpected(&self) -> Complaint {
+    fn unexpected(&self) -> SyntaxError {
         let token = &self.tokens[self.at.min(self.tokens.len() - 1)];
         let name = match &token.kind {
             Kind::Name(name) if term::is_keyword(name) => name.clone(),

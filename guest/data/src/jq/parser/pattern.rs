@@ -1,18 +1,18 @@
-//! What stands after `as`.
+//! The patterns after `as`.
 
-use super::{Bound, Complaint, Kind, Node, Parser};
+use super::{Bound, Kind, Node, Parser, SyntaxError};
 use crate::jq::program::{Alternative, Expr, Field, Pattern, Patterns};
 use crate::value::Value;
 
 impl Parser<'_> {
-    /// The pattern of one variable.
+    /// Returns the pattern of one variable.
     pub(super) fn one_variable(&mut self) -> Patterns {
         let pattern = self.program.add_pattern(Pattern::Variable);
         Patterns { alternatives: vec![Alternative { pattern, order: None }] }
     }
 
-    /// Patterns joined by `?//`; their variables are in scope from here on.
-    pub(super) fn patterns(&mut self) -> Result<Patterns, Complaint> {
+    /// Parses patterns joined by `?//`. Their variables are in scope from here on.
+    pub(super) fn patterns(&mut self) -> Result<Patterns, SyntaxError> {
         let outside = self.scope.len();
         let mut alternatives = vec![(self.pattern()?, self.names_since(outside))];
         while self.accept("?//") {
@@ -23,7 +23,7 @@ impl Parser<'_> {
             let pattern = alternatives.remove(0).0;
             return Ok(Patterns { alternatives: vec![Alternative { pattern, order: None }] });
         }
-        // All alternatives bind the variables of all, in one order.
+        // Every alternative binds the variables of all alternatives, in the same order.
         let mut all: Vec<String> = Vec::new();
         for (_, names) in &alternatives {
             for name in names {
@@ -51,7 +51,7 @@ impl Parser<'_> {
         names.collect()
     }
 
-    fn pattern(&mut self) -> Result<u32, Complaint> {
+    fn pattern(&mut self) -> Result<u32, SyntaxError> {
         self.deeper(|parser| {
             if let Kind::Variable(name) = parser.peek().clone() {
                 parser.at += 1;
@@ -76,7 +76,7 @@ impl Parser<'_> {
         })
     }
 
-    fn field(&mut self) -> Result<Field, Complaint> {
+    fn field(&mut self) -> Result<Field, SyntaxError> {
         let mut is_bound = false;
         let key: Node = match self.peek().clone() {
             Kind::Variable(name) => {

@@ -1,26 +1,26 @@
-//! Operands: terms with what follows them.
+//! Operands: terms with their suffixes.
 
 use std::rc::Rc;
 
-use super::{Complaint, Kind, Node, Parser};
+use super::{Kind, Node, Parser, SyntaxError};
 use crate::jq::program::{Expr, Fold, Formatting};
 use crate::jq::{formats, natives};
 use crate::value::{Number, Object, Value};
 
-/// Words that are no functions.
+/// The keywords, which are not functions.
 const KEYWORDS: &[&str] = &[
     "def", "if", "then", "elif", "else", "end", "as", "reduce", "foreach", "try", "catch", "label", "and", "or",
     "import", "include", "__loc__",
 ];
 
-/// Whether a name is a word of the language.
+/// Returns true for a keyword.
 pub(super) fn is_keyword(name: &str) -> bool {
     KEYWORDS.contains(&name)
 }
 
 impl Parser<'_> {
-    /// A term with its suffixes, a sign before it, a definition or a binding.
-    pub(super) fn operand(&mut self) -> Result<Node, Complaint> {
+    /// Parses a term with its suffixes, a sign before it, a definition or a binding.
+    pub(super) fn operand(&mut self) -> Result<Node, SyntaxError> {
         if self.accept("-") {
             let operand = self.deeper(|parser| parser.binary(7))?;
             let operand = self.close_binding(operand)?;
@@ -46,8 +46,8 @@ impl Parser<'_> {
         Ok(term)
     }
 
-    /// A term with its suffixes.
-    pub(super) fn postfix(&mut self) -> Result<Node, Complaint> {
+    /// Parses a term with its suffixes.
+    pub(super) fn postfix(&mut self) -> Result<Node, SyntaxError> {
         let mut term = self.term()?;
         loop {
             term = match self.peek().clone() {
@@ -79,8 +79,8 @@ impl Parser<'_> {
         self.program.add(Expr::Index(term, key))
     }
 
-    /// `[…]` after a term.
-    fn bracket(&mut self, term: Node) -> Result<Node, Complaint> {
+    /// Parses `[…]` after a term.
+    fn bracket(&mut self, term: Node) -> Result<Node, SyntaxError> {
         self.expect("[")?;
         if self.accept("]") {
             return Ok(self.program.add(Expr::Iterate(term)));
@@ -102,7 +102,7 @@ impl Parser<'_> {
         Ok(self.program.add(Expr::Slice(term, from, to)))
     }
 
-    fn term(&mut self) -> Result<Node, Complaint> {
+    fn term(&mut self) -> Result<Node, SyntaxError> {
         let at = self.tokens[self.at].at;
         let kind = self.peek().clone();
         if kind != Kind::StringStart {
@@ -174,8 +174,8 @@ impl Parser<'_> {
         Ok(self.program.add(expr))
     }
 
-    /// A string, whose interpolated values become text as `formatting` says.
-    pub(super) fn string(&mut self, formatting: Option<Formatting>) -> Result<Node, Complaint> {
+    /// Parses a string. Interpolated values are converted to text by `formatting`.
+    pub(super) fn string(&mut self, formatting: Option<Formatting>) -> Result<Node, SyntaxError> {
         self.at += 1;
         let mut parts = Vec::new();
         loop {
@@ -203,7 +203,7 @@ impl Parser<'_> {
         Ok(self.program.add(Expr::Format(Some(formatting.unwrap_or(Formatting::Text)), parts.into())))
     }
 
-    fn object(&mut self) -> Result<Node, Complaint> {
+    fn object(&mut self) -> Result<Node, SyntaxError> {
         let mut entries = Vec::new();
         while !self.accept("}") {
             if !entries.is_empty() {
@@ -221,7 +221,7 @@ impl Parser<'_> {
         Ok(self.program.add(Expr::Object(entries.into())))
     }
 
-    fn entry(&mut self) -> Result<(Node, Node), Complaint> {
+    fn entry(&mut self) -> Result<(Node, Node), SyntaxError> {
         let at = self.tokens[self.at].at;
         let kind = self.peek().clone();
         let (key, short) = match kind {
@@ -267,13 +267,13 @@ impl Parser<'_> {
         Ok((key, self.program.add(Expr::Index(input, key))))
     }
 
-    /// A value in an object: anything that binds tighter than the comma.
-    fn member(&mut self) -> Result<Node, Complaint> {
+    /// Parses a value in an object: anything that binds tighter than the comma.
+    fn member(&mut self) -> Result<Node, SyntaxError> {
         let value = self.deeper(|parser| parser.binary(1))?;
         self.close_binding(value)
     }
 
-    fn condition(&mut self) -> Result<Node, Complaint> {
+    fn condition(&mut self) -> Result<Node, SyntaxError> {
         let mut branches = Vec::new();
         let last = loop {
             let condition = self.pipe(false)?;
@@ -295,7 +295,7 @@ impl Parser<'_> {
         Ok(chain.fold(last, |other, (condition, then)| self.program.add(Expr::If(condition, then, other))))
     }
 
-    fn fold(&mut self, is_foreach: bool) -> Result<Node, Complaint> {
+    fn fold(&mut self, is_foreach: bool) -> Result<Node, SyntaxError> {
         let source = self.postfix()?;
         self.expect_name("as")?;
         let outside = self.scope.len();
@@ -313,13 +313,13 @@ impl Parser<'_> {
         Ok(self.program.add(if is_foreach { Expr::Foreach(fold) } else { Expr::Reduce(fold) }))
     }
 
-    fn attempt(&mut self) -> Result<Node, Complaint> {
+    fn attempt(&mut self) -> Result<Node, SyntaxError> {
         let body = self.attempted()?;
         let handler = if self.accept_name("catch") { Some(self.attempted()?) } else { None };
         Ok(self.program.add(Expr::Try(body, handler)))
     }
 
-    fn attempted(&mut self) -> Result<Node, Complaint> {
+    fn attempted(&mut self) -> Result<Node, SyntaxError> {
         if self.is_sign("-") {
             return self.operand();
         }

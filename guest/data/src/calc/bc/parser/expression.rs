@@ -1,8 +1,8 @@
-//! Expressions, from the weakest operator to the strongest.
+//! Expressions, from the operator that binds least to the one that binds most.
 
 use super::super::code::{Argument, LAST, Op, SCALE, Variable};
 use super::super::lexer::Token;
-use super::{DEEPEST, Parsed, Parser, Refusal, Shape, is_keyword};
+use super::{CompileError, DEEPEST, Parsed, Parser, Shape, is_keyword};
 
 impl Parser<'_> {
     pub(super) fn bracketed(&mut self) -> Parsed<()> {
@@ -13,7 +13,7 @@ impl Parser<'_> {
 
     pub(super) fn expression(&mut self) -> Parsed<Shape> {
         if self.depth >= DEEPEST {
-            return Err(Refusal::Deep);
+            return Err(CompileError::Deep);
         }
         self.depth += 1;
         let result = self.either();
@@ -104,7 +104,7 @@ impl Parser<'_> {
     }
 
     fn power(&mut self) -> Parsed<Shape> {
-        // To the right: the operands first, then as many powers.
+        // Powers group to the right: the operands come first, then all the power instructions.
         let mut shape = self.unary()?;
         let mut count = 0;
         while self.is_sign("^") {
@@ -134,7 +134,7 @@ impl Parser<'_> {
                 self.advance();
                 // A point alone is the last number printed.
                 if digits == b"." {
-                    return self.place(Place::Variable(LAST));
+                    return self.lvalue(Lvalue::Variable(LAST));
                 }
                 self.code.push(Op::Constant(digits.into()));
                 Ok(Shape::Value)
@@ -146,7 +146,7 @@ impl Parser<'_> {
             Token::Sign("!") => {
                 self.depth += 1;
                 if self.depth >= DEEPEST {
-                    return Err(Refusal::Deep);
+                    return Err(CompileError::Deep);
                 }
                 let shape = self.negation();
                 self.depth -= 1;
@@ -155,9 +155,9 @@ impl Parser<'_> {
             Token::Sign(sign @ ("++" | "--")) => {
                 self.advance();
                 let by = if sign == "++" { 1 } else { -1 };
-                let op = match self.place_name()? {
-                    Place::Variable(variable) => Op::Step(variable, by, false),
-                    Place::Element(array) => Op::StepElement(array, by, false),
+                let op = match self.lvalue_name()? {
+                    Lvalue::Variable(variable) => Op::Step(variable, by, false),
+                    Lvalue::Element(array) => Op::StepElement(array, by, false),
                 };
                 self.code.push(op);
                 Ok(Shape::Value)
@@ -175,7 +175,7 @@ impl Parser<'_> {
                         self.expect("(")?;
                         self.expect(")")?;
                     } else if name == "scale" && !self.is_sign("(") {
-                        return self.place(Place::Variable(SCALE));
+                        return self.lvalue(Lvalue::Variable(SCALE));
                     } else {
                         self.bracketed()?;
                     }
@@ -183,16 +183,16 @@ impl Parser<'_> {
                     return Ok(Shape::Value);
                 }
                 if is_keyword(&name) {
-                    return Err(Refusal::Syntax);
+                    return Err(CompileError::Syntax);
                 }
                 self.advance();
                 if self.is_sign("(") {
                     return self.call(name);
                 }
-                let place = self.after_name(&name)?;
-                self.place(place)
+                let lvalue = self.after_name(&name)?;
+                self.lvalue(lvalue)
             }
-            _ => Err(Refusal::Syntax),
+            _ => Err(CompileError::Syntax),
         }
     }
 
@@ -211,7 +211,7 @@ impl Parser<'_> {
     }
 
     fn argument(&mut self) -> Parsed<Argument> {
-        // `name[]` takes a look at three words, which go back if it is something else.
+        // `name[]` needs three tokens, which are put back if it is something else.
         if let Token::Name(name) = self.peek().clone()
             && !is_keyword(&name)
         {
@@ -231,43 +231,43 @@ impl Parser<'_> {
         Ok(Argument::Value)
     }
 
-    fn place_name(&mut self) -> Parsed<Place> {
-        let Token::Name(name) = self.peek().clone() else { return Err(Refusal::Syntax) };
+    fn lvalue_name(&mut self) -> Parsed<Lvalue> {
+        let Token::Name(name) = self.peek().clone() else { return Err(CompileError::Syntax) };
         self.advance();
         self.after_name(&name)
     }
 
-    fn after_name(&mut self, name: &str) -> Parsed<Place> {
+    fn after_name(&mut self, name: &str) -> Parsed<Lvalue> {
         if !self.is_sign("[") {
-            return Ok(Place::Variable(self.names.variable(name)));
+            return Ok(Lvalue::Variable(self.names.variable(name)));
         }
         self.advance();
         self.element(name)
     }
 
-    fn element(&mut self, name: &str) -> Parsed<Place> {
+    fn element(&mut self, name: &str) -> Parsed<Lvalue> {
         self.expression()?;
         self.expect("]")?;
-        Ok(Place::Element(self.names.array(name)))
+        Ok(Lvalue::Element(self.names.array(name)))
     }
 
-    /// A place that has been read: set, stepped, or just its value.
-    fn place(&mut self, place: Place) -> Parsed<Shape> {
+    /// Compiles an assignment to a lvalue, a step of it, or its value.
+    fn lvalue(&mut self, lvalue: Lvalue) -> Parsed<Shape> {
         let sign = match self.peek() {
             Token::Sign(sign) => *sign,
             _ => "",
         };
-        match (sign, place) {
-            ("++" | "--", place) => {
+        match (sign, lvalue) {
+            ("++" | "--", lvalue) => {
                 self.advance();
                 let by = if sign == "++" { 1 } else { -1 };
-                self.code.push(match place {
-                    Place::Variable(variable) => Op::Step(variable, by, true),
-                    Place::Element(array) => Op::StepElement(array, by, true),
+                self.code.push(match lvalue {
+                    Lvalue::Variable(variable) => Op::Step(variable, by, true),
+                    Lvalue::Element(array) => Op::StepElement(array, by, true),
                 });
                 Ok(Shape::Value)
             }
-            ("=" | "+=" | "-=" | "*=" | "/=" | "%=" | "^=", place) => {
+            ("=" | "+=" | "-=" | "*=" | "/=" | "%=" | "^=", lvalue) => {
                 self.advance();
                 let operation = match sign {
                     "+=" => Some(Op::Add),
@@ -279,29 +279,29 @@ impl Parser<'_> {
                     _ => None,
                 };
                 if operation.is_some() {
-                    self.code.push(match place {
-                        Place::Variable(variable) => Op::Load(variable),
-                        Place::Element(array) => Op::PeekElement(array),
+                    self.code.push(match lvalue {
+                        Lvalue::Variable(variable) => Op::Load(variable),
+                        Lvalue::Element(array) => Op::PeekElement(array),
                     });
                 }
                 self.depth += 1;
                 if self.depth >= DEEPEST {
-                    return Err(Refusal::Deep);
+                    return Err(CompileError::Deep);
                 }
                 self.sum()?;
                 self.depth -= 1;
                 self.code.extend(operation);
-                self.code.push(match place {
-                    Place::Variable(variable) => Op::Store(variable),
-                    Place::Element(array) => Op::StoreElement(array),
+                self.code.push(match lvalue {
+                    Lvalue::Variable(variable) => Op::Store(variable),
+                    Lvalue::Element(array) => Op::StoreElement(array),
                 });
                 Ok(Shape::Assignment)
             }
-            (_, Place::Variable(variable)) => {
+            (_, Lvalue::Variable(variable)) => {
                 self.code.push(Op::Load(variable));
                 Ok(Shape::Value)
             }
-            (_, Place::Element(array)) => {
+            (_, Lvalue::Element(array)) => {
                 self.code.push(Op::LoadElement(array));
                 Ok(Shape::Value)
             }
@@ -309,9 +309,9 @@ impl Parser<'_> {
     }
 }
 
-/// What can be set.
+/// Something that can be assigned to.
 #[derive(Clone, Copy)]
-enum Place {
+enum Lvalue {
     Variable(Variable),
     /// The index is on the stack.
     Element(usize),

@@ -1,4 +1,4 @@
-//! The grammar: statements are compiled as they are read, a line at a time. `expression` has what stands in them.
+//! The grammar. Statements are compiled as they are read, a line at a time; `expression` has the expressions.
 
 mod expression;
 
@@ -7,45 +7,45 @@ use std::collections::HashMap;
 use super::code::{Function, IBASE, LAST, Local, OBASE, Op, SCALE, Variable};
 use super::lexer::{Lexer, Token};
 
-/// Statements in statements and brackets in brackets: as many as the stack surely holds.
+/// The deepest nesting of statements and brackets, which the stack surely holds.
 const DEEPEST: usize = 120;
 
-/// What was read.
+/// An item of a program.
 pub(super) enum Item {
     /// Code to run.
     Code(Vec<Op>),
     Define(String, Function),
     Quit,
     End,
-    /// What is to be said on standard error.
+    /// A message for standard error.
     Error(String),
 }
 
-/// What an expression is, for its statement.
+/// The shape of an expression, which decides whether its value is printed.
 #[derive(Clone, Copy, PartialEq)]
 enum Shape {
     Assignment,
     Value,
 }
 
-/// Why a line cannot be compiled.
-enum Refusal {
+/// The reason why a line cannot be compiled.
+enum CompileError {
     Syntax,
     Quit,
     Deep,
 }
 
-type Parsed<T> = Result<T, Refusal>;
+type Parsed<T> = Result<T, CompileError>;
 
-/// Parses a file.
+/// A parser of one file.
 pub(super) struct Parser<'b> {
     pub(super) lexer: Lexer,
     token: Option<Token>,
-    /// Words that were looked at and are still to be read, the next one last.
+    /// Tokens that were put back, the next one last.
     waiting: Vec<Token>,
     code: Vec<Op>,
     names: &'b mut Names,
-    /// Jumps of `break` and `continue` that wait for their targets, a loop each.
+    /// Jumps of `break` and `continue` that wait for their targets, by loop.
     loops: Vec<Loop>,
     in_function: bool,
     depth: usize,
@@ -99,7 +99,7 @@ impl<'b> Parser<'b> {
         }
     }
 
-    /// The next line, or a function.
+    /// Returns the next line or function.
     pub(super) fn item(&mut self) -> Item {
         self.code.clear();
         self.loops.clear();
@@ -109,10 +109,10 @@ impl<'b> Parser<'b> {
             Ok(Some((name, function))) => Item::Define(name, function),
             Ok(None) if self.code.is_empty() && *self.peek() == Token::End => Item::End,
             Ok(None) => Item::Code(std::mem::take(&mut self.code)),
-            Err(Refusal::Quit) => Item::Quit,
+            Err(CompileError::Quit) => Item::Quit,
             Err(refusal) => {
                 let what = match (refusal, self.peek()) {
-                    (Refusal::Deep, _) => "nested too deep".to_owned(),
+                    (CompileError::Deep, _) => "nested too deep".to_owned(),
                     (_, Token::Wrong(byte)) => format!("illegal character: {}", char::from(*byte)),
                     _ => "syntax error".to_owned(),
                 };
@@ -140,7 +140,7 @@ impl<'b> Parser<'b> {
                 _ => {
                     self.statement()?;
                     if !matches!(self.peek(), Token::Sign(";") | Token::Newline | Token::End) {
-                        return Err(Refusal::Syntax);
+                        return Err(CompileError::Syntax);
                     }
                 }
             }
@@ -149,7 +149,7 @@ impl<'b> Parser<'b> {
 
     fn statement(&mut self) -> Parsed<()> {
         if self.depth >= DEEPEST {
-            return Err(Refusal::Deep);
+            return Err(CompileError::Deep);
         }
         self.depth += 1;
         let result = self.statement_here();
@@ -177,14 +177,14 @@ impl<'b> Parser<'b> {
                     self.advance();
                     let at = self.code.len();
                     self.code.push(Op::Jump(0));
-                    let Some(current) = self.loops.last_mut() else { return Err(Refusal::Syntax) };
+                    let Some(current) = self.loops.last_mut() else { return Err(CompileError::Syntax) };
                     if name == "break" { &mut current.breaks } else { &mut current.continues }.push(at);
                     Ok(())
                 }
                 "return" => {
                     self.advance();
                     if !self.in_function {
-                        return Err(Refusal::Syntax);
+                        return Err(CompileError::Syntax);
                     }
                     if matches!(self.peek(), Token::Sign(";" | "}") | Token::Newline | Token::End) {
                         self.code.push(Op::Constant((*b"0").into()));
@@ -199,13 +199,13 @@ impl<'b> Parser<'b> {
                     self.code.push(Op::Halt);
                     Ok(())
                 }
-                "quit" => Err(Refusal::Quit),
+                "quit" => Err(CompileError::Quit),
                 "limits" => {
                     self.advance();
                     self.code.push(Op::PrintText((*super::LIMITS).as_bytes().into()));
                     Ok(())
                 }
-                "define" | "auto" | "else" | "warranty" => Err(Refusal::Syntax),
+                "define" | "auto" | "else" | "warranty" => Err(CompileError::Syntax),
                 _ => self.expression_statement(),
             },
             _ => self.expression_statement(),
@@ -226,11 +226,11 @@ impl<'b> Parser<'b> {
                     return Ok(());
                 }
                 Token::Sign(";") | Token::Newline => self.advance(),
-                Token::End => return Err(Refusal::Syntax),
+                Token::End => return Err(CompileError::Syntax),
                 _ => {
                     self.statement()?;
                     if !matches!(self.peek(), Token::Sign(";" | "}") | Token::Newline) {
-                        return Err(Refusal::Syntax);
+                        return Err(CompileError::Syntax);
                     }
                 }
             }
@@ -304,7 +304,7 @@ impl<'b> Parser<'b> {
         Ok(())
     }
 
-    /// The body of a loop, which says where `continue` goes; `break` goes to what follows.
+    /// Compiles the body of a loop, which returns the target of `continue`. The target of `break` is the code after it.
     fn body(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<usize>) -> Parsed<()> {
         self.loops.push(Loop::default());
         let again = parse(self)?;
@@ -410,7 +410,7 @@ impl<'b> Parser<'b> {
 
     fn advance(&mut self) {
         self.peek();
-        // The end stays: nothing is read behind it.
+        // The end stays: nothing is read after it.
         if self.token != Some(Token::End) {
             self.token = None;
         }
@@ -427,7 +427,7 @@ impl<'b> Parser<'b> {
                 self.advance();
                 Ok(name)
             }
-            _ => Err(Refusal::Syntax),
+            _ => Err(CompileError::Syntax),
         }
     }
 
@@ -441,7 +441,7 @@ impl<'b> Parser<'b> {
 
     fn expect(&mut self, sign: &str) -> Parsed<()> {
         if !self.is_sign(sign) {
-            return Err(Refusal::Syntax);
+            return Err(CompileError::Syntax);
         }
         self.advance();
         Ok(())
@@ -478,7 +478,7 @@ fn is_keyword(name: &str) -> bool {
     )
 }
 
-/// The escapes of `print`; one that it does not know is nothing.
+/// Replaces the escapes of `print`. An unknown one is removed.
 fn unescape(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut bytes = text.iter();

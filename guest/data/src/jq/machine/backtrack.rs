@@ -1,4 +1,4 @@
-//! What a choice does when it is come back to, and where errors end up.
+//! Returning to a choice, and catching errors.
 
 use super::super::access;
 use super::state::{Binding, Choice, Error, State, Task};
@@ -6,7 +6,7 @@ use super::{Machine, Stop, resume};
 use crate::value::Value;
 
 impl Machine<'_> {
-    pub(super) fn retreat(&mut self, choice: Choice) -> Task {
+    pub(super) fn backtrack(&mut self, choice: Choice) -> Task {
         match choice {
             Choice::Eval(node, env, state, next) => Task::Eval(node, env, state, next),
             Choice::Each { container, index, next } => {
@@ -49,25 +49,25 @@ impl Machine<'_> {
             Choice::Folded(cell, cursor, next) => Task::Give(State { value: cell.take(), cursor }, next),
             Choice::Changed(cell, cursor, next) => {
                 let mut pending = cell.borrow_mut();
-                let (value, gone) = (std::mem::take(&mut pending.value), std::mem::take(&mut pending.gone));
-                if gone.is_empty() {
+                let (value, removed) = (std::mem::take(&mut pending.value), std::mem::take(&mut pending.removed));
+                if removed.is_empty() {
                     return Task::Give(State { value, cursor }, next);
                 }
-                match access::delete_paths(value, gone) {
+                match access::delete_paths(value, removed) {
                     Ok(value) => Task::Give(State { value, cursor }, next),
                     Err(error) => Task::Raise(Error::Value(error)),
                 }
             }
-            Choice::Gone(cell, keys) => {
-                cell.borrow_mut().gone.push(Value::array(keys));
+            Choice::EmptyUpdate(cell, keys) => {
+                cell.borrow_mut().removed.push(Value::array(keys));
                 Task::Backtrack
             }
         }
     }
 
-    /// Goes back to what catches an error: a `try` around it, or the label of a `break`.
+    /// Returns to the choice that catches an error: a `try` around it, or the label of a `break`.
     pub(super) fn unwind(&mut self, error: Error) -> Result<Task, Stop> {
-        // Numbers of those that the error comes after, not out of.
+        // The numbers of `try` expressions that had ended before the error.
         let mut left: Vec<u64> = Vec::new();
         while let Some(choice) = self.choices.pop() {
             match (&error, choice) {
@@ -95,7 +95,7 @@ impl Machine<'_> {
         })
     }
 
-    /// The value of a binding.
+    /// Returns the value of a binding.
     pub(super) fn bound(binding: Option<&Binding>) -> Value {
         match binding {
             Some(Binding::Value(value)) => value.clone(),
@@ -104,7 +104,7 @@ impl Machine<'_> {
     }
 }
 
-/// The key and the value at a place of a container, and the place after it.
+/// Returns the key and the value at a position of a container, and the next position.
 fn child(container: &State, index: usize) -> Option<(Value, Value, usize)> {
     let wants_key = container.cursor.is_some();
     match &container.value {

@@ -1,24 +1,25 @@
 //! Numbers as C's `strtold` reads them.
 
-use super::big::Big;
-use super::{Extended, Size};
+use super::{LongDouble, Size};
+use crate::natural::{self, WIDTH};
 
 /// A number at the start of a text.
-pub(crate) struct Parsed {
-    pub(crate) number: Extended,
-    /// How many bytes of the text it is; 0 if there is no number.
-    pub(crate) length: usize,
-    /// Whether it is neither too large nor too small.
-    pub(crate) in_range: bool,
+pub struct Parsed {
+    /// The number; zero if there is none.
+    pub number: LongDouble,
+    /// The number of bytes that it takes, blanks before it included; 0 if there is no number.
+    pub length: usize,
+    /// False for a number that is too large or too small for the format.
+    pub in_range: bool,
 }
 
-/// Digits beyond these only say that there is something.
+/// Digits beyond these only decide a rounding, by not being zero.
 const MOST_DIGITS: usize = 1200;
-/// Exponents beyond this are all the same.
+/// Larger exponents all give infinity or zero.
 const MOST_EXPONENT: i64 = 40_000;
 
 /// Reads a number: decimal or hexadecimal, with a fraction and an exponent, or `inf` or `nan`.
-pub(crate) fn parse(text: &str) -> Parsed {
+pub fn parse(text: &str) -> Parsed {
     let bytes = text.as_bytes();
     let mut at = bytes.iter().take_while(|byte| matches!(byte, b' ' | 9..=13)).count();
     let negative = bytes.get(at) == Some(&b'-');
@@ -37,7 +38,7 @@ pub(crate) fn parse(text: &str) -> Parsed {
             {
                 length += close + 1;
             }
-            return Parsed { number: Extended { negative, size }, length, in_range: true };
+            return Parsed { number: LongDouble { negative, size }, length, in_range: true };
         }
     }
     let hexadecimal = starts("0x")
@@ -46,15 +47,15 @@ pub(crate) fn parse(text: &str) -> Parsed {
         });
     let (found, used) = if hexadecimal { hex(negative, &rest[2..]) } else { decimal(negative, rest) };
     match used {
-        0 => Parsed { number: Extended::ZERO, length: 0, in_range: true },
+        0 => Parsed { number: LongDouble::ZERO, length: 0, in_range: true },
         used => Parsed { number: found.0, length: at + used + if hexadecimal { 2 } else { 0 }, in_range: found.1 },
     }
 }
 
-fn decimal(negative: bool, text: &[u8]) -> ((Extended, bool), usize) {
+fn decimal(negative: bool, text: &[u8]) -> ((LongDouble, bool), usize) {
     let (mut digits, mut power, used) = mantissa(text, u8::is_ascii_digit);
     if used == 0 {
-        return ((Extended::ZERO, true), 0);
+        return ((LongDouble::ZERO, true), 0);
     }
     let (exponent, exponent_used) = exponent(&text[used..], b'e');
     power += exponent;
@@ -66,28 +67,45 @@ fn decimal(negative: bool, text: &[u8]) -> ((Extended, bool), usize) {
         power += (digits.len() - MOST_DIGITS) as i64;
         digits.truncate(MOST_DIGITS);
     }
-    let mut value = Big::parse(&digits);
     let power = power.clamp(-MOST_EXPONENT, MOST_EXPONENT);
-    let number = if value.is_zero() {
-        (Extended { negative, size: Size::Finite(0, 0) }, true)
+    let number = if digits.is_empty() {
+        (LongDouble { negative, size: Size::Finite(0, 0) }, true)
     } else if digits.len() as i64 + power > 5000 {
-        (Extended { negative, size: Size::Infinite }, false)
+        (LongDouble { negative, size: Size::Infinite }, false)
     } else if digits.len() as i64 + power < -5000 {
-        (Extended { negative, size: Size::Finite(0, 0) }, false)
-    } else if power >= 0 {
-        value.times_power_of_ten(power as usize);
-        Extended::rounded(negative, value, 0, sticky)
+        (LongDouble { negative, size: Size::Finite(0, 0) }, false)
     } else {
-        // Enough bits that the quotient has more than a mantissa: a tenth is less than four bits.
-        let shift = 80 + (power.unsigned_abs() as usize) * 10 / 3;
-        let mut shifted = value.shifted_left(shift);
-        let left = shifted.over_power_of_ten(power.unsigned_abs() as usize);
-        Extended::rounded(negative, shifted, -(shift as i32), sticky || left)
+        let (value, exponent, left) = binary(digits, power);
+        LongDouble::rounded(negative, value, exponent, sticky || left)
     };
     (number, used + exponent_used)
 }
 
-fn hex(negative: bool, text: &[u8]) -> ((Extended, bool), usize) {
+/// Returns `digits * 10^power` in binary, as a value of 65 to 67 bits, its exponent, and whether the exact value is a
+/// little larger. The first digit is not zero.
+fn binary(mut digits: Vec<u8>, power: i64) -> (u128, i32, bool) {
+    // Zeros at the end bring the point to a whole power of ten, and then between two limbs.
+    let fraction = power.min(0).unsigned_abs() as usize;
+    let fraction_limbs = fraction.div_ceil(WIDTH);
+    digits.resize(digits.len() + power.max(0) as usize + fraction_limbs * WIDTH - fraction, b'0');
+    let limbs = natural::parse(&digits);
+    // One bit more or less does no harm, so the logarithm of the highest digits is exact enough.
+    let head = digits.iter().take(17).fold(0.0, |head, digit| head * 10.0 + f64::from(digit - b'0'));
+    let tens = digits.len().saturating_sub(17) as f64 - (fraction_limbs * WIDTH) as f64;
+    let shift = 65 - (f64::log2(head) + tens * std::f64::consts::LOG2_10).floor() as i32;
+    let power_of_two = natural::power(2, shift.unsigned_abs());
+    if shift < 0 {
+        let (below, whole) = limbs.split_at(fraction_limbs.min(limbs.len()));
+        let (quotient, rest) = natural::divide(whole, &power_of_two);
+        let is_inexact = !rest.is_empty() || below.iter().any(|limb| *limb != 0);
+        return (natural::to_u128(&quotient), -shift, is_inexact);
+    }
+    let shifted = natural::multiply(&limbs, &power_of_two);
+    let (below, whole) = shifted.split_at(fraction_limbs.min(shifted.len()));
+    (natural::to_u128(whole), -shift, below.iter().any(|limb| *limb != 0))
+}
+
+fn hex(negative: bool, text: &[u8]) -> ((LongDouble, bool), usize) {
     let (mut digits, power, used) = mantissa(text, u8::is_ascii_hexdigit);
     let (exponent, exponent_used) = exponent(&text[used..], b'p');
     let mut power = power * 4 + exponent;
@@ -102,10 +120,10 @@ fn hex(negative: bool, text: &[u8]) -> ((Extended, bool), usize) {
     let digit = |byte: u8| char::from(byte).to_digit(16).unwrap_or(0);
     let value = digits.iter().fold(0u128, |value, byte| value << 4 | u128::from(digit(*byte)));
     let power = power.clamp(-MOST_EXPONENT, MOST_EXPONENT) as i32;
-    (Extended::rounded(negative, Big::from(value), power, sticky), used + exponent_used)
+    (LongDouble::rounded(negative, value, power, sticky), used + exponent_used)
 }
 
-/// The digits before and after a point, the power of the base they are to be taken times, and their length.
+/// Returns the digits before and after a point, the power of the base to multiply them by, and the bytes used.
 fn mantissa(text: &[u8], is_digit: fn(&u8) -> bool) -> (Vec<u8>, i64, usize) {
     let whole = text.iter().take_while(|byte| is_digit(byte)).count();
     let mut digits = text[..whole].to_vec();
@@ -122,7 +140,7 @@ fn mantissa(text: &[u8], is_digit: fn(&u8) -> bool) -> (Vec<u8>, i64, usize) {
     (digits, power, used)
 }
 
-/// An exponent after its letter, and its length; 0 if there is none.
+/// Reads an exponent after its letter, and returns it and the bytes used. Both are 0 if there is none.
 fn exponent(text: &[u8], letter: u8) -> (i64, usize) {
     if text.first().map(u8::to_ascii_lowercase) != Some(letter) {
         return (0, 0);

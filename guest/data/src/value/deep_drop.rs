@@ -1,13 +1,13 @@
-//! The items of an array, and how deep values end.
+//! The items of an array, and dropping values without deep recursion.
 //!
-//! Dropping a value drops what is in it, a level of the stack for each level of the value. Below a depth that the stack
-//! is sure to hold, what is left goes to a list instead, which the outermost drop works off.
+//! Dropping a value drops the values in it, with a level of the stack for each level of the value. Below a depth that
+//! the stack surely holds, the rest goes to a list instead, which the outermost drop empties.
 
 use std::cell::{Cell, RefCell};
 
 use super::Value;
 
-/// Levels that are dropped the plain way.
+/// The number of levels that are dropped by recursion.
 const PLAIN_LEVELS: u32 = 256;
 
 thread_local! {
@@ -35,15 +35,15 @@ impl std::ops::DerefMut for List {
 
 impl Drop for List {
     fn drop(&mut self) {
-        // Most arrays hold nothing that could be deep.
+        // Most arrays hold no arrays and no objects.
         if self.0.iter().any(|item| matches!(item, Value::Array(_) | Value::Object(_))) {
-            bury(std::mem::take(&mut self.0));
+            drop_iteratively(std::mem::take(&mut self.0));
         }
     }
 }
 
-/// Drops values without going deep.
-pub(super) fn bury(values: Vec<Value>) {
+/// Drops values without deep recursion.
+pub(super) fn drop_iteratively(values: Vec<Value>) {
     let level = LEVEL.get();
     if level >= PLAIN_LEVELS {
         LEFT.with_borrow_mut(|left| left.push(values));
