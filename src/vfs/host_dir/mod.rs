@@ -8,7 +8,6 @@
 //! name that leads elsewhere even if we got it wrong. No path is looked at and then used: where something has to be
 //! known about a file, the file is opened and the handle is asked.
 //! A link of the host is read, not followed, and resolved against the sandbox's root by the mount table.
-//! Where many names are looked at in one directory, its handle is kept for as long as nothing on its way moves (`kept`).
 //!
 //! # What the guest sees
 //! - Modes and times are the host's. Owner and group always show as the sandbox's user: who owns a file on the host is
@@ -52,7 +51,6 @@ pub(super) use temp::Temp;
 mod calls;
 mod errors;
 mod file;
-mod kept;
 mod lease;
 mod ledger;
 mod pointer;
@@ -62,7 +60,6 @@ mod stat;
 mod stream;
 mod temp;
 mod walk;
-mod watch;
 
 /// A directory of the host, shown to a guest. Clones are handles to the same one.
 #[derive(Clone)]
@@ -130,19 +127,6 @@ impl HostDir {
     pub(super) fn without_openat2(self) -> HostDir {
         self.shared.walk.go_name_by_name();
         self
-    }
-
-    /// The same directory, with handles kept from the first look on.
-    #[cfg(test)]
-    pub(super) fn keeping_eagerly(self) -> HostDir {
-        self.shared.walk.keep_eagerly();
-        self
-    }
-
-    /// Whether there is a handle of the directory at `path`.
-    #[cfg(test)]
-    pub(super) fn keeps(&self, path: &str) -> bool {
-        self.shared.walk.keeps(Subpath::trusted(path))
     }
 
     fn walk(&self) -> &Walk {
@@ -316,7 +300,7 @@ impl HostDir {
         };
         // In the root, whose handle is at hand, the name alone will do.
         if !parent.is_root()
-            && let Some(facts) = self.facts_at_once(path, parent, name)
+            && let Some(facts) = self.facts_at_once(path)
             && !facts.as_ref().is_ok_and(|facts| follow && facts.kind() == Kind::Symlink)
         {
             return Ok(facts?);
@@ -330,13 +314,7 @@ impl HostDir {
     }
 
     /// What the host says about a name that is not in the root and not followed; none if that takes a closer look.
-    fn facts_at_once(&self, path: Subpath<'_>, parent: Subpath<'_>, name: &str) -> Option<Result<Facts>> {
-        if let Some(place) = self.walk().kept(parent) {
-            let facts = Facts::of_name(place.directory(), name);
-            if place.is_still_there() {
-                return Some(facts);
-            }
-        }
+    fn facts_at_once(&self, path: Subpath<'_>) -> Option<Result<Facts>> {
         // A pointer to the file and not a handle of its directory: one look at the name less.
         let opened = self.walk().open(path, OFlags::PATH | OFlags::NOFOLLOW)?;
         Some(opened.and_then(Facts::of))

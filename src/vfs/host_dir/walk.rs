@@ -18,7 +18,6 @@ use crate::path::Subpath;
 use crate::vfs::{Attempt, Kind, OpenHow, Stop};
 
 use super::errors::errno;
-use super::kept::{Kept, Place};
 use super::stat::Facts;
 
 /// The root of the directory and how to walk from it.
@@ -27,7 +26,6 @@ pub(super) struct Walk {
     device: Device,
     /// Cleared for good when the host turns out to have no `openat2`.
     at_once: AtomicBool,
-    kept: Kept,
 }
 
 /// The device of a mounted directory on the host.
@@ -70,23 +68,12 @@ impl Deref for Step<'_> {
 impl Walk {
     pub(super) fn new(root: Dir) -> io::Result<Walk> {
         let device = Device(rustix::fs::fstat(&root)?.st_dev);
-        let kept = Kept::new(is_local(&root));
-        Ok(Walk { root, device, at_once: AtomicBool::new(true), kept })
+        Ok(Walk { root, device, at_once: AtomicBool::new(true) })
     }
 
     #[cfg(test)]
     pub(super) fn go_name_by_name(&self) {
         self.at_once.store(false, Ordering::Relaxed);
-    }
-
-    #[cfg(test)]
-    pub(super) fn keep_eagerly(&self) {
-        self.kept.be_eager();
-    }
-
-    #[cfg(test)]
-    pub(super) fn keeps(&self, path: Subpath<'_>) -> bool {
-        self.kept.has(path)
     }
 
     pub(super) fn device(&self) -> Device {
@@ -109,14 +96,9 @@ impl Walk {
     }
 
     /// As `directory`, in one call; none if that cannot be done.
-    pub(super) fn directory_at_once(&self, path: Subpath<'_>) -> Option<Result<Dir>> {
+    fn directory_at_once(&self, path: Subpath<'_>) -> Option<Result<Dir>> {
         let found = self.open(path, OFlags::PATH | OFlags::DIRECTORY)?;
         Some(found.map(|handle| Dir::from_std_file(handle.into())))
-    }
-
-    /// The directory at `path`, if there is a handle of it that was not led astray.
-    pub(super) fn kept(&self, path: Subpath<'_>) -> Option<Place> {
-        self.kept.place(self, path)
     }
 
     /// What the walk says about a link that is the last name of `path`.
@@ -202,11 +184,6 @@ pub(super) fn read_link(dir: &Dir, name: &str) -> Result<String> {
     target.into_os_string().into_string().map_err(|_| Errno::IllegalSequence)
 }
 
-/// Whether something is on a file system that no other machine changes.
-fn is_local(handle: impl AsFd) -> bool {
-    rustix::fs::fstatfs(handle).is_ok_and(|found| LOCAL.contains(&(found.f_type as u64)))
-}
-
 /// Whether something is on a file system of the host's kernel, or on one that does not say what it is.
 pub(super) fn is_forbidden(handle: impl AsFd) -> bool {
     match rustix::fs::fstatfs(handle) {
@@ -238,7 +215,3 @@ const FORBIDDEN: [u64; 18] = [
     0x1cd1,
     0x1980_0202,
 ];
-
-/// `f_type` of `ext2` to `ext4`, `tmpfs`, `xfs`, `btrfs`, `f2fs` and `overlayfs`. Not of `zfs`, which goes back to what it was
-/// without a word.
-const LOCAL: [u64; 6] = [0xef53, 0x0102_1994, 0x5846_5342, 0x9123_683e, 0xf2f5_2010, 0x794c_7630];

@@ -29,10 +29,9 @@ const CALLS: [&str; 19] = [
     "list",
 ];
 
-/// Runs a test as the host is, with handles that are kept, and as a host without `openat2` would be.
+/// Runs a test with `openat2` and without it.
 fn on_hosts(test: impl Fn(&dyn Fn() -> Host)) {
     test(&Host::new);
-    test(&Host::keeping);
     test(&Host::without_openat2);
 }
 

@@ -7,7 +7,6 @@
 mod atomic;
 mod escape;
 mod host_quota;
-mod kept;
 mod mounts;
 mod oracle;
 mod overlay;
@@ -290,11 +289,6 @@ impl Host {
     /// As on a kernel that has no `openat2`.
     fn without_openat2() -> Host {
         Host::with(HostDir::without_openat2)
-    }
-
-    /// With handles of directories kept from the first look on.
-    fn keeping() -> Host {
-        Host::with(HostDir::keeping_eagerly)
     }
 
     /// An overlay over the directory in its place.
