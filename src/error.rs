@@ -1,9 +1,9 @@
-//! Errors of the lower layers: one errno for the VFS and the kernel, as a Unix has it.
+//! Errors of the lower layers: one errno for the VFS and the kernel, as on a Unix.
 //!
-//! The texts are those of `strerror`. The table from an errno to WASI's and the kernel package's codes stands
-//! in `runtime`, next to the calls that need it.
+//! The texts are those of `strerror`. The table from an errno to the codes of WASI and of the kernel package is in
+//! `runtime`, next to the calls that use it.
 
-/// Why the VFS or the kernel refused an operation, named after the POSIX error.
+/// The reason why the VFS or the kernel refused an operation, named after the POSIX error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub enum Errno {

@@ -7,15 +7,16 @@ const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
-/// What a sandbox may use. `Limits::default()` suits an agent's commands; `Limits::hardened()` is about a quarter.
+/// The resource limits of a sandbox. `Limits::default()` suits the commands of an agent; `Limits::hardened()` is about
+/// a quarter.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Wall clock of a command that asks for no time of its own.
+    /// Wall clock of a command that sets no timeout.
     pub wall: Duration,
-    /// The most wall clock a command may ask for.
+    /// Maximum timeout of a command.
     pub wall_max: Duration,
-    /// Instructions of a command, over all its processes; `None` is no budget, and faster code.
+    /// Instructions of a command, over all its processes. `None` means no budget, and faster code.
     pub fuel: Option<u64>,
     /// Memory of a process, in bytes.
     pub process_memory: u64,
@@ -25,7 +26,7 @@ pub struct Limits {
     pub processes: u32,
     /// Open files of a process.
     pub open_files: u32,
-    /// Bytes of output that a command returns; what is over is dropped and the answer says so.
+    /// Bytes of output that a command returns. The rest is dropped, and the result reports it.
     pub output: u64,
     /// Bytes of a command line.
     pub command: u64,
@@ -37,8 +38,8 @@ pub struct Limits {
     pub file: u64,
     /// Files and directories of the sandbox, in memory and in directories of the host.
     pub inodes: u64,
-    /// The step of the clocks that processes see, and of the times of files: a fine clock tells what else the host does. Zero
-    /// is as fine as the host's own.
+    /// Resolution of the clocks that processes see, and of the times of files. A fine clock reveals the load of the
+    /// host. Zero is the resolution of the host.
     pub clock_step: Duration,
 }
 
@@ -64,7 +65,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// About a quarter of the defaults, for code that nobody has looked at.
+    /// Returns about a quarter of the defaults, for code that was not reviewed.
     pub fn hardened() -> Limits {
         Limits {
             wall: Duration::from_secs(8),
@@ -85,11 +86,11 @@ impl Limits {
     }
 }
 
-/// A limit that a command ran into: what it is and how much was allowed. Its text is the refusal.
+/// A limit that a command exceeded: its kind and its value. The text is the message to the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error, serde::Serialize, serde::Deserialize)]
 #[error("limit exceeded: {kind} ({})", Amount(*kind, *value))]
 pub struct Exceeded {
-    /// Which limit.
+    /// The kind of the limit.
     pub kind: Limit,
     /// Its value, in the unit of its kind: milliseconds, instructions, bytes or a count.
     pub value: u64,
@@ -145,7 +146,7 @@ impl fmt::Display for Limit {
     }
 }
 
-/// A limit's value in the unit a person would use.
+/// The value of a limit in a human-readable unit.
 struct Amount(Limit, u64);
 
 impl fmt::Display for Amount {
@@ -166,39 +167,40 @@ impl fmt::Display for Amount {
     }
 }
 
-/// Bytes of a path, as Linux has it.
+/// Maximum bytes of a path, as on Linux.
 pub const PATH_BYTES: usize = 4096;
-/// Bytes of a name, as Linux has it.
+/// Maximum bytes of a name, as on Linux.
 pub const NAME_BYTES: usize = 255;
-/// Components of a path; deeper trees cost more to walk than anyone needs.
+/// Maximum components of a path. Deeper trees cost more to walk than any use needs.
 pub const PATH_DEPTH: usize = 256;
-/// Symbolic links followed in one resolution, as Linux has it.
+/// Maximum symbolic links followed in one resolution, as on Linux.
 pub const SYMLINKS: usize = 40;
-/// Bytes that a pipe holds, as Linux has it.
+/// Bytes that a pipe holds, as on Linux.
 pub const PIPE_BYTES: usize = 64 << 10;
-/// Bytes that one read or write moves at most: a guest cannot make the host allocate more at once.
+/// Maximum bytes of one read or write: a guest cannot make the host allocate more at once.
 pub const TRANSFER_BYTES: usize = 64 << 10;
-/// Threads of a runtime that the file operations of backends hold: for each core, and at least. They wait for disks more than
-/// they compute; what is over waits without a thread. tokio alone would start one for each, up to 512.
+/// Threads of a runtime for file operations of backends: for each core, and the minimum. They wait for disks more than
+/// they compute. Further operations wait without a thread; tokio alone would start a thread for each, up to 512.
 pub const FILE_THREADS: (usize, usize) = (4, 32);
-/// How many of these are for searches, which take seconds: half, so that reads and writes never wait for them.
+/// Divisor for the share of these threads that searches may use. Searches take seconds; with half of the threads, reads
+/// and writes never wait for them.
 pub const SEARCH_SHARE: usize = 2;
-/// Descriptor numbers, so that a table stays small.
+/// Maximum descriptor number plus one, so that a table stays small.
 pub const DESCRIPTORS: u32 = 1 << 16;
-/// Bytes of a file that is compared line by line; larger ones are said to differ.
+/// Maximum bytes of a file that is compared line by line. Larger files are reported as different.
 pub const DIFF_BYTES: u64 = 1 << 20;
-/// Milliseconds after which a comparison of two files settles for a difference that is longer than need be.
+/// Milliseconds after which a comparison of two files returns a difference that may be longer than necessary.
 pub const DIFF_MILLIS: u64 = 200;
-/// How many times the disk limit the files of a saved snapshot may add up to: holes are saved as zeros, and cost no disk
-/// again when they are loaded, but the time to read them.
+/// Maximum size of the files of a saved snapshot, as a multiple of the disk limit. Holes are saved as zeros; loading
+/// them costs no disk, but time.
 pub const ARCHIVE_EXPANSION: u64 = 4;
-/// Bytes that an entry of a saved snapshot takes besides its content, at most: four blocks and two paths.
+/// Maximum bytes of an entry of a saved snapshot besides its content: four blocks and two paths.
 pub const ARCHIVE_ENTRY_BYTES: u64 = 12 << 10;
-/// `#!` lines followed in one spawn, as Linux has it.
+/// Maximum `#!` lines followed in one spawn, as on Linux.
 pub const INTERPRETERS: usize = 4;
-/// Bytes of a file that the kernel reads to find out how to run it, as Linux has it.
+/// Bytes of a file that the kernel reads to determine how to run it, as on Linux.
 pub const EXEC_HEADER_BYTES: usize = 256;
-/// Bytes that a parent hands to a child beside its arguments.
+/// Maximum bytes that a parent passes to a child besides its arguments.
 pub const PAYLOAD_BYTES: usize = 8 << 20;
-/// Children that ended and that nobody waited for, of one process: past this it cannot start more.
+/// Maximum ended children of one process that it has not waited for. Beyond that it cannot start more.
 pub const ZOMBIES: usize = 4096;

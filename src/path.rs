@@ -1,10 +1,10 @@
-//! Guest paths: parsed once, into a type of their own.
+//! Guest paths: parsed once, into their own type.
 //!
-//! What comes in is text from a guest; what the VFS works on is a [`GuestPath`], always absolute and never with an
-//! empty or a `.` component. A `..` stays in it, because what it means depends on the links before it and only the
-//! VFS can see those: `link/..` is the parent of what the link points to. A trailing `/` or `/.` is taken off and
-//! remembered, so that no file system (and no library below one) ever sees a trailing slash: on a symbolic link
-//! that slash means "follow", and getting it wrong has let paths out of their root before.
+//! The input is text from a guest; the VFS works on a [`GuestPath`], which is absolute and has no empty and no `.`
+//! component. A `..` stays in it, because its meaning depends on the links before it, which only the VFS sees:
+//! `link/..` is the parent of the target of the link. A trailing `/` or `/.` is removed and recorded, so that no file
+//! system, and no library below one, ever sees a trailing slash. On a symbolic link that slash means "follow", and
+//! mishandling it has let paths out of their root before.
 
 use std::fmt;
 
@@ -19,17 +19,17 @@ pub struct GuestPath {
     tail: Tail,
 }
 
-/// What stood after the last component.
+/// The text after the last component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Tail {
     Nothing,
-    /// `a/`: names a directory, yet one that `mkdir` may make.
+    /// `a/`: a directory, which `mkdir` may create.
     Slash,
-    /// `a/.`: names a directory that must be there.
+    /// `a/.`: a directory that must exist.
     Dot,
 }
 
-/// How a path ends. Calls that make or remove a name refuse every end but a name, each with an error of its own.
+/// The end of a path. Calls that create or remove a name refuse every end but a name, each with its own error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// The path is `/`.
@@ -43,12 +43,12 @@ pub enum End {
 }
 
 impl GuestPath {
-    /// The root of the sandbox.
+    /// Returns the root of the sandbox.
     pub fn root() -> GuestPath {
         GuestPath { text: "/".to_owned(), tail: Tail::Nothing }
     }
 
-    /// Parses `text`; a relative one starts at `base`.
+    /// Parses `text`. A relative path starts at `base`.
     pub fn parse(base: &GuestPath, text: &str) -> Result<GuestPath> {
         if text.is_empty() {
             return Err(Errno::NoEntry);
@@ -61,39 +61,40 @@ impl GuestPath {
             return Err(Errno::NameTooLong);
         }
         let start = if text.starts_with('/') { "/" } else { base.as_str() };
-        // All that it can become long, at once: paths are parsed in every call of a guest.
+        // The final capacity at once: paths are parsed in every call of a guest.
         let mut path = GuestPath { text: String::with_capacity(start.len() + 1 + text.len()), tail: Tail::Nothing };
         path.text.push_str(start);
         path.extend(text)?;
         Ok(path)
     }
 
-    /// The components, `..` among them.
+    /// Returns the components, including `..`.
     pub fn components(&self) -> impl DoubleEndedIterator<Item = &str> {
         Names(&self.text)
     }
 
-    /// The path as text: `/a/b`, without a trailing slash.
+    /// Returns the path as text: `/a/b`, without a trailing slash.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Number of components.
+    /// Returns the number of components.
     pub fn depth(&self) -> usize {
         if self.is_root() { 0 } else { self.text.bytes().filter(|byte| *byte == b'/').count() }
     }
 
-    /// Whether this is `/`.
+    /// Returns true for `/`.
     pub fn is_root(&self) -> bool {
         self.text.len() == 1
     }
 
-    /// Whether the text ended in `/` or `/.`: the path then names a directory, and a link at its end is followed.
+    /// Returns true if the text ended in `/` or `/.`. The path then names a directory, and a link at its end is
+    /// followed.
     pub fn must_be_dir(&self) -> bool {
         self.tail != Tail::Nothing
     }
 
-    /// How the path ends.
+    /// Returns the end of the path.
     pub fn end(&self) -> End {
         match self.file_name() {
             None => End::Root,
@@ -103,17 +104,17 @@ impl GuestPath {
         }
     }
 
-    /// The last component; none for the root.
+    /// Returns the last component; none for the root.
     pub fn file_name(&self) -> Option<&str> {
         self.components().next_back()
     }
 
-    /// The path without its last component; none for the root.
+    /// Returns the path without its last component; none for the root.
     pub fn parent(&self) -> Option<GuestPath> {
         if self.is_root() { None } else { Some(self.prefix(self.depth() - 1)) }
     }
 
-    /// The path with one more component, `name`. The name is checked as any other: it has no `/` and no NUL.
+    /// Returns the path with one more component. The name is checked like any other; a `/` or a NUL in it is an error.
     pub fn join(&self, name: &str) -> Result<GuestPath> {
         if name.contains('/') {
             return Err(Errno::Invalid);
@@ -121,25 +122,25 @@ impl GuestPath {
         GuestPath::parse(self, name)
     }
 
-    /// Whether `other` is this path or an ancestor of it, component by component.
+    /// Returns true if `other` is this path or an ancestor of it, component by component.
     pub fn starts_with(&self, other: &GuestPath) -> bool {
         other.is_root()
             || self.text.strip_prefix(&other.text).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
-    /// The first `depth` components.
+    /// Returns the first `depth` components.
     pub(crate) fn prefix(&self, depth: usize) -> GuestPath {
         let end = self.offset(depth);
         GuestPath { text: if end == 0 { "/".to_owned() } else { self.text[..end].to_owned() }, tail: Tail::Nothing }
     }
 
-    /// What follows the first `depth` components. The caller has resolved every `..` in it.
+    /// Returns the path after the first `depth` components. The caller has resolved every `..` in it.
     pub(crate) fn below(&self, depth: usize) -> Subpath<'_> {
         Subpath { text: self.text[self.offset(depth)..].trim_start_matches('/') }
     }
 
-    /// The path with the symbolic link at component `depth - 1` replaced by what it holds. A relative target starts
-    /// where the link is, an absolute one at the sandbox's root, wherever the link came from.
+    /// Replaces the symbolic link at component `depth - 1` by its target. A relative target starts at the directory of
+    /// the link, an absolute one at the root of the sandbox, wherever the link is.
     pub(crate) fn splice(&self, depth: usize, target: &str) -> Result<GuestPath> {
         if target.is_empty() {
             return Err(Errno::NoEntry);
@@ -156,18 +157,18 @@ impl GuestPath {
         Ok(path)
     }
 
-    /// The path without the `..` at component `at` and without the component it takes back.
-    pub(crate) fn take_back(&self, at: usize) -> GuestPath {
+    /// Removes the `..` at component `at` and the component before it.
+    pub(crate) fn collapse_dot_dot(&self, at: usize) -> GuestPath {
         let mut path = self.prefix(at.saturating_sub(1));
         for component in self.components().skip(at + 1) {
             path.push(component);
         }
-        // A path that ended in `..` names a directory as surely as one that ended in `/.`.
+        // A path that ended in `..` names a directory, like one that ended in `/.`.
         path.tail = if at + 1 == self.depth() { Tail::Dot } else { self.tail };
         path
     }
 
-    /// The same path without the memory of how its text ended.
+    /// Returns the same path without the record of its trailing `/` or `/.`.
     pub(crate) fn without_tail(&self) -> GuestPath {
         GuestPath { text: self.text.clone(), tail: Tail::Nothing }
     }
@@ -200,7 +201,7 @@ impl GuestPath {
         self.text.push_str(component);
     }
 
-    /// Byte offset of the end of the first `depth` components.
+    /// Returns the byte offset of the end of the first `depth` components.
     fn offset(&self, depth: usize) -> usize {
         if depth == 0 {
             return 0;
@@ -216,25 +217,25 @@ impl fmt::Display for GuestPath {
     }
 }
 
-/// The part of a guest path below a mount point: names joined by `/`, no `..` among them, no trailing slash; empty
-/// for the mount point itself. Only the VFS makes one, so a file system need not fear what is in it.
+/// The part of a guest path below a mount point: names joined by `/`, without `..` and without a trailing slash; empty
+/// for the mount point itself. Only the VFS creates one, so a file system can trust it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Subpath<'a> {
     text: &'a str,
 }
 
 impl<'a> Subpath<'a> {
-    /// The names, outermost first.
+    /// Returns the names, outermost first.
     pub fn names(self) -> impl DoubleEndedIterator<Item = &'a str> {
         Names(self.text)
     }
 
-    /// Whether this is the root of the file system.
+    /// Returns true for the root of the file system.
     pub fn is_root(self) -> bool {
         self.text.is_empty()
     }
 
-    /// The directory and the name in it; none for the root.
+    /// Returns the directory and the name in it; none for the root.
     pub fn split(self) -> Option<(Subpath<'a>, &'a str)> {
         if self.is_root() {
             return None;
@@ -243,18 +244,18 @@ impl<'a> Subpath<'a> {
         Some((Subpath { text: parent }, name))
     }
 
-    /// The names joined by `/`.
+    /// Returns the names joined by `/`.
     pub fn as_str(self) -> &'a str {
         self.text
     }
 
-    /// Whether this path is below `outer`, and not `outer` itself.
+    /// Returns true if this path is below `outer`, and not `outer` itself.
     pub(crate) fn is_within(self, outer: Subpath<'_>) -> bool {
         !self.is_root()
             && (outer.is_root() || self.text.strip_prefix(outer.text).is_some_and(|rest| rest.starts_with('/')))
     }
 
-    /// What follows the first `count` names, joined by `/`.
+    /// Returns the path after the first `count` names.
     pub(crate) fn after(self, count: usize) -> &'a str {
         match count {
             0 => self.text,
@@ -265,15 +266,15 @@ impl<'a> Subpath<'a> {
         }
     }
 
-    /// A path that was put together of names from a file system, where no walk met a link.
+    /// Creates a path from names of a file system, on which a lookup met no link.
     pub(crate) fn trusted(text: &'a str) -> Subpath<'a> {
         debug_assert!(text.split('/').all(|name| name != ".." && name != "."));
         Subpath { text }
     }
 }
 
-/// The names in a text, which slashes keep apart. Names are short, and a look at each byte finds the next slash before
-/// `str::split`, which is made for long texts, has begun to search.
+/// An iterator over the names between slashes. Names are short, and comparing each byte finds the next slash before
+/// `str::split`, which is made for long texts, has set up its search.
 struct Names<'a>(&'a str);
 
 impl<'a> Iterator for Names<'a> {
@@ -389,8 +390,8 @@ mod tests {
         assert_eq!(path.below(0).split().unwrap().1, "c");
         let after = |count| path.below(0).after(count);
         assert_eq!((after(0), after(1), after(3)), ("a/b/c", "b/c", ""));
-        assert_eq!(parse("/a/b/../c").unwrap().take_back(2).as_str(), "/a/c");
-        assert_eq!(parse("/../c").unwrap().take_back(0).as_str(), "/c");
+        assert_eq!(parse("/a/b/../c").unwrap().collapse_dot_dot(2).as_str(), "/a/c");
+        assert_eq!(parse("/../c").unwrap().collapse_dot_dot(0).as_str(), "/c");
         assert!(path.starts_with(&parse("/a/b").unwrap()));
         assert!(!parse("/ab").unwrap().starts_with(&parse("/a").unwrap()));
         assert_eq!(path.join("x/y"), Err(Errno::Invalid));

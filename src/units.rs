@@ -1,8 +1,8 @@
-//! Times and sizes as people write them, on the command line and in configuration.
+//! Times and sizes in human-readable form, on the command line and in configuration.
 
 use std::time::Duration;
 
-/// Seconds, or a number with `ms`, `s`, `m`, `h` or `d`. None is no time.
+/// Parses seconds, or a number with `ms`, `s`, `m`, `h` or `d`. Zero is refused.
 pub fn time(text: &str) -> Result<Duration, String> {
     let at = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(at);
@@ -22,7 +22,7 @@ pub fn time(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Bytes, or a number with `K`, `M` or `G`: powers of 1024. None is no size.
+/// Parses bytes, or a number with `K`, `M` or `G`, which are powers of 1024. Zero is refused.
 pub fn bytes(text: &str) -> Result<u64, String> {
     let at = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(at);

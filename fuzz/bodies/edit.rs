@@ -1,4 +1,4 @@
-//! Edits: what they answer is what they did.
+//! Edits: the reported result matches the change.
 
 use isopod::Limits;
 use isopod::backend::{Backend, EditRequest, Memory, WriteRequest};
@@ -26,7 +26,7 @@ pub fn edit(data: &[u8]) {
                 assert!(edited.occurrences >= 1 && !old.is_empty());
                 assert!(replace_all || edited.occurrences == 1);
                 assert!(after.len() <= 1 << 16);
-                // Without ends of lines nothing is guessed.
+                // Without line ends nothing is normalised.
                 if ![content, old, new].iter().any(|text| text.contains(['\r', '\n'])) {
                     assert_eq!(after, content.replace(old, new));
                 }

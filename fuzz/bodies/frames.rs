@@ -1,8 +1,8 @@
-//! The commands that `isopod shell --json` reads from a pipe: each is taken once, and nothing is lost between them.
+//! The commands that `isopod shell --json` reads from a pipe: each is taken once, and nothing between them is lost.
 
 use isopod_syntax::{MoreText, Parser};
 
-/// Lines that come one by one, as from a pipe.
+/// Lines that arrive one by one, as from a pipe.
 struct Lines(std::vec::IntoIter<String>);
 
 impl MoreText for Lines {
@@ -14,7 +14,7 @@ impl MoreText for Lines {
     }
 }
 
-/// Divides a text into commands, as it comes.
+/// Divides a text into commands as it arrives.
 pub fn frames(data: &[u8]) {
     let text = String::from_utf8_lossy(data).into_owned();
     let lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
@@ -32,6 +32,6 @@ pub fn frames(data: &[u8]) {
             Err(_) => return,
         }
     }
-    // What is left at the end is nothing that could run.
+    // The rest at the end holds no command.
     assert!(taken.len() <= text.len(), "{text:?}");
 }

@@ -1,4 +1,4 @@
-//! Patterns of names: refused or linear.
+//! File name patterns: either refused or matched in linear time.
 
 use isopod::backend::Pattern;
 
@@ -11,7 +11,7 @@ pub fn glob(data: &[u8]) {
         let Ok(pattern) = Pattern::new(text(&texts, 0), hidden) else { return };
         let path = text(&texts, 1);
         let found = pattern.matches(path);
-        // It is a function of its arguments.
+        // The result depends only on the arguments.
         assert_eq!(pattern.matches(path), found);
     }
 }

@@ -1,11 +1,11 @@
-//! Guest paths: one form for each place, which never leads above the root.
+//! Guest paths: one form for each path, which never leads above the root.
 
 use isopod::limits::{NAME_BYTES, PATH_BYTES, PATH_DEPTH};
 use isopod::path::GuestPath;
 
 use super::{text, texts};
 
-/// Parses a path below another one.
+/// Parses a path relative to another one.
 pub fn guest_path(data: &[u8]) {
     let texts = texts(data);
     let base = GuestPath::parse(&GuestPath::root(), text(&texts, 1)).unwrap_or_else(|_| GuestPath::root());
@@ -16,7 +16,7 @@ pub fn guest_path(data: &[u8]) {
     for name in path.components() {
         assert!(!name.is_empty() && name.len() <= NAME_BYTES && !name.contains('/'), "{shown:?}");
     }
-    // What is shown is the same path again, unless both together are longer than what may be asked for at once.
+    // The shown text parses to the same path, unless it is longer than one call accepts.
     if shown.len() >= PATH_BYTES {
         return;
     }

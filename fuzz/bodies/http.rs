@@ -1,4 +1,5 @@
-//! Requests to the HTTP server, on a connection without a network: whatever comes, the answer is one, and none is a defect.
+//! Requests to the HTTP server, on a connection without a network: every input gets one response, and none is an
+//! internal error.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -10,7 +11,7 @@ use tokio::runtime::Runtime;
 
 use super::almost;
 
-/// Requests that are right. The sandbox that they name is there.
+/// Valid requests. The sandbox that they name exists.
 pub const REQUESTS: &[&[u8]] = &[
     b"POST /v1/sandboxes/SANDBOX_/execute HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: 42\r\n\r\n{\"command\": \"echo hi\", \"timeout_ms\": 1000}",
     b"POST /v1/sandboxes/SANDBOX_/stream HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n16\r\n{\"command\": \"echo hi\"}\r\n0\r\n\r\n",
@@ -23,10 +24,10 @@ pub const REQUESTS: &[&[u8]] = &[
     b"POST /v1/sandboxes/load HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 4\r\n\r\n\x28\xb5\x2f\xfd",
 ];
 
-/// How long to wait for the answer to what may be half of a request.
+/// Timeout for the response to an input that may be half of a request.
 const HALF: Duration = Duration::from_millis(20);
 
-/// A server with one sandbox, by its id; and the directory that it is in.
+/// A server with one sandbox, its id, and its directory.
 static SERVER: LazyLock<(Runtime, Service, String, tempfile::TempDir)> = LazyLock::new(|| {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let root = tempfile::tempdir().expect("a directory");
@@ -34,28 +35,28 @@ static SERVER: LazyLock<(Runtime, Service, String, tempfile::TempDir)> = LazyLoc
     (config.limits.wall, config.limits.wall_max) = (Duration::from_secs(1), Duration::from_secs(1));
     let service = runtime.block_on(async { Service::open(Settings::default(), config) }).expect("a server");
     let id = isopod::provider::Provider::id_of("fuzz", None).expect("a name").to_string();
-    // The first start takes longer than half of a request is waited for.
+    // The first start takes longer than the timeout for half of a request.
     while !runtime.block_on(send(&service, &new())).starts_with(b"HTTP/1.1 20") {}
     (runtime, service, id, root)
 });
 
-/// A request for the one sandbox.
+/// Returns a request for the one sandbox.
 fn new() -> Vec<u8> {
     let body = "{\"thread\": \"fuzz\"}";
     let head = "POST /v1/sandboxes HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n";
     format!("{head}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
 }
 
-/// Sends these bytes on a connection of their own, and reads until its end.
+/// Sends these bytes on a new connection, and reads until its end.
 async fn send(service: &Service, request: &[u8]) -> Vec<u8> {
     let (mut client, server) = duplex(1 << 20);
     let service = service.clone();
     let served = tokio::spawn(async move { service.serve(server).await });
-    // A server that has heard enough does not read on.
+    // A server may stop reading before the end of the request.
     let _ = client.write_all(request).await;
     let mut answer = Vec::new();
     let mut client = client.take(64 << 20);
-    // Whoever closes at once is taken for gone, and gets no answer; but half of a request would be waited for.
+    // A client that closes at once counts as gone and gets no response; half of a request would be awaited for ever.
     if tokio::time::timeout(HALF, client.read_to_end(&mut answer)).await.is_err() {
         let _ = client.get_mut().shutdown().await;
         let _ = client.read_to_end(&mut answer).await;
@@ -68,7 +69,7 @@ async fn send(service: &Service, request: &[u8]) -> Vec<u8> {
 pub fn http(data: &[u8]) {
     let (runtime, service, id, _) = &*SERVER;
     let request = almost(REQUESTS, data);
-    // By the name that it has here.
+    // With the id of the sandbox here.
     let mut request = request;
     while let Some(at) = request.windows(8).position(|eight| eight == b"SANDBOX_") {
         request[at..at + 8].copy_from_slice(id.as_bytes());

@@ -1,5 +1,5 @@
-//! Messages to the MCP server, as its client over standard input sends them: whatever comes, every answer is a message, and
-//! the next request is answered.
+//! Messages to the MCP server, as a client sends them over standard input: every response is a message, and the next
+//! request is answered.
 
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 
 use super::almost;
 
-/// Messages that are right.
+/// Valid messages.
 pub const MESSAGES: &[&[u8]] = &[
     br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"execute","arguments":{"command":"echo hi","timeout_ms":1000}}}"#,
     br#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"edit","arguments":{"path":"f","old":"a","new":"b"}}}"#,
@@ -29,7 +29,7 @@ const HANDSHAKE: &[u8] = br#"{"jsonrpc":"2.0","id":0,"method":"initialize","para
 "#;
 const LAST: &[u8] = b"\n{\"jsonrpc\":\"2.0\",\"id\":\"the-last-one\",\"method\":\"ping\"}\n";
 
-/// One for all: a seat at it is a fork.
+/// One server for all inputs. The session of a client is a fork.
 static SERVER: LazyLock<(Runtime, Arc<Origin>)> = LazyLock::new(|| {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let mut limits = Limits::default();
@@ -38,7 +38,7 @@ static SERVER: LazyLock<(Runtime, Arc<Origin>)> = LazyLock::new(|| {
     (runtime, Arc::new(Origin::new(&sandbox, false)))
 });
 
-/// Sends a message after the handshake, and a ping behind it.
+/// Sends a message after the handshake, and a ping after it.
 pub fn mcp(data: &[u8]) {
     let message = almost(MESSAGES, data);
     let (runtime, origin) = &*SERVER;

@@ -1,7 +1,7 @@
-//! What is done with the bytes that a fuzzer thinks up: a plain function for each target, with what has to hold.
+//! The bodies of the fuzz targets: a plain function for each, which asserts its invariants.
 //!
-//! `fuzz/fuzz_targets` hands them the bytes of libFuzzer, `tests/fuzz.rs` those of a seeded generator. A body must not panic, and
-//! asserts what must hold of its answer.
+//! `fuzz/fuzz_targets` passes the bytes of libFuzzer, `tests/fuzz.rs` those of a seeded generator. A body must not
+//! panic.
 
 mod archive;
 mod edit;
@@ -34,7 +34,7 @@ pub use vfs::vfs;
 /// A body and the name of its target.
 pub type Body = (&'static str, fn(&[u8]));
 
-/// All of them.
+/// All bodies.
 #[allow(dead_code, reason = "a target of the fuzzer uses one")]
 pub const BODIES: &[Body] = &[
     ("archive", archive),
@@ -51,18 +51,18 @@ pub const BODIES: &[Body] = &[
     ("vfs", vfs),
 ];
 
-/// The bytes as text, in parts as they are divided by 0xff.
+/// Returns the bytes as texts, separated by 0xff.
 fn texts(data: &[u8]) -> Vec<String> {
     data.split(|byte| *byte == 0xff).map(|part| String::from_utf8_lossy(part).into_owned()).collect()
 }
 
-/// The text of this number, or none.
+/// Returns the text with this index, or an empty one.
 fn text(texts: &[String], at: usize) -> &str {
     texts.get(at).map_or("", String::as_str)
 }
 
-/// A message that is almost right, of what a fuzzer thinks up: one of `seeds` with a part of it replaced. The first bytes say
-/// which one and which part; or all bytes but the first are the message.
+/// Returns an almost valid message: one of `seeds` with a part replaced. The first bytes select the seed and the part,
+/// or say that all other bytes are the message.
 #[cfg(any(feature = "http", feature = "mcp"))]
 fn almost(seeds: &[&[u8]], data: &[u8]) -> Vec<u8> {
     match data {

@@ -1,6 +1,6 @@
-//! Messages that are almost right: valid ones, disturbed by a seeded generator. A run is the same each time.
+//! Almost valid messages: valid ones, mutated by a seeded generator. Each run is the same.
 
-/// Pieces that mean something in JSON or HTTP.
+/// Byte sequences with a meaning in JSON or HTTP.
 const PIECES: [&[u8]; 20] = [
     b"{",
     b"}",
@@ -24,7 +24,7 @@ const PIECES: [&[u8]; 20] = [
     b" HTTP/1.1",
 ];
 
-/// A generator of disturbed messages (xorshift64*).
+/// A generator of mutated messages (xorshift64*).
 pub struct Mutant(u64);
 
 impl Mutant {
@@ -39,7 +39,7 @@ impl Mutant {
         ((self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize) % bound.max(1)
     }
 
-    /// One of these messages with some bytes changed, cut out, doubled or put in.
+    /// Returns one of these messages with some bytes changed, removed, doubled or inserted.
     pub fn disturb(&mut self, messages: &[&[u8]]) -> Vec<u8> {
         let mut message = messages[self.below(messages.len())].to_vec();
         for _ in 0..=self.below(4) {

@@ -1,8 +1,8 @@
-//! Plans of commands: of any text, and whole or with a reason.
+//! Plans of commands from arbitrary text: complete, or with a reason.
 
 use isopod::backend::plan::Plan;
 
-/// Reads what a command would run.
+/// Reads the plan of a command.
 pub fn plan(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let plan = Plan::of(&text);

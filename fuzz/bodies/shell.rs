@@ -1,5 +1,5 @@
-//! The shell's parser, printer, expansion, patterns, expressions and arithmetic. Nothing is run: the shell that expands is under
-//! `set -n`.
+//! The parser, printer, expansion, patterns, expressions and arithmetic of the shell. Nothing is run: the shell that
+//! expands is under `set -n`.
 
 use isopod_sh::pattern::Pattern;
 use isopod_sh::regex::Regex;
@@ -9,10 +9,10 @@ use isopod_sh::state::variable::Variable;
 use isopod_sh::syntax::tree::{Kind, List, Part, Word};
 use isopod_sh::syntax::{Parser, list_text};
 
-/// The longest text: errors that need a longer one are errors of size, which have tests of their own.
+/// Maximum length of a text. Errors that need a longer one are errors of size, which have their own tests.
 const LONGEST: usize = 2000;
 
-/// All that is done with one text.
+/// Runs every step on one text.
 pub fn shell(data: &[u8]) {
     let text = String::from_utf8_lossy(&data[..data.len().min(LONGEST)]).into_owned();
     // Natively a level of nesting takes more stack than in the program, and a thread has little.
@@ -21,7 +21,7 @@ pub fn shell(data: &[u8]) {
     assert!(matches!(ended, Ok(Ok(()))), "{:?}", String::from_utf8_lossy(data));
 }
 
-/// All that is done with one text, on a stack that is large enough.
+/// Runs every step on one text, on a stack that is large enough.
 pub fn try_text(text: &str) {
     let mut shell = quiet_shell();
     for extglob in [false, true] {
@@ -29,7 +29,7 @@ pub fn try_text(text: &str) {
         parser.extglob = extglob;
         parser.keep_sources = extglob;
         while let Ok(Some(list)) = parser.next_command() {
-            // What is printed is parsed again, if only to see it refused.
+            // Printed text is parsed again, even if it is refused.
             let _ = Parser::new(list_text(&list), 1).next_command();
             expand_list(&mut shell, &list);
         }
@@ -47,7 +47,7 @@ pub fn try_text(text: &str) {
     }
 }
 
-/// A shell that runs nothing, looks at no file, and has some variables.
+/// Returns a shell that runs nothing, reads no file, and has some variables.
 fn quiet_shell() -> Shell {
     let mut shell = Shell::default();
     shell.options.switch(SetOption::NOEXEC, true);

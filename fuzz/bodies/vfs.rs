@@ -1,4 +1,4 @@
-//! Calls on files: a tree in memory and a directory of the host answer alike.
+//! File calls: a tree in memory and a directory of the host give the same results.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use isopod::error::Errno;
 use isopod::path::GuestPath;
 use isopod::vfs::{FileSystem, HostDir, MemFs, OpenHow, Opened, Quota, SetTime, Vfs};
 
-/// Names that calls meet each other by.
+/// A few names, so that calls affect each other.
 const NAMES: [&str; 6] = ["/a", "/b", "/a/b", "/a/../b", "/b/a/", "/a/b/c"];
 
 /// Makes the same calls on both.
@@ -28,7 +28,7 @@ fn mount(files: Arc<dyn FileSystem>) -> Vfs {
     built.unwrap_or_else(|errno| panic!("{errno}"))
 }
 
-/// What a call answers, as far as two file systems can agree on it.
+/// Returns the result of a call, as far as two file systems can agree on it.
 fn answer(vfs: &Vfs, call: &[u8]) -> Result<String, Errno> {
     let path = |byte: u8| GuestPath::parse(&GuestPath::root(), NAMES[usize::from(byte) % NAMES.len()]);
     let (one, other, value) = (path(call[1])?, path(call[2])?, call[3]);

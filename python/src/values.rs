@@ -192,10 +192,10 @@ pub(crate) struct Change {
 
 impl From<&vfs::Change> for Change {
     fn from(change: &vfs::Change) -> Change {
-        let what = match change.what {
-            vfs::What::Created { .. } => "created",
-            vfs::What::Changed { .. } => "changed",
-            vfs::What::Deleted => "deleted",
+        let what = match change.change {
+            vfs::ChangeKind::Created { .. } => "created",
+            vfs::ChangeKind::Changed { .. } => "changed",
+            vfs::ChangeKind::Deleted => "deleted",
         };
         Change { path: change.path.clone(), what, kind: kind(change.kind), text: change.to_string() }
     }

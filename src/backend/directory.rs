@@ -8,7 +8,7 @@ use super::{Backend, BackendError, Result};
 use crate::error::Errno;
 use crate::limits::Limits;
 use crate::path::GuestPath;
-use crate::vfs::{Count, FileSystem, HostDir, MemFs, Overlay, Protect, Quota, Rules, Vfs};
+use crate::vfs::{ChargePolicy, FileSystem, HostDir, MemFs, Overlay, Protect, Quota, Rules, Vfs};
 
 /// The files of a directory of the host, which is the root of all paths: no path and no link leads out of it. What it
 /// adds is charged to the disk limits. What programs of the host obey (git's hooks, what shells load, settings of
@@ -31,7 +31,8 @@ impl Directory {
     pub fn open_with(host: impl AsRef<Path>, limits: &Limits, rules: Rules) -> Result<Directory> {
         let host = host.as_ref();
         let quota = Arc::new(Quota::new(limits));
-        let dir = HostDir::open(host).and_then(|dir| dir.charged_to(quota, Count::Growth)).map_err(not_opened)?;
+        let dir =
+            HostDir::open(host).and_then(|dir| dir.charged_to(quota, ChargePolicy::Growth)).map_err(not_opened)?;
         let files = tree(&GuestPath::root(), Arc::new(Protect::host(dir, rules.clone())), limits)?;
         Ok(Directory { host: host.to_owned(), files, limits: limits.clone(), rules })
     }

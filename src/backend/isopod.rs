@@ -10,6 +10,7 @@ use super::vfs_files::{HasFiles, VfsFiles};
 use super::{Backend, BackendError, Executed, Result, SandboxBackend, execute};
 use crate::path::GuestPath;
 use crate::sandbox::{Chunk, Command, Execution, Sandbox};
+use crate::vfs::{MountInfo, MountKind};
 
 /// A sandbox as a backend. Commands run in it; file operations run on its files without a command, under the same mounts,
 /// limits and protected paths.
@@ -48,13 +49,9 @@ impl HasFiles for Isopod {
     /// A fork of the sandbox. It shares directories of the host, so one that can be written to stands in the way: an
     /// overlay in its place does not.
     fn fork_files(&self) -> Result<Arc<dyn Backend>> {
-        let mounts = String::from_utf8_lossy(&self.sandbox.fs().read("/proc/mounts")?).into_owned();
-        let is_shared = |line: &str| {
-            let mut fields = line.split(' ').skip(2);
-            fields.next() == Some("host") && !fields.next().is_some_and(|options| options.split(',').any(|o| o == "ro"))
-        };
-        if let Some(line) = mounts.lines().find(|line| is_shared(line)) {
-            let at = line.split(' ').nth(1).unwrap_or_default();
+        let is_shared = |mount: &MountInfo| mount.kind == MountKind::Host && !mount.is_read_only;
+        if let Some(mount) = self.sandbox.mounts().into_iter().find(is_shared) {
+            let at = mount.path;
             let text =
                 format!("a dry run over a directory of the host that can be written to ({at}): mount an overlay");
             return Err(BackendError::Unsupported(text));

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use isopod::Sandbox;
-use isopod::vfs::{Change, Kind, What};
+use isopod::vfs::{Change, ChangeKind, Kind};
 use serde_json::{Value, json};
 
 /// What the caller says.
@@ -96,12 +96,12 @@ fn as_json(change: &Change) -> Value {
         Kind::Device | Kind::Pipe => "special",
     };
     let mut entry = json!({ "path": change.path, "kind": kind });
-    match change.what {
-        What::Created { mode } => {
+    match change.change {
+        ChangeKind::Created { mode } => {
             entry["change"] = "created".into();
             entry["mode"] = format!("{mode:04o}").into();
         }
-        What::Changed { content, mode, times } => {
+        ChangeKind::Changed { content, mode, times } => {
             entry["change"] = "changed".into();
             entry["content"] = content.into();
             entry["times"] = times.into();
@@ -109,7 +109,7 @@ fn as_json(change: &Change) -> Value {
                 entry["mode"] = json!([format!("{old:04o}"), format!("{new:04o}")]);
             }
         }
-        What::Deleted => entry["change"] = "deleted".into(),
+        ChangeKind::Deleted => entry["change"] = "deleted".into(),
     }
     entry
 }

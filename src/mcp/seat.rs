@@ -11,6 +11,7 @@ use super::tools::Refusal;
 use crate::backend::Isopod;
 use crate::error::Errno;
 use crate::sandbox::{BuildError, Command, ExecuteError, Execution, Sandbox, Session, Snapshot};
+use crate::vfs::{MountInfo, MountKind};
 
 /// The snapshot that a seat begins with.
 pub(super) const START: &str = "start";
@@ -29,8 +30,7 @@ impl Origin {
     /// All seats are forks of this sandbox. With `commit` there is a tool that writes the changes of overlays to the
     /// host.
     pub fn new(sandbox: &Sandbox, commit: bool) -> Origin {
-        let table = sandbox.fs().read("/proc/mounts").unwrap_or_default();
-        let mounts = String::from_utf8_lossy(&table).lines().filter_map(mount).collect();
+        let mounts = sandbox.mounts().iter().filter_map(describe_mount).collect();
         // It is there: the sandbox could not have been made without it.
         let cwd = sandbox.fs().canonical(".").unwrap_or_default();
         Origin { snapshot: Arc::new(sandbox.snapshot()), cwd, mounts, has_commit: commit }
@@ -184,15 +184,13 @@ fn quoted(snapshots: &BTreeMap<String, Arc<Snapshot>>) -> String {
     snapshots.keys().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ")
 }
 
-/// A line of the table of mounts, if it is of a directory of the host.
-fn mount(line: &str) -> Option<String> {
-    let mut fields = line.split(' ').skip(1);
-    let (at, kind, options) = (fields.next()?, fields.next()?, fields.next()?);
-    let what = match kind {
-        "overlay" => "a directory of the user; changes stay in the sandbox until they are committed",
-        "host" if options.split(',').any(|option| option == "ro") => "a directory of the user, read-only",
-        "host" => "a directory of the user; changes are real, and no part of snapshots",
+/// Returns the line that tells a client about a mounted directory of the host; none for any other mount.
+fn describe_mount(mount: &MountInfo) -> Option<String> {
+    let description = match mount.kind {
+        MountKind::Overlay => "a directory of the user; changes stay in the sandbox until they are committed",
+        MountKind::Host if mount.is_read_only => "a directory of the user, read-only",
+        MountKind::Host => "a directory of the user; changes are real, and no part of snapshots",
         _ => return None,
     };
-    Some(format!("{at}: {what}"))
+    Some(format!("{}: {description}", mount.path))
 }

@@ -12,7 +12,7 @@ use super::record::Metadata;
 use super::transitions::{Claim, Shared, WORKSPACE, Want, blocking};
 use super::{ProviderError, Result, SandboxId};
 use crate::sandbox::{Command, MountAccess, Sandbox, SandboxBuilder, Snapshot};
-use crate::vfs::{Count, Digest, Rules};
+use crate::vfs::{ChargePolicy, Digest, Rules};
 
 /// How long a copy may take: what a gigabyte needs on a slow disk.
 const COPY_TIME: Duration = Duration::from_secs(600);
@@ -84,7 +84,7 @@ impl Shared {
         (limits.wall, limits.wall_max) = (COPY_TIME, COPY_TIME);
         // What is protected in the one is to be in the other as well.
         let builder = builder.limits(limits).protect(Rules::none());
-        let sandbox = builder.mount_dir(draft.files()?, TO, MountAccess::ReadWrite(Count::Whole)).build()?;
+        let sandbox = builder.mount_dir(draft.files()?, TO, MountAccess::ReadWrite(ChargePolicy::Whole)).build()?;
         let copy = Command::program(["cp", "-a", "--", &format!("{from}/."), TO]);
         let copied = sandbox.execute(copy).await.map_err(|error| ProviderError::Copy(error.to_string()))?;
         if copied.exit_code != 0 {

@@ -17,7 +17,7 @@ use super::{Clock, Config, ProviderError, Result, SandboxId};
 use crate::backend::Isopod;
 use crate::runtime::Runtime;
 use crate::sandbox::{MountAccess, Sandbox, SandboxBuilder};
-use crate::vfs::Count;
+use crate::vfs::ChargePolicy;
 
 /// How long a release waits for what ran to be gone. A guest goes within a tick of the clock. What takes longer is an
 /// operation on a disk that hangs, or a future that its caller holds and does not poll: then the sandbox is not kept warm,
@@ -125,7 +125,7 @@ impl Shared {
             Some(warm) if warm.stamp == before => warm.sandbox,
             // Another process had it meanwhile.
             _ => {
-                let access = MountAccess::ReadWrite(Count::Whole);
+                let access = MountAccess::ReadWrite(ChargePolicy::Whole);
                 self.builder(false).mount_dir(home.files()?, WORKSPACE, access).build()?
             }
         };

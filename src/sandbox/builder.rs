@@ -12,7 +12,7 @@ use crate::kernel::{Kernel, Permit};
 use crate::limits::Limits;
 use crate::path::GuestPath;
 use crate::runtime::{Runtime, RuntimeError};
-use crate::vfs::{Count, MemSnapshot, Quota, Rules};
+use crate::vfs::{ChargePolicy, MemSnapshot, Quota, Rules};
 
 /// The variables that a command has unless told otherwise.
 const ENV: [(&str, &str); 5] = [
@@ -53,7 +53,7 @@ pub(super) struct HostMount {
 pub(crate) enum MountAccess {
     ReadOnly,
     /// To read and write; the quota counts these files.
-    ReadWrite(Count),
+    ReadWrite(ChargePolicy),
     /// To read, with changes kept in memory.
     Overlay,
     /// None of the host's: a directory in memory, empty at first.
@@ -76,13 +76,13 @@ impl SandboxBuilder {
     /// Mounts a directory of the host, to read and write. What the sandbox adds to it is charged to the disk limit;
     /// some paths in it are protected: see [`protect`](SandboxBuilder::protect).
     pub fn mount(self, host: impl AsRef<Path>, guest: impl Into<String>) -> SandboxBuilder {
-        self.host_mount(host.as_ref(), guest.into(), MountAccess::ReadWrite(Count::Growth))
+        self.host_mount(host.as_ref(), guest.into(), MountAccess::ReadWrite(ChargePolicy::Growth))
     }
 
     /// As `mount`, for a directory that is the sandbox's own: everything in it is charged, also what was there before,
     /// so that a sandbox that comes back does not get the whole disk limit again.
     pub fn mount_own(self, host: impl AsRef<Path>, guest: impl Into<String>) -> SandboxBuilder {
-        self.host_mount(host.as_ref(), guest.into(), MountAccess::ReadWrite(Count::Whole))
+        self.host_mount(host.as_ref(), guest.into(), MountAccess::ReadWrite(ChargePolicy::Whole))
     }
 
     /// Mounts a directory of the host, only to read.

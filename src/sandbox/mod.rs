@@ -26,7 +26,7 @@ use crate::kernel::{Capture, Channel, Kernel, OpenFile};
 use crate::limits::Limits;
 use crate::path::GuestPath;
 use crate::runtime::Runtime;
-use crate::vfs::Overlay;
+use crate::vfs::{MountInfo, Overlay};
 
 /// A sandbox. Clones are handles to the same one.
 ///
@@ -95,6 +95,11 @@ impl Sandbox {
     /// The overlays in it and where they are mounted: what they changed can be looked at, committed and discarded.
     pub fn overlays(&self) -> Vec<(String, Overlay)> {
         self.kernel.vfs().overlays().map(|(at, overlay)| (at.to_string(), overlay)).collect()
+    }
+
+    /// Returns the mounts of the sandbox, in the order in which they were made.
+    pub fn mounts(&self) -> Vec<MountInfo> {
+        self.kernel.vfs().mounts()
     }
 
     /// What the sandbox may use.

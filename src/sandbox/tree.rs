@@ -66,7 +66,7 @@ pub(super) fn tree(
 ) -> std::result::Result<Vfs, BuildError> {
     let root: Arc<dyn FileSystem> = Arc::new(root.clone());
     let programs: Arc<dyn FileSystem> = runtime.program_files().clone();
-    let machine: Arc<dyn FileSystem> = Arc::new(Proc::new(facts(runtime, mounts, limits)));
+    let machine: Arc<dyn FileSystem> = Arc::new(Proc::new(facts(limits)));
     let own = |builder: VfsBuilder| -> Result<VfsBuilder> {
         let builder = builder
             .mount(GuestPath::root(), root.clone(), false)
@@ -133,19 +133,7 @@ fn open_host(
 }
 
 /// What `/proc` says of the machine.
-fn facts(runtime: &Runtime, mounts: &[HostMount], limits: &Limits) -> ProcFacts {
-    let own = [("/", "tmpfs", false), ("/bin", "programs", true), ("/usr/bin", "programs", true)];
-    let own = own.into_iter().chain([("/proc", "proc", true), ("/dev", "devtmpfs", false)]);
-    let own = own.chain(runtime.libraries().iter().map(|(place, _)| (*place, "library", true)));
-    let hosts = mounts.iter().map(|mount| {
-        let kind = match mount.access {
-            MountAccess::Overlay => "overlay",
-            MountAccess::Tracked => "tmpfs",
-            MountAccess::ReadOnly | MountAccess::ReadWrite(_) => "host",
-        };
-        (mount.guest.as_str(), kind, mount.access == MountAccess::ReadOnly)
-    });
-    let mounts = own.chain(hosts).filter_map(|(path, kind, read_only)| Some((at(path).ok()?, kind, read_only)));
+fn facts(limits: &Limits) -> ProcFacts {
     ProcFacts {
         memory: limits.sandbox_memory,
         // A process has no threads.
@@ -158,7 +146,6 @@ fn facts(runtime: &Runtime, mounts: &[HostMount], limits: &Limits) -> ProcFacts 
             ("Max open files", limits.open_files.into(), "files"),
             ("Max address space", limits.process_memory, "bytes"),
         ],
-        mounts: mounts.collect(),
     }
 }
 

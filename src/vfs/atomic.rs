@@ -4,30 +4,30 @@ use crate::error::{Errno, Result};
 
 use super::Stat;
 
-/// How to replace a file: see [`Vfs::write_atomic`](super::Vfs::write_atomic).
+/// Options of [`Vfs::write_atomic`](super::Vfs::write_atomic).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AtomicWrite {
-    /// Permission bits of a file that is new. One that is there keeps its own.
+    /// Permission bits of a new file. An existing file keeps its own.
     pub mode: u32,
-    /// Return only when the host's disk has it, name and all. A sync that fails is an error.
+    /// Returns only when content and name are on the disk of the host. A failed sync is an error.
     pub durable: bool,
-    /// What has to be there.
+    /// Precondition of the write.
     pub expected: Expected,
 }
 
-/// What an atomic write expects to find.
+/// The precondition of an atomic write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {
-    /// Anything, or nothing.
+    /// None: the file may exist or not.
     Anything,
-    /// Nothing; else the answer is [`Exist`](Errno::Exist).
+    /// The file must not exist; otherwise the error is [`Exist`](Errno::Exist).
     Nothing,
-    /// The very file that was looked at, unchanged since; else the answer is [`Again`](Errno::Again). So of two who
-    /// read a file, change it and write it back, one wins and the other learns of it.
+    /// The file must be this version; otherwise the error is [`Again`](Errno::Again). If two callers read a file,
+    /// change it and write it back, one succeeds and the other gets the error.
     Version(Version),
 }
 
-/// What tells one version of a file from the next.
+/// The identity of one version of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Version {
     inode: u64,
@@ -43,14 +43,14 @@ impl Default for AtomicWrite {
 }
 
 impl Stat {
-    /// The version of the file that this was told about.
+    /// Returns the version of the file at the time of this `stat`.
     pub fn version(&self) -> Version {
         Version { inode: self.inode, size: self.size, modified: self.modified, changed: self.changed }
     }
 }
 
 impl Expected {
-    /// Checks what was found, at a moment when nobody can change it.
+    /// Checks the precondition. The caller holds a lock under which the file cannot change.
     pub(super) fn check(self, found: Option<&Stat>) -> Result<()> {
         match (self, found) {
             (Expected::Anything, _) | (Expected::Nothing, None) => Ok(()),

@@ -8,10 +8,11 @@ use crate::path::{End, GuestPath};
 
 use super::listing::OpenDirectory;
 use super::mount::{Mount, MountTable};
+use super::mounted_path::MountedPath;
 use super::open_file::OpenFile;
-use super::place::Place;
 use super::{
-    AtomicWrite, Attempt, DirEntry, Kind, Listing, Node, OpenHow, Opened, Overlay, SetTime, Stat, Stop, VfsBuilder,
+    AtomicWrite, Attempt, DirEntry, Kind, Listing, MountInfo, Node, OpenHow, Opened, Overlay, SetTime, Stat, Stop,
+    VfsBuilder,
 };
 
 /// The tree of names of a sandbox.
@@ -20,7 +21,7 @@ pub struct Vfs {
 }
 
 impl Vfs {
-    /// Starts a tree.
+    /// Returns a builder for a tree.
     pub fn builder() -> VfsBuilder {
         VfsBuilder::default()
     }
@@ -29,15 +30,15 @@ impl Vfs {
         Vfs { table }
     }
 
-    /// The overlays that are mounted, and where.
+    /// Returns the mounted overlays and their mount points.
     pub fn overlays(&self) -> impl Iterator<Item = (&GuestPath, Overlay)> {
         let overlay = |mount: &'_ Mount| mount.fs.overlay();
         self.table.mounts().filter_map(move |mount| Some((&mount.at, overlay(mount)?)))
     }
 
-    /// Whether something is mounted here that comes with every sandbox, and that a search for someone's files leaves out.
-    pub fn is_furniture(&self, path: &GuestPath) -> bool {
-        self.table.mounts().any(|mount| mount.at == *path && mount.fs.is_furniture())
+    /// Returns every mount, in the order in which they were mounted.
+    pub fn mounts(&self) -> Vec<MountInfo> {
+        self.table.in_mount_order().into_iter().map(Mount::info).collect()
     }
 
     /// Opens a file, a directory or a descriptor.
@@ -45,10 +46,10 @@ impl Vfs {
         if how.create && how.directory {
             return Err(Errno::Invalid);
         }
-        self.resolve(path, |place| {
-            let must_be_dir = place.path.must_be_dir();
+        self.resolve(path, |mounted| {
+            let must_be_dir = mounted.path.must_be_dir();
             if how.create && must_be_dir {
-                return Err(refuse_create(place, how)?.into());
+                return Err(refuse_create(mounted, how)?.into());
             }
             let mut how = OpenHow {
                 directory: how.directory || must_be_dir,
@@ -56,76 +57,77 @@ impl Vfs {
                 mode: how.mode & 0o7777,
                 ..*how
             };
-            place.guard_open(&mut how)?;
-            let node = if place.is_virtual() { open_virtual(&how)? } else { place.mount.fs.open(place.sub, &how)? };
+            mounted.guard_open(&mut how)?;
+            let node =
+                if mounted.is_virtual() { open_virtual(&how)? } else { mounted.mount.fs.open(mounted.sub, &how)? };
             Ok(match node {
-                Node::File(file) => Opened::File(Arc::new(OpenFile::new(file, place.mount, &how)?)),
-                Node::Directory => Opened::Directory(place.path.without_tail()),
+                Node::File(file) => Opened::File(Arc::new(OpenFile::new(file, mounted.mount, &how)?)),
+                Node::Directory => Opened::Directory(mounted.path.without_tail()),
                 Node::Descriptor(number) => Opened::Descriptor(number),
             })
         })
     }
 
-    /// Replaces the content of a file in one step, or makes the file; a link at its end is followed. Whoever reads it
-    /// sees the old content or the new one, also after a crash of the host's process, and never a part. Answers what
-    /// the file is now. A file that is there keeps its mode, but is a new file: other names of the old one keep
-    /// the old content.
+    /// Replaces the content of a file in one step, or creates the file. A link at the end of the path is followed. A
+    /// reader sees the old content or the new content, never a mixture, even after a crash of the host process. Returns
+    /// the new attributes. An existing file keeps its mode but becomes a new file: other names of the old file keep the
+    /// old content.
     pub fn write_atomic(&self, path: &GuestPath, bytes: &[u8], how: &AtomicWrite) -> Result<Stat> {
         let how = AtomicWrite { mode: how.mode & 0o7777, ..*how };
-        self.resolve(path, |place| {
-            if place.path.must_be_dir() || place.is_pinned() {
-                return stat(place, true).and(Err(Errno::IsDirectory.into()));
+        self.resolve(path, |mounted| {
+            if mounted.path.must_be_dir() || mounted.is_pinned() {
+                return stat(mounted, true).and(Err(Errno::IsDirectory.into()));
             }
-            place.guard_open(&mut OpenHow { write: true, create: true, ..OpenHow::default() })?;
-            let stat = place.mount.fs.write_atomic(place.sub, bytes, &how)?;
-            Ok(Stat { device: place.mount.device, ..stat })
+            mounted.guard_open(&mut OpenHow { write: true, create: true, ..OpenHow::default() })?;
+            let stat = mounted.mount.fs.write_atomic(mounted.sub, bytes, &how)?;
+            Ok(Stat { device: mounted.mount.device, ..stat })
         })
     }
 
-    /// What the path names; with `follow`, what a link at its end leads to.
+    /// Returns the attributes of the file that the path names. With `follow`, a link at the end is followed.
     pub fn stat(&self, path: &GuestPath, follow: bool) -> Result<Stat> {
-        self.resolve(path, |place| stat(place, follow))
+        self.resolve(path, |mounted| stat(mounted, follow))
     }
 
-    /// The names in a directory, in the order of their bytes, without `.` and `..`.
+    /// Returns the entries of a directory in byte order, without `.` and `..`.
     pub fn read_dir(&self, path: &GuestPath) -> Result<Vec<DirEntry>> {
-        self.resolve(path, |place| place.read_dir())
+        self.resolve(path, |mounted| mounted.read_dir())
     }
 
-    /// A directory, to be listed piece by piece: for one that may hold more names than should be in memory at once.
+    /// Opens a directory for listing in pieces, for directories with more names than should be in memory at once.
     pub fn open_dir(&self, path: &GuestPath) -> Result<OpenDirectory> {
-        self.resolve(path, |place| place.open_dir())
+        self.resolve(path, |mounted| mounted.open_dir())
     }
 
-    /// As `read_dir`, where the answer may be that the names are the caller's own descriptors.
+    /// Lists a directory like `read_dir`, but distinguishes a directory of the caller's descriptors.
     pub fn list(&self, path: &GuestPath) -> Result<Listing> {
-        self.resolve(path, |place| {
-            let entries = place.read_dir()?;
-            Ok(if place.lists_descriptors() { Listing::Descriptors } else { Listing::Names(entries) })
+        self.resolve(path, |mounted| {
+            let entries = mounted.read_dir()?;
+            Ok(if mounted.lists_descriptors() { Listing::Descriptors } else { Listing::Names(entries) })
         })
     }
 
-    /// The path without links and `..`. It has to exist.
+    /// Returns the path without links and `..`. The path must exist.
     pub fn canonical(&self, path: &GuestPath) -> Result<GuestPath> {
-        self.resolve(path, |place| stat(place, true).map(|_| place.path.without_tail()))
+        self.resolve(path, |mounted| stat(mounted, true).map(|_| mounted.path.without_tail()))
     }
 
-    /// What a link holds.
+    /// Returns the target of a link.
     pub fn read_link(&self, path: &GuestPath) -> Result<String> {
-        self.resolve(path, |place| {
-            if place.path.must_be_dir() || place.is_pinned() {
-                return stat(place, true).and(Err(Errno::Invalid.into()));
+        self.resolve(path, |mounted| {
+            if mounted.path.must_be_dir() || mounted.is_pinned() {
+                return stat(mounted, true).and(Err(Errno::Invalid.into()));
             }
-            place.mount.fs.read_link(place.sub)
+            mounted.mount.fs.read_link(mounted.sub)
         })
     }
 
-    /// Makes a directory.
+    /// Creates a directory.
     pub fn mkdir(&self, path: &GuestPath, mode: u32) -> Result<()> {
-        self.make(path, |place| place.mount.fs.mkdir(place.sub, mode & 0o7777))
+        self.make(path, |mounted| mounted.mount.fs.mkdir(mounted.sub, mode & 0o7777))
     }
 
-    /// Makes a link that holds `target`, which need not lead anywhere.
+    /// Creates a link to `target`, which need not exist.
     pub fn symlink(&self, target: &str, path: &GuestPath) -> Result<()> {
         if target.is_empty() {
             return Err(Errno::NoEntry);
@@ -136,45 +138,45 @@ impl Vfs {
         if target.len() >= PATH_BYTES {
             return Err(Errno::NameTooLong);
         }
-        self.make(path, |place| {
-            if place.path.must_be_dir() {
-                let errno = if exists(place)? { Errno::Exist } else { Errno::NoEntry };
+        self.make(path, |mounted| {
+            if mounted.path.must_be_dir() {
+                let errno = if exists(mounted)? { Errno::Exist } else { Errno::NoEntry };
                 return Err(errno.into());
             }
-            place.mount.fs.symlink(target, place.sub)
+            mounted.mount.fs.symlink(target, mounted.sub)
         })
     }
 
     /// Removes an empty directory.
     pub fn rmdir(&self, path: &GuestPath) -> Result<()> {
         match path.end() {
-            End::Name => self.remove(path, |place| place.mount.fs.rmdir(place.sub)),
+            End::Name => self.remove(path, |mounted| mounted.mount.fs.rmdir(mounted.sub)),
             End::Root => Err(Errno::Busy),
             End::Dot => self.directory(path).and(Err(Errno::Invalid)),
             End::DotDot => self.directory(path).and(Err(Errno::NotEmpty)),
         }
     }
 
-    /// Removes a name of anything but a directory.
+    /// Removes a name of a file that is not a directory.
     pub fn unlink(&self, path: &GuestPath) -> Result<()> {
         if path.end() != End::Name {
             return self.directory(path).and(Err(Errno::IsDirectory));
         }
-        self.remove(path, |place| {
-            if place.path.must_be_dir() {
-                let is_dir = place.stat(false)?.kind == Kind::Directory;
+        self.remove(path, |mounted| {
+            if mounted.path.must_be_dir() {
+                let is_dir = mounted.stat(false)?.kind == Kind::Directory;
                 return Err(if is_dir { Errno::IsDirectory } else { Errno::NotDirectory }.into());
             }
-            place.mount.fs.unlink(place.sub)
+            mounted.mount.fs.unlink(mounted.sub)
         })
     }
 
-    /// Renames, replacing what `to` names, in one step.
+    /// Renames `from` to `to` in one step, replacing the file that has the name `to`.
     pub fn rename(&self, from: &GuestPath, to: &GuestPath) -> Result<()> {
-        self.twice_named(|| {
-            let (old, new) = (self.named(from)?, self.named(to)?);
-            let (old, new) = (self.table.place(&old), self.table.place(&new));
-            self.same_mount(old.path, new.path)?;
+        self.on_two_names(|| {
+            let (old, new) = (self.resolve_parent(from)?, self.resolve_parent(to)?);
+            let (old, new) = (self.table.lookup(&old), self.table.lookup(&new));
+            self.check_same_mount(old.path, new.path)?;
             if from.end() != End::Name || to.end() != End::Name || old.is_pinned() || new.is_pinned() {
                 return Err(Errno::Busy.into());
             }
@@ -186,21 +188,21 @@ impl Vfs {
         })
     }
 
-    /// Gives the file `from` the second name `to`; with `follow`, the file that a link at the end of `from` leads to.
+    /// Gives the file `from` the second name `to`. With `follow`, a link at the end of `from` is followed.
     pub fn link(&self, from: &GuestPath, to: &GuestPath, follow: bool) -> Result<()> {
-        self.twice_named(|| {
+        self.on_two_names(|| {
             let follow = follow || from.must_be_dir() || from.end() != End::Name;
-            let old = if follow { self.canonical(from)? } else { self.named(from)? };
-            let (old, old_stat) = (self.table.place(&old), self.stat(&old, false)?);
-            let new = self.named(to)?;
-            let new = self.table.place(&new);
+            let old = if follow { self.canonical(from)? } else { self.resolve_parent(from)? };
+            let (old, old_stat) = (self.table.lookup(&old), self.stat(&old, false)?);
+            let new = self.resolve_parent(to)?;
+            let new = self.table.lookup(&new);
             if exists(&new)? {
                 return Err(Errno::Exist.into());
             }
             if to.must_be_dir() {
                 return Err(Errno::NoEntry.into());
             }
-            self.same_mount(old.path, new.path)?;
+            self.check_same_mount(old.path, new.path)?;
             if old_stat.kind == Kind::Directory {
                 return Err(Errno::NotPermitted.into());
             }
@@ -211,59 +213,64 @@ impl Vfs {
 
     /// Sets the permission bits.
     pub fn chmod(&self, path: &GuestPath, mode: u32, follow: bool) -> Result<()> {
-        self.change(path, follow, |place, follow| place.mount.fs.chmod(place.sub, mode & 0o7777, follow))
+        self.change(path, follow, |mounted, follow| mounted.mount.fs.chmod(mounted.sub, mode & 0o7777, follow))
     }
 
-    /// Sets owner and group.
+    /// Sets the owner and the group.
     pub fn chown(&self, path: &GuestPath, uid: Option<u32>, gid: Option<u32>, follow: bool) -> Result<()> {
-        self.change(path, follow, |place, follow| place.mount.fs.chown(place.sub, uid, gid, follow))
+        self.change(path, follow, |mounted, follow| mounted.mount.fs.chown(mounted.sub, uid, gid, follow))
     }
 
     /// Sets the access and the modification time.
     pub fn set_times(&self, path: &GuestPath, accessed: SetTime, modified: SetTime, follow: bool) -> Result<()> {
-        self.change(path, follow, |place, follow| place.mount.fs.set_times(place.sub, accessed, modified, follow))
+        self.change(path, follow, |mounted, follow| mounted.mount.fs.set_times(mounted.sub, accessed, modified, follow))
     }
 
-    /// A call that makes a name.
-    fn make(&self, path: &GuestPath, call: impl Fn(&Place<'_>) -> Attempt<()>) -> Result<()> {
+    /// Runs a call that creates a name.
+    fn make(&self, path: &GuestPath, call: impl Fn(&MountedPath<'_>) -> Attempt<()>) -> Result<()> {
         if path.end() != End::Name {
             return self.directory(path).and(Err(Errno::Exist));
         }
-        self.resolve(path, |place| {
-            if place.is_pinned() {
+        self.resolve(path, |mounted| {
+            if mounted.is_pinned() {
                 return Err(Errno::Exist.into());
             }
-            place.guard_name(Errno::Exist)?;
-            call(place)
+            mounted.guard_name(Errno::Exist)?;
+            call(mounted)
         })
     }
 
-    /// A call that removes a name.
-    fn remove(&self, path: &GuestPath, call: impl Fn(&Place<'_>) -> Attempt<()>) -> Result<()> {
-        self.resolve(path, |place| {
-            if place.is_pinned() {
+    /// Runs a call that removes a name.
+    fn remove(&self, path: &GuestPath, call: impl Fn(&MountedPath<'_>) -> Attempt<()>) -> Result<()> {
+        self.resolve(path, |mounted| {
+            if mounted.is_pinned() {
                 return Err(Errno::Busy.into());
             }
-            place.guard_name(Errno::ReadOnly)?;
-            call(place)
+            mounted.guard_name(Errno::ReadOnly)?;
+            call(mounted)
         })
     }
 
-    /// A call that changes attributes.
-    fn change(&self, path: &GuestPath, follow: bool, call: impl Fn(&Place<'_>, bool) -> Attempt<()>) -> Result<()> {
-        self.resolve(path, |place| {
-            let must_be_dir = place.path.must_be_dir();
+    /// Runs a call that changes attributes.
+    fn change(
+        &self,
+        path: &GuestPath,
+        follow: bool,
+        call: impl Fn(&MountedPath<'_>, bool) -> Attempt<()>,
+    ) -> Result<()> {
+        self.resolve(path, |mounted| {
+            let must_be_dir = mounted.path.must_be_dir();
             if must_be_dir {
-                stat(place, true)?;
+                stat(mounted, true)?;
             }
-            place.guard_attributes(follow || must_be_dir)?;
-            call(place, follow || must_be_dir)
+            mounted.guard_attributes(follow || must_be_dir)?;
+            call(mounted, follow || must_be_dir)
         })
     }
 
-    /// A call on two names, whose directories are resolved before the file system is asked. If it meets a link
-    /// nevertheless, someone put it there meanwhile, and the call starts over.
-    fn twice_named(&self, call: impl Fn() -> Attempt<()>) -> Result<()> {
+    /// Runs a call on two names whose directories are resolved before the file system is called. If the file system
+    /// still meets a link, the link was created in between and the call starts over.
+    fn on_two_names(&self, call: impl Fn() -> Attempt<()>) -> Result<()> {
         for _ in 0..=SYMLINKS {
             match call() {
                 Ok(()) => return Ok(()),
@@ -274,11 +281,11 @@ impl Vfs {
         Err(Errno::Loop)
     }
 
-    /// Refuses two names in directories of different mounts.
-    fn same_mount(&self, a: &GuestPath, b: &GuestPath) -> Result<()> {
+    /// Refuses two names whose directories are in different mounts.
+    fn check_same_mount(&self, a: &GuestPath, b: &GuestPath) -> Result<()> {
         let parent = |path: &GuestPath| path.parent().unwrap_or_else(GuestPath::root);
         let (a, b) = (parent(a), parent(b));
-        if std::ptr::eq(self.table.place(&a).mount, self.table.place(&b).mount) {
+        if std::ptr::eq(self.table.lookup(&a).mount, self.table.lookup(&b).mount) {
             Ok(())
         } else {
             Err(Errno::CrossDevice)
@@ -286,35 +293,35 @@ impl Vfs {
     }
 }
 
-fn stat(place: &Place<'_>, follow: bool) -> Attempt<Stat> {
-    let must_be_dir = place.path.must_be_dir();
-    let stat = place.stat(follow || must_be_dir)?;
+fn stat(mounted: &MountedPath<'_>, follow: bool) -> Attempt<Stat> {
+    let must_be_dir = mounted.path.must_be_dir();
+    let stat = mounted.stat(follow || must_be_dir)?;
     if must_be_dir && stat.kind != Kind::Directory {
         return Err(Errno::NotDirectory.into());
     }
     Ok(stat)
 }
 
-/// Whether the name is there, be it a link that leads nowhere.
-fn exists(place: &Place<'_>) -> Attempt<bool> {
-    match place.stat(false) {
+/// Returns true if the name exists, even as a link to a missing file.
+fn exists(mounted: &MountedPath<'_>) -> Attempt<bool> {
+    match mounted.stat(false) {
         Ok(_) => Ok(true),
         Err(Stop::Errno(Errno::NoEntry)) => Ok(false),
         Err(stop) => Err(stop),
     }
 }
 
-/// The error of an open that is to make a file where the path says there is a directory.
-fn refuse_create(place: &Place<'_>, how: &OpenHow) -> Attempt<Errno> {
-    if place.path.end() == End::Name {
-        place.parent()?;
+/// Returns the error of an open with `create` whose path must be a directory.
+fn refuse_create(mounted: &MountedPath<'_>, how: &OpenHow) -> Attempt<Errno> {
+    if mounted.path.end() == End::Name {
+        mounted.parent()?;
         return Ok(Errno::IsDirectory);
     }
-    stat(place, true)?;
+    stat(mounted, true)?;
     Ok(if how.exclusive { Errno::Exist } else { Errno::IsDirectory })
 }
 
-/// Opens a directory that only the mount table has.
+/// Opens a directory that exists only in the mount table.
 fn open_virtual(how: &OpenHow) -> Result<Node> {
     match how {
         OpenHow { create: true, exclusive: true, .. } => Err(Errno::Exist),

@@ -1,7 +1,7 @@
-//! The devices of `/dev`, and the caller's own descriptors as `/dev/fd/N`.
+//! The devices of `/dev`, and the descriptors of the caller as `/dev/fd/N`.
 //!
-//! A file system cannot know whose descriptor `/dev/fd/3` is. It answers with the number, and the kernel duplicates
-//! the descriptor of the process that asked. For the same reason `/dev/fd` lists no names here.
+//! A file system does not know the calling process. For `/dev/fd/3` it returns the number, and the kernel duplicates
+//! the descriptor of the caller. For the same reason `/dev/fd` lists no names here.
 
 use std::sync::Arc;
 
@@ -10,16 +10,16 @@ use bytes::{Bytes, BytesMut};
 use crate::error::{Errno, Result};
 use crate::path::Subpath;
 
-use super::{Attempt, DirEntry, File, FileSystem, Kind, Node, OpenHow, SetTime, Stat, clock};
+use super::{Attempt, DirEntry, File, FileSystem, Kind, MountKind, Node, OpenHow, SetTime, Stat, clock};
 
-/// The file system of devices.
+/// The file system of `/dev`.
 pub struct Dev {
-    /// When it was made, the time of all devices.
+    /// Creation time, which all devices show.
     made: u64,
 }
 
 impl Dev {
-    /// A file system with the devices that every process may use.
+    /// Creates the file system with the devices that every process may use.
     pub fn new() -> Dev {
         Dev { made: clock::now() }
     }
@@ -31,13 +31,13 @@ impl Default for Dev {
     }
 }
 
-/// What a path below `/dev` names.
+/// An entry below `/dev`.
 #[derive(Clone, Copy, PartialEq)]
 enum Entry {
     Root,
     Descriptors,
     Descriptor(u32),
-    /// There is no terminal, yet the name exists, as on Linux.
+    /// There is no terminal, but the name exists, as on Linux.
     Terminal,
     Device(Device),
 }
@@ -90,6 +90,10 @@ impl Entry {
 }
 
 impl FileSystem for Dev {
+    fn mount_kind(&self) -> MountKind {
+        MountKind::Devices
+    }
+
     fn open(&self, path: Subpath<'_>, how: &OpenHow) -> Attempt<Node> {
         let (entry, inode) = match Entry::find(path) {
             Ok(_) if how.create && how.exclusive => return Err(Errno::Exist.into()),
@@ -136,7 +140,7 @@ impl FileSystem for Dev {
     }
 }
 
-/// The descriptor that a name stands for: `+3` and `03` are not names that Linux has.
+/// Returns the descriptor that a name stands for. Linux has no names such as `+3` and `03`.
 pub(super) fn descriptor_number(name: &str) -> Option<u32> {
     name.parse().ok().filter(|number: &u32| number.to_string() == name)
 }
@@ -163,7 +167,7 @@ impl File for OpenDevice {
     fn write_at(&self, _offset: u64, bytes: &[u8]) -> Result<usize> {
         match self.device {
             Device::Full => Err(Errno::NoSpace),
-            // Linux mixes what is written to `random` into its pool; the guest has no business there.
+            // Linux mixes such bytes into its entropy pool; a guest must not influence the pool of the host.
             _ => Ok(bytes.len()),
         }
     }
@@ -180,7 +184,7 @@ impl File for OpenDevice {
         Err(Errno::Invalid)
     }
 
-    /// Devices belong to root, and the guest's user is not root.
+    /// Devices belong to root, and the user of a guest is not root.
     fn set_times(&self, _accessed: SetTime, _modified: SetTime) -> Result<()> {
         Err(Errno::NotPermitted)
     }

@@ -1,23 +1,23 @@
-//! One mounted file system, as the mount table sees it.
+//! The trait of one mounted file system.
 
 use std::sync::Arc;
 
 use crate::error::Errno;
 use crate::path::Subpath;
 
-use super::listing::Listed;
-use super::{AtomicWrite, DirEntry, DirStream, File, Frozen, OpenHow, Overlay, SetTime, Stat};
+use super::listing::VecStream;
+use super::{AtomicWrite, DirEntry, DirStream, File, FrozenFs, MountInfo, MountKind, OpenHow, Overlay, SetTime, Stat};
 
-/// Why an attempt did not do what it was asked to.
+/// The reason why an attempt did not complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stop {
-    /// It failed.
+    /// The call failed.
     Errno(Errno),
-    /// A symbolic link is in the way: the mount table resolves it and tries again.
+    /// A symbolic link is in the way. The mount table resolves it and tries again.
     Link {
-        /// How many names of the path lead to the link, its own among them.
+        /// Number of names of the path up to the link, including its own.
         names: usize,
-        /// What the link holds.
+        /// The target of the link.
         target: String,
     },
 }
@@ -29,7 +29,7 @@ impl From<Errno> for Stop {
 }
 
 impl Stop {
-    /// The errno, or `other` if it is a link, for a path that should have held none.
+    /// Returns the errno, or `other` for a link, on a path that should hold none.
     pub(super) fn errno_or(self, other: Errno) -> Errno {
         match self {
             Stop::Errno(errno) => errno,
@@ -38,10 +38,10 @@ impl Stop {
     }
 }
 
-/// The outcome of an attempt.
+/// The result of an attempt.
 pub type Attempt<T> = std::result::Result<T, Stop>;
 
-/// What a file system opened.
+/// The result of opening a path in one file system.
 pub enum Node {
     /// A file or a device.
     File(Arc<dyn File>),
@@ -53,35 +53,35 @@ pub enum Node {
 
 /// A file system that can be mounted.
 ///
-/// The rules, which let one loop serve them all:
-/// - a path holds plain names only, and no path is ever followed through a link: a link before the last name is
-///   always [`Stop::Link`]; a link *as* the last name is one where a call says that it follows, and is itself what
-///   the call is about where it does not;
-/// - a file system knows neither mounts nor rights: whether it may be written to is decided above it, and
-///   [`Stat::device`] is filled in above it;
-/// - what cannot be changed at all need not implement the changing calls: they answer
+/// The rules that let one loop serve all file systems:
+/// - A path holds plain names only. No link is ever followed: a link before the last name is always [`Stop::Link`]. A
+///   link *as* the last name is [`Stop::Link`] if the call follows links; otherwise the call applies to the link
+///   itself.
+/// - A file system knows neither mounts nor rights. Read-only mounts are checked above it, and [`Stat::device`] is
+///   filled in above it.
+/// - A file system that cannot be changed need not implement the changing calls; they return
 ///   [`ReadOnly`](Errno::ReadOnly).
 pub trait FileSystem: Send + Sync {
-    /// Opens a file, or makes it. Follows, unless `how.nofollow` (then a link is [`Loop`](Errno::Loop)) or
-    /// `how.exclusive` (then it is [`Exist`](Errno::Exist)). A directory opened for writing or with `create` is
-    /// [`IsDirectory`](Errno::IsDirectory). What `how.directory` refuses is refused before it is truncated.
+    /// Opens a file, or creates it. Follows a link, unless `how.nofollow` (a link is [`Loop`](Errno::Loop)) or
+    /// `how.exclusive` (a link is [`Exist`](Errno::Exist)). A directory opened for writing or with `create` is
+    /// [`IsDirectory`](Errno::IsDirectory). A file that `how.directory` refuses is not truncated.
     fn open(&self, path: Subpath<'_>, how: &OpenHow) -> Attempt<Node>;
 
-    /// What the path names.
+    /// Returns the attributes of the file that the path names.
     fn stat(&self, path: Subpath<'_>, follow: bool) -> Attempt<Stat>;
 
-    /// The names in a directory, in any order. Follows.
+    /// Returns the entries of a directory, in any order. Follows a link.
     fn read_dir(&self, path: Subpath<'_>) -> Attempt<Vec<DirEntry>>;
 
-    /// The names in a directory, piece by piece. Follows.
+    /// Opens a directory for listing in pieces. Follows a link.
     fn open_dir(&self, path: Subpath<'_>) -> Attempt<Box<dyn DirStream>> {
-        Ok(Box::new(Listed::new(self.read_dir(path)?)))
+        Ok(Box::new(VecStream::new(self.read_dir(path)?)))
     }
 
-    /// What a link holds; [`Invalid`](Errno::Invalid) for anything else.
+    /// Returns the target of a link; [`Invalid`](Errno::Invalid) for any other file.
     fn read_link(&self, path: Subpath<'_>) -> Attempt<String>;
 
-    /// Makes a directory.
+    /// Creates a directory.
     fn mkdir(&self, path: Subpath<'_>, mode: u32) -> Attempt<()> {
         let _ = (path, mode);
         Err(Errno::ReadOnly.into())
@@ -93,26 +93,26 @@ pub trait FileSystem: Send + Sync {
         Err(Errno::ReadOnly.into())
     }
 
-    /// Removes a name of anything but a directory.
+    /// Removes a name of a file that is not a directory.
     fn unlink(&self, path: Subpath<'_>) -> Attempt<()> {
         let _ = path;
         Err(Errno::ReadOnly.into())
     }
 
-    /// Gives what `from` names the name `to`, in one step. Neither path holds a link but as its last name; if one has
-    /// got there meanwhile, the answer is the link as ever, and the mount table starts over.
+    /// Renames `from` to `to` in one step. Neither path holds a link except as its last name. If a link was created in
+    /// between, the result is [`Stop::Link`] and the mount table starts over.
     fn rename(&self, from: Subpath<'_>, to: Subpath<'_>) -> Attempt<()> {
         let _ = (from, to);
         Err(Errno::ReadOnly.into())
     }
 
-    /// Gives a file a second name; a link at the end of `from` is not followed. Links on the way as for `rename`.
+    /// Gives a file a second name. A link at the end of `from` is not followed. Other links are handled as in `rename`.
     fn link(&self, from: Subpath<'_>, to: Subpath<'_>) -> Attempt<()> {
         let _ = (from, to);
         Err(Errno::ReadOnly.into())
     }
 
-    /// Makes a link that holds `target`.
+    /// Creates a link to `target`.
     fn symlink(&self, target: &str, path: Subpath<'_>) -> Attempt<()> {
         let _ = (target, path);
         Err(Errno::ReadOnly.into())
@@ -124,7 +124,7 @@ pub trait FileSystem: Send + Sync {
         Err(Errno::ReadOnly.into())
     }
 
-    /// Sets owner and group.
+    /// Sets the owner and the group.
     fn chown(&self, path: Subpath<'_>, uid: Option<u32>, gid: Option<u32>, follow: bool) -> Attempt<()> {
         let _ = (path, uid, gid, follow);
         Err(Errno::ReadOnly.into())
@@ -136,38 +136,44 @@ pub trait FileSystem: Send + Sync {
         Err(Errno::ReadOnly.into())
     }
 
-    /// Replaces the content of a file in one step, or makes the file, and answers what it is then. Whoever has the old
-    /// file open keeps it. Follows.
+    /// Replaces the content of a file in one step, or creates the file, and returns the new attributes. Open handles of
+    /// the old file keep the old content. Follows a link.
     fn write_atomic(&self, path: Subpath<'_>, bytes: &[u8], how: &AtomicWrite) -> Attempt<Stat> {
         let _ = (path, bytes, how);
         Err(Errno::ReadOnly.into())
     }
 
-    /// Makes the directory that something is going to be mounted on, with its parents. A file system that is not
-    /// to be written to for that (a directory of the host) does nothing, and the mount table shows the directory.
+    /// Creates the directory of a future mount point, with its parents. A file system that must not be written to for
+    /// that, such as a directory of the host, does nothing; the mount table then shows a directory of its own.
     fn make_mount_point(&self, path: Subpath<'_>) -> Attempt<()> {
         let _ = path;
         Ok(())
     }
 
-    /// Whether a directory lists the descriptors of whoever asks: `/dev/fd` and its like, whose names only the kernel knows.
+    /// Returns true for a directory that lists the descriptors of the caller, such as `/dev/fd`. Only the kernel knows
+    /// them.
     fn lists_descriptors(&self, path: Subpath<'_>) -> bool {
         let _ = path;
         false
     }
 
-    /// Whether it comes with every sandbox, and holds files of nobody who uses one.
-    fn is_furniture(&self) -> bool {
-        false
+    /// Returns the kind that [`Vfs::mounts`](super::Vfs::mounts) and `/proc/mounts` show.
+    fn mount_kind(&self) -> MountKind {
+        MountKind::Other
     }
 
-    /// The overlay that this file system is, if it is one.
+    /// Receives the finished mount table of each tree that this file system becomes a part of. Only `/proc` uses it.
+    fn set_mounts(&self, mounts: &[MountInfo]) {
+        let _ = mounts;
+    }
+
+    /// Returns a handle to the overlay, if this file system is one.
     fn overlay(&self) -> Option<Overlay> {
         None
     }
 
-    /// What a snapshot of the sandbox keeps of this file system; none if a fork can use the very same one.
-    fn freeze(&self) -> Option<Arc<dyn Frozen>> {
+    /// Returns the state that a snapshot of the sandbox stores; none if a fork can share this file system itself.
+    fn freeze(&self) -> Option<Arc<dyn FrozenFs>> {
         None
     }
 }

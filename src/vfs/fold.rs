@@ -1,16 +1,16 @@
-//! Names that a host may take for one another.
+//! Name folding: names that a host may treat as equal.
 //!
-//! Some file systems of hosts do not tell `.git` from `.GIT` (ext4 with casefold, vfat, APFS, NTFS), ignore characters
-//! that nobody sees (APFS, ext4 with casefold), take composed for decomposed letters or a wide letter for a plain one
-//! (ZFS), or drop dots and blanks at the end (vfat, NTFS). A list of names that must not be touched is therefore not
-//! compared with the names that a guest gives but with what any of these would make of them. It goes too far rather
-//! than not far enough: a name that folds to a forbidden one is refused wherever it is.
+//! Some file systems do not distinguish `.git` from `.GIT` (ext4 with casefold, vfat, APFS, NTFS), ignore invisible
+//! characters (APFS, ext4 with casefold), treat composed and decomposed letters or wide and plain letters as equal
+//! (ZFS), or drop dots and blanks at the end (vfat, NTFS). A list of forbidden names is therefore compared with the
+//! folded form of a name, which covers all of these. Folding is broader than any single host: a name that folds to a
+//! forbidden one is refused everywhere.
 
 use std::borrow::Cow;
 
 use unicode_normalization::UnicodeNormalization;
 
-/// What a name has in common with all names that some host might take it for.
+/// Returns the folded form of a name. Two names that some host treats as equal have the same folded form.
 pub(super) fn fold(name: &str) -> Cow<'_, str> {
     if name.is_ascii() {
         if name.bytes().any(|byte| byte.is_ascii_uppercase()) || ends_loosely(name) || name.contains(':') {
@@ -21,7 +21,7 @@ pub(super) fn fold(name: &str) -> Cow<'_, str> {
     let folded: String = name
         .nfkd()
         .filter(|letter| !is_ignorable(*letter))
-        // Up and down again: some letters have a capital that is also the capital of another one.
+        // Up and down again: some letters share their capital with another letter.
         .flat_map(char::to_uppercase)
         .flat_map(char::to_lowercase)
         .nfkd()
@@ -29,7 +29,7 @@ pub(super) fn fold(name: &str) -> Cow<'_, str> {
     Cow::Owned(trim(&folded).to_owned())
 }
 
-/// What NTFS leaves of a name: it drops dots and blanks at the end, and `a:b` is a stream of the file `a`.
+/// Applies the rules of NTFS: dots and blanks at the end are dropped, and `a:b` is a stream of the file `a`.
 fn trim(name: &str) -> &str {
     let name = match name.split_once(':') {
         Some((file, _)) if !file.is_empty() => file,
@@ -42,8 +42,8 @@ fn ends_loosely(name: &str) -> bool {
     name.ends_with(['.', ' '])
 }
 
-/// Characters that are not seen and that some hosts do not see either: `Default_Ignorable_Code_Point` of Unicode 16,
-/// and the controls that HFS+ ignores are among them.
+/// Returns true for invisible characters that some hosts ignore: `Default_Ignorable_Code_Point` of Unicode 16, which
+/// includes the controls that HFS+ ignores.
 fn is_ignorable(letter: char) -> bool {
     matches!(letter,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'

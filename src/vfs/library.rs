@@ -1,7 +1,7 @@
-//! The files of an interpreter's library, as they were built into this program.
+//! The library of an interpreter, built into the binary.
 //!
-//! They are read where they lie, so a sandbox that never asks for one pays nothing, and one that does pages in what it
-//! reads. The tree of their names is made when somebody first looks, once for all sandboxes.
+//! Files are read from the binary itself: a sandbox that reads none pays nothing, and one that reads some pages in only
+//! those. The tree of names is built at the first lookup, once for all sandboxes.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -11,14 +11,14 @@ use bytes::Bytes;
 use crate::error::{Errno, Result};
 use crate::path::Subpath;
 
-use super::text::{TextFile, given};
-use super::{Attempt, DirEntry, FileSystem, Kind, Node, OpenHow, Stat};
+use super::text_file::{TextFile, builtin_stat};
+use super::{Attempt, DirEntry, FileSystem, Kind, MountKind, Node, OpenHow, Stat};
 
 /// A read-only file system of files that never change.
 pub struct Library {
     index: &'static str,
     bytes: &'static [u8],
-    /// By inode, less one: the root is the first.
+    /// Indexed by inode minus one. The root is the first.
     nodes: OnceLock<Vec<Entry>>,
 }
 
@@ -28,7 +28,7 @@ enum Entry {
 }
 
 impl Library {
-    /// The files that an index of lines `offset length path` names in these bytes.
+    /// Creates the file system from an index with lines `offset length path` into `bytes`.
     pub fn new(index: &'static str, bytes: &'static [u8]) -> Library {
         Library { index, bytes, nodes: OnceLock::new() }
     }
@@ -37,14 +37,15 @@ impl Library {
         self.nodes.get_or_init(|| {
             let mut nodes = vec![Entry::Directory(BTreeMap::new())];
             for line in self.index.lines() {
-                // A line that says nothing is a file that is not there: the build wrote both.
+                // The build writes index and bytes together, so an invalid line does not occur; it would be a missing
+                // file.
                 let _ = self.add(&mut nodes, line);
             }
             nodes
         })
     }
 
-    /// Adds the file of a line, and the directories on its way.
+    /// Adds the file of one index line and its parent directories.
     fn add(&self, nodes: &mut Vec<Entry>, line: &'static str) -> Option<()> {
         let mut words = line.splitn(3, ' ');
         let offset: usize = words.next()?.parse().ok()?;
@@ -74,12 +75,12 @@ impl Library {
     fn stat_of(&self, node: usize) -> Stat {
         let inode = node as u64 + 1;
         match &self.nodes()[node] {
-            Entry::File(content) => given(Kind::File, 0o644, inode, content.len() as u64),
-            Entry::Directory(_) => given(Kind::Directory, 0o755, inode, 0),
+            Entry::File(content) => builtin_stat(Kind::File, 0o644, inode, content.len() as u64),
+            Entry::Directory(_) => builtin_stat(Kind::Directory, 0o755, inode, 0),
         }
     }
 
-    /// The file that a path names; none for a directory.
+    /// Returns the file of a path; none for a directory.
     fn file(&self, path: Subpath<'_>) -> Result<Option<TextFile>> {
         let node = self.find(path)?;
         Ok(match &self.nodes()[node] {
@@ -90,8 +91,8 @@ impl Library {
 }
 
 impl FileSystem for Library {
-    fn is_furniture(&self) -> bool {
-        true
+    fn mount_kind(&self) -> MountKind {
+        MountKind::Library
     }
 
     fn open(&self, path: Subpath<'_>, how: &OpenHow) -> Attempt<Node> {

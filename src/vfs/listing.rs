@@ -1,8 +1,8 @@
-//! Listing a directory piece by piece.
+//! Listing of a directory in pieces.
 //!
-//! A directory can hold more names than a call should put into memory at once, and a guest can have many of them open.
-//! So an open directory keeps a place in it and not its names: in memory the directory as it was, which costs nothing as
-//! long as it does not change, on the host a handle.
+//! A directory can hold more names than one call should put into memory, and a guest can have many directories open. An
+//! open directory therefore stores a position instead of names: in memory the directory as it was at the open, which
+//! costs nothing until it changes; on the host a handle.
 
 use std::collections::BTreeSet;
 
@@ -10,46 +10,47 @@ use crate::error::Result;
 
 use super::{Attempt, DirEntry};
 
-/// The names of one directory of a file system, in any order, each once.
+/// The entries of one directory of a file system, in any order, each once.
 pub trait DirStream: Send {
-    /// At most `max` names more; none at all is the end. What is made or removed after it was opened may show or not;
-    /// everything else shows.
+    /// Returns at most `max` further entries; none at the end. Entries created or removed after the open may or may not
+    /// show; all others do.
     fn next(&mut self, max: usize) -> Attempt<Vec<DirEntry>>;
 }
 
 /// A directory that is being listed, with the mount points in it.
 pub struct OpenDirectory {
     pub(super) stream: Box<dyn DirStream>,
-    /// What is mounted here, and hides what the file system has under such a name.
-    pub(super) points: Vec<DirEntry>,
+    /// The mount points in the directory. They hide entries of the file system with the same name.
+    pub(super) mount_points: Vec<DirEntry>,
     pub(super) hidden: BTreeSet<String>,
     pub(super) lists_descriptors: bool,
 }
 
 impl OpenDirectory {
-    /// A directory of just these entries.
+    /// Creates a directory of exactly these entries.
     pub fn of(entries: Vec<DirEntry>) -> OpenDirectory {
         OpenDirectory {
-            stream: Box::new(Listed::new(entries)),
-            points: Vec::new(),
+            stream: Box::new(VecStream::new(entries)),
+            mount_points: Vec::new(),
             hidden: BTreeSet::new(),
             lists_descriptors: false,
         }
     }
 
-    /// Whether its names are the caller's own descriptors, which only the kernel knows: then there are none here.
+    /// Returns true if the directory lists the descriptors of the caller. Only the kernel knows them, so no names
+    /// follow.
     pub fn lists_descriptors(&self) -> bool {
         self.lists_descriptors
     }
 
-    /// At most `max` names more, without `.` and `..`; none at all is the end. Names come in no order, each once.
+    /// Returns at most `max` further entries in any order, each once, without `.` and `..`; none at the end.
     pub fn next(&mut self, max: usize) -> Result<Vec<DirEntry>> {
         if max == 0 {
             return Ok(Vec::new());
         }
-        if !self.points.is_empty() {
-            let rest = self.points.split_off(max.min(self.points.len()));
-            return Ok(std::mem::replace(&mut self.points, rest));
+        if !self.mount_points.is_empty() {
+            let rest = self.mount_points.split_off(max.min(self.mount_points.len()));
+            return Ok(std::mem::replace(&mut self.mount_points, rest));
         }
         loop {
             let stop = |stop: super::Stop| stop.errno_or(crate::error::Errno::Io);
@@ -64,15 +65,15 @@ impl OpenDirectory {
 }
 
 /// A listing that was small enough to be made at once.
-pub(super) struct Listed(std::vec::IntoIter<DirEntry>);
+pub(super) struct VecStream(std::vec::IntoIter<DirEntry>);
 
-impl Listed {
-    pub(super) fn new(entries: Vec<DirEntry>) -> Listed {
-        Listed(entries.into_iter())
+impl VecStream {
+    pub(super) fn new(entries: Vec<DirEntry>) -> VecStream {
+        VecStream(entries.into_iter())
     }
 }
 
-impl DirStream for Listed {
+impl DirStream for VecStream {
     fn next(&mut self, max: usize) -> Attempt<Vec<DirEntry>> {
         Ok(self.0.by_ref().take(max).collect())
     }

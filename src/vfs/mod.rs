@@ -1,43 +1,61 @@
 //! The virtual file system: one tree of names for a sandbox, made of mounted file systems.
 //!
 //! # Layout
-//! - [`Vfs`] (`calls`) is what the kernel calls: POSIX calls on guest paths, with POSIX errors.
-//! - `mount` is the mount table, `resolve` the one loop that follows links. `place` decides what may be done to a path
-//!   and `open_file` what to an open file: between them lies every check of a read-only mount.
-//! - [`FileSystem`] is one mounted file system: [`MemFs`], [`HostDir`], [`Dev`], [`Programs`], [`Library`] and `proc`; and on
-//!   top of another, `overlay` (copy-on-write over a directory or a snapshot) and `protect` (what a guest may not change in a
-//!   directory of the host).
-//! - `snapshot` and `archive` keep a tree: in memory, shared until written, or in one file with a digest.
-//! - `atomic` replaces a file whole, under names of `reserved`; `listing` reads a directory piece by piece.
-//! - [`Quota`] counts bytes and files, in memory and in a directory that is charged to it.
+//! A call goes from top to bottom:
+//! ```text
+//!  calls        Vfs: POSIX calls on guest paths, with POSIX errors
+//!    │ resolve        follows symbolic links and `..`, in one loop
+//!    │ mount          mount table: the longest mounted prefix of a path selects the file system
+//!    │ mounted_path   a path and its mount: mount points and the rules of read-only mounts
+//!    │ open_file      an open file and its rights
+//!    ▼
+//!  FileSystem   the trait of one mounted file system
+//!    ├─ mem_fs        files in memory
+//!    ├─ host_dir      a directory of the host
+//!    ├─ overlay       a MemFs over a directory of the host or a snapshot: copy-on-write
+//!    ├─ protect       a layer over another file system that refuses changes of some paths
+//!    └─ dev, proc, programs, library: files that the host makes up
+//! ```
+//! - `quota` counts the bytes and files of a sandbox, in memory and in directories of the host.
+//! - `snapshot` keeps a tree in memory. Snapshot and original share everything until one of them changes. `archive`
+//!   writes a snapshot to one file with a digest, and reads it.
+//! - `atomic` replaces the content of a file in one step. On the host it uses temporary names, which `reserved` hides
+//!   from guests.
+//! - `listing` reads a directory in pieces. `fold` compares names as a case-insensitive host would.
 //!
-//! # How a path is resolved
-//! The longest mounted prefix of the path chooses the file system, and that file system *attempts* the call on the
-//! rest of the path. **A file system never follows a symbolic link**: a link that is in the way is an answer
-//! ([`Stop::Link`]), and the loop in `resolve` puts the link's target in its place and tries again, an absolute
-//! target at the sandbox's root, at most [`SYMLINKS`](crate::limits::SYMLINKS) times. What follows from that one rule:
-//! - links, nested mounts and the sandbox's root meet in one place. A link in a mounted directory reaches a mount
-//!   nested in that directory, which it would miss if the directory followed its own links;
-//! - a path that an attempt succeeded on holds no link and no `..`: it *is* canonical, and `..` is resolved
-//!   physically for the price of one attempt on what stands before it;
-//! - the host's kernel is never asked to follow a link, so none can lead it out of a mounted directory;
-//! - the common case, a path without links, costs one attempt.
+//! # Path resolution
+//! The longest mounted prefix of a path selects the file system. That file system *attempts* the call on the rest of
+//! the path. **A file system never follows a symbolic link.** If a link is in the way, the attempt returns
+//! [`Stop::Link`]. The loop in `resolve` then replaces the link by its target and tries again, at most
+//! [`SYMLINKS`](crate::limits::SYMLINKS) times. An absolute target starts at the root of the sandbox. This rule has
+//! four consequences:
+//! - One loop handles links, nested mounts and the root of the sandbox. A link in a mounted directory reaches a mount
+//!   nested in that directory; a directory that followed its own links would miss it.
+//! - The path of a successful attempt holds no link and no `..`, so it is canonical. Resolving a `..` costs one attempt
+//!   on the path before it.
+//! - The kernel of the host is never asked to follow a link, so no link can lead out of a mounted directory.
+//! - A path without links, which is the common case, costs one attempt.
 //!
-//! # What is deliberately not here
-//! Permission bits are kept and shown, but [`MemFs`] and the mount table do not enforce them: the sandbox has one
-//! user, who owns everything, and the boundary is the sandbox and not its modes. Whether a file may be *executed* is
-//! decided by its mode, where the kernel spawns. In a [`HostDir`] the host's kernel enforces what it always does.
-//! Reading does not move a file's access time: it would make every read a write.
+//! # Not enforced
+//! [`MemFs`] and the mount table store and show permission bits, but do not enforce them. The sandbox has one user, who
+//! owns everything; the sandbox is the boundary, not the modes. One exception: the kernel checks the mode of a file
+//! before it executes it. In a [`HostDir`] the kernel of the host enforces modes as always. A read does not update the
+//! access time, because every read would then be a write.
 //!
 //! # Locks
-//! In this order, and each is left before one that stands before it is taken:
-//! 1. `moving` of [`Protect`], shared by every change and held alone by a rename, while the file system below is called;
-//! 2. the table of a [`MemFs`]; an overlay calls what it stands on while it holds it, but only to read;
-//! 3. in a [`HostDir`] the append mode of an open file, then the ledger's `gate`, then the length of an open file or the
-//!    turn to give and take names (`second_names`), then the ledger's list of open files;
-//! 4. leaves: the lease of a [`HostDir`] and [`Quota`]'s note of what was exceeded.
-//!
-//! No lock is held across an `.await`: nothing here is async, a host call is microseconds of synchronous work.
+//! Locks are taken from top to bottom only:
+//! ```text
+//!  Protect  rename_lock        shared by every change, exclusive for a rename
+//!   └─ MemFs  state            held while an overlay reads its lower file system, and during a commit
+//!       ├─ MemFs  state        of the lower file system
+//!       └─ HostFile  appends   append mode of one open file
+//!           └─ Ledger  gate    shared to open, create and resize; exclusive to remove a name and to count
+//!               └─ HardLinks  created
+//!                   └─ Ledger  open_files
+//!                       └─ length of one open file
+//!  under any of them: Lease  active · Quota  exceeded · free list of chunks
+//! ```
+//! No lock is held across an `.await`: nothing here is async, and a host call is microseconds of synchronous work.
 
 use std::sync::Arc;
 
@@ -58,9 +76,9 @@ mod library;
 mod listing;
 mod mem_fs;
 mod mount;
+mod mounted_path;
 mod open_file;
 mod overlay;
-mod place;
 mod proc;
 mod programs;
 mod protect;
@@ -70,7 +88,7 @@ mod resolve;
 mod snapshot;
 #[cfg(test)]
 mod tests;
-mod text;
+mod text_file;
 
 pub use archive::{ArchiveError, Digest};
 pub use atomic::{AtomicWrite, Expected, Version};
@@ -78,25 +96,25 @@ pub use calls::Vfs;
 pub use dev::Dev;
 use dev::descriptor_number;
 pub use file_system::{Attempt, FileSystem, Node, Stop};
-pub use host_dir::{Count, HostDir};
+pub use host_dir::{ChargePolicy, HostDir};
 pub use library::Library;
 pub use listing::{DirStream, OpenDirectory};
 pub use mem_fs::{MemFs, MemSnapshot};
-pub use mount::VfsBuilder;
-pub use overlay::{Change, CommitError, Diff, Overlay, What};
+pub use mount::{MountInfo, MountKind, VfsBuilder};
+pub use overlay::{Change, ChangeKind, CommitError, Diff, Overlay};
 pub use proc::{Proc, ProcFacts};
 pub use programs::{PROGRAM_MAGIC, Programs};
 pub use protect::{Protect, Rules};
 pub use quota::Quota;
 pub use reserved::RESERVED;
-pub use snapshot::{Frozen, Snapshot};
+pub use snapshot::{FrozenFs, Snapshot};
 
-/// The user that owns every file unless someone says otherwise.
+/// The user that owns a file by default.
 pub const USER: u32 = 1000;
-/// The group of every file unless someone says otherwise.
+/// The group of a file by default.
 pub const GROUP: u32 = 1000;
 
-/// What a file is.
+/// The kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Kind {
     /// A regular file.
@@ -107,12 +125,12 @@ pub enum Kind {
     Symlink,
     /// A device of `/dev`, or a special file of the host that can be seen but not opened.
     Device,
-    /// A pipe. The VFS has none; the kernel's pipes use the word.
+    /// A pipe. The VFS has none; the pipes of the kernel use this kind.
     Pipe,
 }
 
 impl Kind {
-    /// The word for it, in JSON.
+    /// Returns the word for this kind in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Kind::File => "file",
@@ -123,10 +141,10 @@ impl Kind {
     }
 }
 
-/// What `stat` tells about a file. Times are nanoseconds since 1970; what is earlier shows as 1970.
+/// The attributes of a file, as `stat` returns them. Times are nanoseconds since 1970; an earlier time shows as 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stat {
-    /// What the file is.
+    /// The kind of the file.
     pub kind: Kind,
     /// Permission bits, `0` to `0o7777`.
     pub mode: u32,
@@ -136,13 +154,13 @@ pub struct Stat {
     pub gid: u32,
     /// Size in bytes; of a link, the length of its target.
     pub size: u64,
-    /// Names of the file; of a directory, 2 and one for each directory in it.
+    /// Number of names. For a directory: 2, and one for each directory in it.
     pub links: u64,
     /// Number of the file system. Together with `inode` it identifies the file within a sandbox.
     pub device: u64,
     /// Number of the file in its file system.
     pub inode: u64,
-    /// Time of the last read, as far as it is kept.
+    /// Time of the last read, if the file system records it.
     pub accessed: u64,
     /// Time of the last change of content.
     pub modified: u64,
@@ -150,7 +168,7 @@ pub struct Stat {
     pub changed: u64,
 }
 
-/// How to open a file: the flags of `open(2)`.
+/// The flags of `open(2)`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OpenHow {
     /// Reading is allowed.
@@ -159,86 +177,87 @@ pub struct OpenHow {
     pub write: bool,
     /// Writing is allowed and the kernel writes through [`File::append`].
     pub append: bool,
-    /// Make the file if there is none.
+    /// Creates the file if there is none.
     pub create: bool,
-    /// With `create`: refuse a file that exists, and a link whatever it points to.
+    /// With `create`: refuses an existing file, and a link whatever its target.
     pub exclusive: bool,
-    /// Empty the file.
+    /// Truncates the file.
     pub truncate: bool,
-    /// Refuse a link at the end of the path.
+    /// Refuses a link at the end of the path.
     pub nofollow: bool,
-    /// Refuse what is not a directory.
+    /// Refuses anything but a directory.
     pub directory: bool,
-    /// Permission bits of a file that is made; the caller has applied its umask.
+    /// Permission bits of a new file, after the umask of the caller.
     pub mode: u32,
 }
 
 impl OpenHow {
-    /// Whether the open file may be written to.
+    /// Returns true if the open file may be written to.
     pub fn writes(&self) -> bool {
         self.write || self.append
     }
 }
 
-/// What [`Vfs::open`] found.
+/// The result of [`Vfs::open`].
 pub enum Opened {
     /// A file or a device.
     File(Arc<dyn File>),
     /// A directory, by its canonical path: no links and no `..`.
     Directory(GuestPath),
-    /// `/dev/fd/N` and its like: the caller's own descriptor `N`, which only the kernel knows.
+    /// The descriptor `N` of the caller, from a path such as `/dev/fd/N`. Only the kernel knows the descriptors.
     Descriptor(u32),
 }
 
-/// An open file. It has no offset: that belongs to the kernel's descriptor.
+/// An open file. It has no offset; the offset belongs to the descriptor of the kernel.
 pub trait File: Send + Sync {
-    /// Reads at most `max` bytes at `offset`; fewer is no sign of the end, none at all is.
+    /// Reads at most `max` bytes at `offset`. An empty result is the end of the file; a short one is not.
     fn read_at(&self, offset: u64, max: usize) -> Result<Bytes>;
-    /// Writes at `offset`, whatever the file was opened for, and answers how many bytes it took.
+    /// Writes at `offset`, even if the file was opened for appending. Returns the number of bytes written.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<usize>;
-    /// Writes all bytes at the end, in one step with finding it, and answers where the end is now. Memory refuses all
-    /// of them or none; a host whose disk fills up midway has taken a part when it says so.
+    /// Writes all bytes at the end of the file and returns the new end. Finding the end and writing are one step. In
+    /// memory either all bytes are written or none; on a host whose disk is full, a part may be written before the
+    /// error.
     fn append(&self, bytes: &[u8]) -> Result<u64>;
-    /// What the file is.
+    /// Returns the attributes of the file.
     fn stat(&self) -> Result<Stat>;
-    /// Cuts the file or extends it with zeros.
+    /// Truncates the file, or extends it with zeros.
     fn set_len(&self, len: u64) -> Result<()>;
     /// Sets the access and the modification time.
     fn set_times(&self, accessed: SetTime, modified: SetTime) -> Result<()>;
-    /// Makes what was written durable, where that means anything.
+    /// Makes written data durable, if the file system can.
     fn sync(&self) -> Result<()>;
-    /// Whether an offset means anything; it does not for a device.
+    /// Returns true if the file has offsets; a device has none.
     fn seekable(&self) -> bool {
         true
     }
 }
 
-/// What to do to a time.
+/// A new value for a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SetTime {
-    /// Leave it.
+    /// Keeps the time.
     Keep,
-    /// Set it to now.
+    /// The current time.
     Now,
-    /// Set it to nanoseconds since 1970.
+    /// Nanoseconds since 1970.
     At(u64),
 }
 
-/// What a directory lists.
+/// The content of a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Listing {
-    /// Names, in the order of their bytes, without `.` and `..`.
+    /// Names in byte order, without `.` and `..`.
     Names(Vec<DirEntry>),
-    /// The numbers of the caller's descriptors, which only the kernel knows.
+    /// The descriptor numbers of the caller, which only the kernel knows.
     Descriptors,
 }
 
-/// A name in a directory.
+/// An entry of a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DirEntry {
     /// The name.
     pub name: String,
-    /// What it names; a link is not followed.
+    /// The kind of the file. A link is not followed.
     pub kind: Kind,
     /// Number of the file in its file system.
     pub inode: u64,

@@ -1,4 +1,4 @@
-//! What an open file may do, decided once for every file system.
+//! The rights of an open file, checked once for every file system.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use crate::limits::TRANSFER_BYTES;
 use super::mount::Mount;
 use super::{File, Kind, OpenHow, SetTime, Stat};
 
-/// A file of some file system, with the rights it was opened with and the device it is on. A file system cannot
-/// forget a check here, and an open file cannot do more than its mount allows.
+/// A file with the rights it was opened with and the device of its mount. The checks are here, so no file system can
+/// forget one, and an open file cannot do more than its mount allows.
 pub(super) struct OpenFile {
     file: Arc<dyn File>,
     device: u64,
@@ -21,8 +21,8 @@ pub(super) struct OpenFile {
 }
 
 impl OpenFile {
-    /// On a read-only mount nothing but a device is open for writing. That was checked before the file was opened,
-    /// for the right error; it is checked again on what was opened, because a directory of the host can change in
+    /// Wraps an opened file. On a read-only mount only a device may be open for writing. The path was checked before
+    /// the open, for the right error. The opened file is checked again, because a directory of the host can change in
     /// between.
     pub(super) fn new(file: Arc<dyn File>, mount: &Mount, how: &OpenHow) -> Result<OpenFile> {
         let (writes, read_only) = (how.writes(), mount.read_only);
@@ -57,12 +57,12 @@ impl File for OpenFile {
         Ok(Stat { device: self.device, ..self.file.stat()? })
     }
 
-    /// `ftruncate` has an error of its own for a file that is open for reading only.
+    /// `ftruncate` has its own error for a file that is open for reading only.
     fn set_len(&self, len: u64) -> Result<()> {
         if self.writes { self.file.set_len(len) } else { Err(Errno::Invalid) }
     }
 
-    /// As on Linux this needs no right to write, only a mount that can be written to.
+    /// As on Linux, this needs a writable mount but no right to write.
     fn set_times(&self, accessed: SetTime, modified: SetTime) -> Result<()> {
         if self.read_only { Err(Errno::ReadOnly) } else { self.file.set_times(accessed, modified) }
     }

@@ -1,54 +1,58 @@
-//! `/proc`, as far as common programs need it: the machine that a sandbox pretends to be, and the caller's descriptors.
+//! `/proc`, as far as common programs need it: the machine that the sandbox simulates, and the descriptors of the
+//! caller.
 //!
-//! Nothing in it is the host's. What a single process would show of itself (`/proc/self/status` and the like) is not
-//! here, because a file system does not know who asks; `/proc/self/fd/N` answers with the number, as `/dev/fd/N` does.
+//! No file shows anything of the host. Files about one process, such as `/proc/self/status`, are missing: a file system
+//! does not know the calling process. `/proc/self/fd/N` returns the number, like `/dev/fd/N`.
 
 use std::fmt::Write;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use bytes::Bytes;
 
 use crate::error::{Errno, Result};
-use crate::path::{GuestPath, Subpath};
+use crate::path::Subpath;
 
-use super::text::TextFile;
-use super::{Attempt, DirEntry, FileSystem, Kind, Node, OpenHow, Stat, Stop, clock, descriptor_number, reserved};
+use super::text_file::TextFile;
+use super::{
+    Attempt, DirEntry, FileSystem, Kind, MountInfo, MountKind, Node, OpenHow, Stat, Stop, clock, descriptor_number,
+    reserved,
+};
 
-/// The release of the kernel that a sandbox shows: `uname -r` says the same.
+/// The kernel release that a sandbox shows, also in `uname -r`.
 const RELEASE: &str = concat!(env!("CARGO_PKG_VERSION"), "-isopod");
 
-/// The file system of facts about the machine.
+/// The file system of `/proc`.
 pub struct Proc {
     facts: ProcFacts,
     started: Instant,
-    /// When it was made, in nanoseconds since 1970: the time of all files, and of the start of the machine.
+    /// Creation time in nanoseconds since 1970. All files show it, and it is the boot time of the machine.
     made: u64,
+    /// The mount table of the tree that this is mounted in, once it is complete.
+    mounts: OnceLock<Vec<MountInfo>>,
 }
 
-/// What the machine is.
+/// Facts about the simulated machine.
 #[derive(Debug, Clone, Default)]
 pub struct ProcFacts {
     /// Bytes of memory.
     pub memory: u64,
-    /// Processors that a process can use.
+    /// Number of processors that a process can use.
     pub processors: u32,
-    /// Its name.
+    /// Host name.
     pub hostname: String,
-    /// What a process may have, as `/proc/self/limits` calls it: a name, a number and its unit.
+    /// Limits of a process, as in `/proc/self/limits`: name, value and unit.
     pub limits: Vec<(&'static str, u64, &'static str)>,
-    /// What is mounted: where, of which type, and whether it is read-only.
-    pub mounts: Vec<(GuestPath, &'static str, bool)>,
 }
 
 impl Proc {
-    /// A machine that starts now.
+    /// Creates the file system of a machine that boots now.
     pub fn new(facts: ProcFacts) -> Proc {
-        Proc { facts, started: Instant::now(), made: clock::now() }
+        Proc { facts, started: Instant::now(), made: clock::now(), mounts: OnceLock::new() }
     }
 }
 
-/// What a path below `/proc` names.
+/// An entry below `/proc`.
 #[derive(Clone, Copy)]
 enum Entry {
     Directory,
@@ -58,7 +62,7 @@ enum Entry {
     Descriptor(u32),
 }
 
-/// Every path but the root and the descriptors; a directory before what is in it.
+/// Every path except the root and the descriptors. A directory comes before its entries.
 const ENTRIES: [(&str, Entry); 22] = [
     ("cpuinfo", Entry::Text(cpuinfo)),
     ("filesystems", Entry::Text(|_| Ok("nodev\ttmpfs\nnodev\tproc\nnodev\tdevtmpfs\n".to_owned()))),
@@ -85,7 +89,7 @@ const ENTRIES: [(&str, Entry); 22] = [
 ];
 
 impl Entry {
-    /// What a path names, and its inode number. A link on the way is the answer, as everywhere.
+    /// Returns the entry of a path and its inode number. A link on the way is [`Stop::Link`].
     fn find(path: Subpath<'_>, follow: bool) -> Attempt<(Entry, u64)> {
         let mut at = (Entry::Directory, 1);
         let mut text = String::new();
@@ -138,7 +142,7 @@ impl Proc {
             mode,
             uid: 0,
             gid: 0,
-            // Linux says so, too: how long it is shows when it is read.
+            // As on Linux: the length is known only when the file is read.
             size: 0,
             links: if entry.kind() == Kind::Directory { 2 } else { 1 },
             device: 0,
@@ -151,6 +155,15 @@ impl Proc {
 }
 
 impl FileSystem for Proc {
+    fn mount_kind(&self) -> MountKind {
+        MountKind::Proc
+    }
+
+    /// Keeps the first table. A fork of the sandbox shares this file system and has the same mounts.
+    fn set_mounts(&self, mounts: &[MountInfo]) {
+        let _ = self.mounts.set(mounts.to_vec());
+    }
+
     fn open(&self, path: Subpath<'_>, how: &OpenHow) -> Attempt<Node> {
         let is_exclusive = how.create && how.exclusive;
         let (entry, inode) = match Entry::find(path, !how.nofollow && !is_exclusive) {
@@ -213,7 +226,7 @@ fn cpuinfo(proc: &Proc) -> Result<String> {
     Ok((0..proc.facts.processors).map(processor).collect())
 }
 
-/// All memory shows as free: what a process has of it is its own business.
+/// All memory shows as free: the memory of processes is not reported here.
 fn meminfo(proc: &Proc) -> Result<String> {
     let total = proc.facts.memory >> 10;
     let lines = [
@@ -238,10 +251,10 @@ fn limits(proc: &Proc) -> Result<String> {
 
 fn mounts(proc: &Proc) -> Result<String> {
     let mut text = String::new();
-    for (at, kind, is_read_only) in &proc.facts.mounts {
-        let rights = if *is_read_only { "ro" } else { "rw" };
-        // As in the kernel, a blank would end the field.
-        let at = at.as_str().replace('\\', "\\134").replace(' ', "\\040").replace('\t', "\\011").replace('\n', "\\012");
+    for mount in proc.mounts.get().into_iter().flatten() {
+        let (kind, rights) = (mount.kind.name(), if mount.is_read_only { "ro" } else { "rw" });
+        // Linux escapes these as well: a blank would end the field.
+        let at = mount.path.replace('\\', "\\134").replace(' ', "\\040").replace('\t', "\\011").replace('\n', "\\012");
         writeln!(text, "{kind} {at} {kind} {rights} 0 0").map_err(|_| Errno::Io)?;
     }
     Ok(text)
@@ -266,7 +279,7 @@ fn version(_proc: &Proc) -> Result<String> {
     Ok(format!("Linux version {RELEASE} (isopod) #1 Isopod {}\n", env!("CARGO_PKG_VERSION")))
 }
 
-/// A random UUID, of version 4.
+/// Returns a random UUID, version 4.
 fn uuid() -> Result<String> {
     let hex = reserved::token()? + &reserved::token()?;
     Ok(format!("{}-{}-4{}-8{}-{}\n", &hex[..8], &hex[8..12], &hex[13..16], &hex[17..20], &hex[20..32]))

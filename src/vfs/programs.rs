@@ -1,30 +1,30 @@
-//! The program table shown as a directory of executable files.
+//! The program table as a directory of executable files.
 //!
-//! Each file says which program it is in its content, not in its name: the kernel recognises the content when it
-//! spawns, so a copy or a link of `/bin/tr` under any name runs `tr`.
+//! The content of a file, not its name, identifies the program. The kernel reads the content when it spawns, so a copy
+//! or a link of `/bin/tr` under any name runs `tr`.
 
 use bytes::Bytes;
 
 use crate::error::{Errno, Result};
 use crate::path::Subpath;
 
-use super::text::{TextFile, given};
-use super::{Attempt, DirEntry, FileSystem, Kind, Node, OpenHow, Stat};
+use super::text_file::{TextFile, builtin_stat};
+use super::{Attempt, DirEntry, FileSystem, Kind, MountKind, Node, OpenHow, Stat};
 
-/// What the content of a program's file starts with; the program's name and a line feed follow.
+/// The start of a program file. The name of the program and a line feed follow.
 pub const PROGRAM_MAGIC: &str = "#!isopod-program ";
 
-/// The inode of the directory; the programs follow.
+/// The inode of the directory. The programs have the numbers after it.
 const ROOT: u64 = 1;
 
-/// A read-only file system with one file a program.
+/// A read-only file system with one file for each program.
 pub struct Programs {
-    /// Sorted, each once.
+    /// Sorted, without duplicates.
     names: Vec<String>,
 }
 
 impl Programs {
-    /// Shows these programs.
+    /// Creates the directory of these programs.
     pub fn new(names: impl Iterator<Item = String>) -> Programs {
         let mut names: Vec<String> = names.collect();
         names.sort_unstable();
@@ -32,7 +32,7 @@ impl Programs {
         Programs { names }
     }
 
-    /// The file that a path names; none for the directory itself.
+    /// Returns the file of a path; none for the directory itself.
     fn find(&self, path: Subpath<'_>) -> Result<Option<TextFile>> {
         let mut names = path.names();
         let Some(name) = names.next() else {
@@ -43,7 +43,7 @@ impl Programs {
             Some(_) => Err(Errno::NotDirectory),
             None => {
                 let text = Bytes::from(format!("{PROGRAM_MAGIC}{name}\n"));
-                let stat = given(Kind::File, 0o755, ROOT + 1 + index as u64, text.len() as u64);
+                let stat = builtin_stat(Kind::File, 0o755, ROOT + 1 + index as u64, text.len() as u64);
                 Ok(Some(TextFile { text, stat }))
             }
         }
@@ -51,6 +51,10 @@ impl Programs {
 }
 
 impl FileSystem for Programs {
+    fn mount_kind(&self) -> MountKind {
+        MountKind::Programs
+    }
+
     fn open(&self, path: Subpath<'_>, how: &OpenHow) -> Attempt<Node> {
         TextFile::open(self.find(path), how)
     }
@@ -58,7 +62,7 @@ impl FileSystem for Programs {
     fn stat(&self, path: Subpath<'_>, _follow: bool) -> Attempt<Stat> {
         match self.find(path)? {
             Some(program) => Ok(program.stat),
-            None => Ok(given(Kind::Directory, 0o755, ROOT, 0)),
+            None => Ok(builtin_stat(Kind::Directory, 0o755, ROOT, 0)),
         }
     }
 

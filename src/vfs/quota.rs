@@ -1,7 +1,7 @@
-//! What the files of a sandbox may use, in memory and in directories of the host, on one set of counters.
+//! Disk quota: bytes and files of a sandbox, in memory and in directories of the host, on one set of counters.
 //!
-//! Bytes and files are reserved before they are used and given back exactly, in one atomic step each: there is no
-//! moment between a check and an act. Every file system of a sandbox that can be written to shares one quota.
+//! Bytes and files are reserved before they are used and released exactly, each in one atomic step, so there is no gap
+//! between check and use. All writable file systems of a sandbox share one quota.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,13 +9,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::error::{Errno, Result};
 use crate::limits::{Exceeded, Limit, Limits};
 
-/// Bytes and files in use, and how many are allowed.
+/// Bytes and files in use, and the limits.
 #[derive(Debug)]
 pub struct Quota {
     disk: Counter,
     inodes: Counter,
     file: u64,
-    /// The first limit that was hit since someone asked.
+    /// The first exceeded limit since the last call of [`Quota::take_exceeded`].
     exceeded: Mutex<Option<Exceeded>>,
 }
 
@@ -26,7 +26,7 @@ struct Counter {
 }
 
 impl Quota {
-    /// A quota with the disk, inode and file limits of `limits`, nothing used.
+    /// Creates an empty quota with the disk, inode and file limits of `limits`.
     pub fn new(limits: &Limits) -> Quota {
         let counter = |allowed| Counter { used: AtomicU64::new(0), allowed };
         Quota {
@@ -38,25 +38,25 @@ impl Quota {
         }
     }
 
-    /// A quota without limits, for what is only read.
+    /// Creates a quota without limits, for files that are only read.
     pub(crate) fn unlimited() -> Quota {
         let mut limits = Limits::default();
         (limits.disk, limits.inodes, limits.file) = (u64::MAX, u64::MAX, u64::MAX);
         Quota::new(&limits)
     }
 
-    /// Bytes in use.
+    /// Returns the bytes in use.
     pub fn bytes_used(&self) -> u64 {
         self.disk.used.load(Ordering::Relaxed)
     }
 
-    /// Files, directories and links in use; a second name of a file counts as a file.
+    /// Returns the files, directories and links in use. A second name of a file counts as a file.
     pub fn inodes_used(&self) -> u64 {
         self.inodes.used.load(Ordering::Relaxed)
     }
 
-    /// The limit that refused something since the last call, if one did: the guest saw only an errno, and the
-    /// answer to a command should name the limit.
+    /// Returns the first limit that refused a call since the last time, if any. The guest saw only an errno; the result
+    /// of the command names the limit.
     pub fn take_exceeded(&self) -> Option<Exceeded> {
         self.exceeded.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -66,7 +66,7 @@ impl Quota {
         if self.disk.reserve(bytes) { Ok(()) } else { self.refuse(Limit::Disk, self.disk.allowed, Errno::NoSpace) }
     }
 
-    /// Gives `bytes` back.
+    /// Releases `bytes`.
     pub(super) fn release_bytes(&self, bytes: u64) {
         self.disk.release(bytes);
     }
@@ -76,45 +76,45 @@ impl Quota {
         if self.inodes.reserve(count) { Ok(()) } else { self.refuse_inodes() }
     }
 
-    /// Gives `count` inodes or names back.
+    /// Releases `count` inodes or names.
     pub(super) fn release_inodes(&self, count: u64) {
         self.inodes.release(count);
     }
 
-    /// How many bytes of a write of `len` bytes at `offset` still fit in one file: as with a file size limit of
-    /// POSIX, a write that reaches the limit is cut short, and one that starts there is refused.
+    /// Returns how many bytes of a write of `len` bytes at `offset` fit into one file. As with the POSIX file size
+    /// limit, a write across the limit is shortened, and a write at the limit is refused.
     pub(super) fn fit_file(&self, offset: u64, len: u64) -> Result<u64> {
         let room = self.file.saturating_sub(offset);
         if room == 0 && len > 0 { self.refuse(Limit::File, self.file, Errno::FileTooLarge) } else { Ok(len.min(room)) }
     }
 
-    /// How many more bytes there is room for just now.
+    /// Returns the bytes that are free at the moment.
     pub(super) fn room(&self) -> u64 {
         self.disk.allowed.saturating_sub(self.bytes_used())
     }
 
-    /// How many more files there is room for just now.
+    /// Returns the files that are free at the moment.
     pub(super) fn inodes_room(&self) -> u64 {
         self.inodes.allowed.saturating_sub(self.inodes_used())
     }
 
-    /// Refuses a file of `len` bytes if that is over the limit.
+    /// Refuses a file of `len` bytes if that exceeds the limit.
     pub(super) fn check_file(&self, len: u64) -> Result<()> {
         if len <= self.file { Ok(()) } else { self.refuse(Limit::File, self.file, Errno::FileTooLarge) }
     }
 
-    /// Charges what is there already, be it more than is allowed: then nothing more can be reserved.
+    /// Charges existing files, even beyond the limit. Nothing more can be reserved then.
     pub(super) fn charge(&self, bytes: u64, inodes: u64) {
         self.disk.used.fetch_add(bytes, Ordering::Relaxed);
         self.inodes.used.fetch_add(inodes, Ordering::Relaxed);
     }
 
-    /// How many inodes and names are allowed.
+    /// Returns the limit of inodes and names.
     pub(super) fn inodes_allowed(&self) -> u64 {
         self.inodes.allowed
     }
 
-    /// Refuses for want of inodes.
+    /// Refuses a call because of the inode limit.
     pub(super) fn refuse_inodes(&self) -> Result<()> {
         self.refuse(Limit::Inodes, self.inodes.allowed, Errno::NoSpace)
     }
@@ -126,7 +126,7 @@ impl Quota {
     }
 }
 
-/// What one file system has of a quota. It is given back when the file system goes.
+/// The share of one file system in a quota. It is released when the file system is dropped.
 #[derive(Debug)]
 pub(super) struct Account {
     quota: Arc<Quota>,
@@ -135,12 +135,12 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// An account of nothing.
+    /// Creates an empty account.
     pub(super) fn new(quota: Arc<Quota>) -> Account {
         Account { quota, bytes: 0, inodes: 0 }
     }
 
-    /// An account of this much, or a refusal.
+    /// Creates an account with this charge, or fails.
     pub(super) fn with(quota: Arc<Quota>, bytes: u64, inodes: u64) -> Result<Account> {
         let mut account = Account::new(quota);
         account.reserve_bytes(bytes)?;
@@ -169,7 +169,7 @@ impl Account {
         Ok(())
     }
 
-    /// Gives `bytes` back.
+    /// Releases `bytes`.
     pub(super) fn release_bytes(&mut self, bytes: u64) {
         if bytes > 0 {
             self.bytes -= bytes;
@@ -182,7 +182,7 @@ impl Account {
         self.reserve_inodes(1)
     }
 
-    /// Gives `count` inodes or names back.
+    /// Releases `count` inodes or names.
     pub(super) fn release_inodes(&mut self, count: u64) {
         self.inodes -= count;
         self.quota.release_inodes(count);

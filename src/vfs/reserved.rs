@@ -1,18 +1,18 @@
-//! Names that are ours: temporary files beside those they are going to replace.
+//! Reserved names: temporary files on the host beside the files that they will replace.
 //!
-//! A guest cannot make, open, see or remove one. Whatever path holds one, also by way of a link, is refused with
-//! [`NotPermitted`](Errno::NotPermitted), and no listing shows one. Since the names are out of reach, what is written
-//! under one until it is renamed cannot be tampered with.
+//! A guest cannot create, open, see or remove a file with a reserved name. A path that holds one, even through a link,
+//! is refused with [`NotPermitted`](Errno::NotPermitted), and no listing shows one. A guest therefore cannot tamper
+//! with a temporary file before it is renamed.
 
 use crate::error::{Errno, Result};
 use crate::path::GuestPath;
 
 use super::fold::fold;
 
-/// What every such name starts with.
+/// The prefix of every reserved name.
 pub const RESERVED: &str = ".isopod-tmp-";
 
-/// Whether a name is reserved, or one that some host would take for a reserved one.
+/// Returns true for a reserved name, and for a name that some host would treat as a reserved one.
 pub(super) fn is_reserved(name: &str) -> bool {
     let may_be = name.starts_with('.') || !name.is_ascii();
     may_be && fold(name).starts_with(RESERVED)
@@ -23,7 +23,7 @@ pub(super) fn check(path: &GuestPath) -> Result<()> {
     if path.components().any(is_reserved) { Err(Errno::NotPermitted) } else { Ok(()) }
 }
 
-/// Letters and digits that nobody has used before.
+/// Returns a random token for a unique name.
 pub(super) fn token() -> Result<String> {
     let mut bytes = [0; 8];
     getrandom::fill(&mut bytes).map_err(|_| Errno::Io)?;

@@ -1,4 +1,4 @@
-//! The one loop that follows symbolic links and takes back `..`.
+//! Path resolution: follows symbolic links and resolves `..`.
 
 use std::borrow::Cow;
 
@@ -6,17 +6,17 @@ use crate::error::{Errno, Result};
 use crate::limits::SYMLINKS;
 use crate::path::{End, GuestPath};
 
-use super::place::Place;
+use super::mounted_path::MountedPath;
 use super::{Attempt, Kind, Stop, Vfs, reserved};
 
 impl Vfs {
-    /// Makes `attempt` where `path` leads, and again wherever a link leads on. A place that `attempt` succeeds on
-    /// has a path without links and without `..`.
-    pub(super) fn resolve<T>(&self, path: &GuestPath, attempt: impl Fn(&Place<'_>) -> Attempt<T>) -> Result<T> {
+    /// Runs `attempt` on the path, and again each time a link redirects it. The path of a successful attempt holds no
+    /// link and no `..`.
+    pub(super) fn resolve<T>(&self, path: &GuestPath, attempt: impl Fn(&MountedPath<'_>) -> Attempt<T>) -> Result<T> {
         let mut path = Cow::Borrowed(path);
         let mut links = 0;
         loop {
-            // Most paths hold nothing of the kind, and one look tells.
+            // Most paths hold neither `..` nor a reserved name, and one scan of the bytes shows it.
             let is_plain = !path.as_str().as_bytes().windows(2).any(|pair| pair == b"/.") && path.as_str().is_ascii();
             let mut dot_dot = None;
             if !is_plain {
@@ -26,27 +26,27 @@ impl Vfs {
             let (depth, target) = match dot_dot {
                 // The parent of the root is the root.
                 Some(0) => {
-                    path = Cow::Owned(path.take_back(0));
+                    path = Cow::Owned(path.collapse_dot_dot(0));
                     continue;
                 }
-                // What is before the `..` has to be a directory, and free of links before it can be taken back.
+                // The path before the `..` must be a directory without links before its last component can be dropped.
                 Some(at) => {
                     let before = path.prefix(at);
-                    let place = self.table.place(&before);
-                    match directory(&place) {
+                    let mounted = self.table.lookup(&before);
+                    match directory(&mounted) {
                         Ok(()) => {
-                            path = Cow::Owned(path.take_back(at));
+                            path = Cow::Owned(path.collapse_dot_dot(at));
                             continue;
                         }
-                        Err(Stop::Link { names, target }) => (place.depth(names), target),
+                        Err(Stop::Link { names, target }) => (mounted.depth(names), target),
                         Err(Stop::Errno(errno)) => return Err(errno),
                     }
                 }
                 None => {
-                    let place = self.table.place(&path);
-                    match attempt(&place) {
+                    let mounted = self.table.lookup(&path);
+                    match attempt(&mounted) {
                         Ok(done) => return Ok(done),
-                        Err(Stop::Link { names, target }) => (place.depth(names), target),
+                        Err(Stop::Link { names, target }) => (mounted.depth(names), target),
                         Err(Stop::Errno(errno)) => return Err(errno),
                     }
                 }
@@ -59,14 +59,14 @@ impl Vfs {
         }
     }
 
-    /// The canonical path of a directory.
+    /// Returns the canonical path of a directory.
     pub(super) fn directory(&self, path: &GuestPath) -> Result<GuestPath> {
-        self.resolve(path, |place| directory(place).map(|()| place.path.without_tail()))
+        self.resolve(path, |mounted| directory(mounted).map(|()| mounted.path.without_tail()))
     }
 
-    /// The path of a name, its directory canonical and the name itself not followed nor looked for. A path that does
-    /// not end in a name has to be a directory.
-    pub(super) fn named(&self, path: &GuestPath) -> Result<GuestPath> {
+    /// Returns the path with a canonical directory. The last name is neither followed nor looked up. A path that does
+    /// not end in a name must be a directory.
+    pub(super) fn resolve_parent(&self, path: &GuestPath) -> Result<GuestPath> {
         match (path.end(), path.parent(), path.file_name()) {
             (End::Name, Some(parent), Some(name)) => {
                 let path = self.directory(&parent)?.join(name)?;
@@ -78,8 +78,8 @@ impl Vfs {
     }
 }
 
-fn directory(place: &Place<'_>) -> Attempt<()> {
-    match place.stat(true)?.kind {
+fn directory(mounted: &MountedPath<'_>) -> Attempt<()> {
+    match mounted.stat(true)?.kind {
         Kind::Directory => Ok(()),
         _ => Err(Errno::NotDirectory.into()),
     }

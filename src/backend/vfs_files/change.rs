@@ -34,14 +34,15 @@ impl VfsFiles {
 
     pub(super) fn edit(&self, request: &EditRequest, stop: &Stop) -> Result<Edited> {
         replace::check(request)?;
-        let path = &request.path;
-        let (content, stat) = self.read_whole(path, self.largest, stop)?;
+        let text = &request.path;
+        let path = self.parse(text)?;
+        let (content, stat) = self.read_whole(text, &path, self.largest, stop)?;
         let (content, occurrences) = replace::replace(content, request, self.largest.min(request.most))?;
         let how = AtomicWrite { expected: Expected::Version(stat.version()), ..AtomicWrite::default() };
-        match self.vfs().write_atomic(&self.parse(path)?, &content, &how) {
+        match self.vfs().write_atomic(&path, &content, &how) {
             Ok(stat) => Ok(Edited { occurrences, bytes: stat.size }),
-            Err(Errno::Again) => Err(BackendError::Conflict(path.clone())),
-            Err(errno) => Err(BackendError::file(path, errno)),
+            Err(Errno::Again) => Err(BackendError::Conflict(text.clone())),
+            Err(errno) => Err(BackendError::file(text, errno)),
         }
     }
 

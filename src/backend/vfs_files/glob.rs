@@ -10,7 +10,7 @@ use crate::vfs::{Kind, Stat};
 
 impl VfsFiles {
     pub(super) fn glob(&self, request: &GlobRequest, stop: &Stop) -> Result<Globbed> {
-        let (root, prefix) = self.search_root(&request.path)?;
+        let (root, prefix) = self.search_root(&request.path, &self.parse(&request.path)?)?;
         let pattern = Pattern::new(&request.pattern, request.hidden)?;
         let mut matches: Vec<Found> = Vec::new();
         let found = walk(self.vfs(), &root, pattern.start(), stop, |here| {
@@ -39,14 +39,13 @@ impl VfsFiles {
     }
 
     /// The directory of a search without links, and what the paths in its answer start with.
-    pub(super) fn search_root(&self, text: &str) -> Result<(GuestPath, String)> {
+    pub(super) fn search_root(&self, text: &str, path: &GuestPath) -> Result<(GuestPath, String)> {
         let refused = |errno| BackendError::file(text, errno);
-        let path = self.parse(text)?;
-        let root = self.vfs().canonical(&path).map_err(refused)?;
+        let root = self.vfs().canonical(path).map_err(refused)?;
         if self.vfs().stat(&root, true).map_err(refused)?.kind != Kind::Directory {
             return Err(refused(Errno::NotDirectory));
         }
-        let prefix = if path.components().any(|name| name == "..") { shown(&root) } else { shown(&path) };
+        let prefix = if path.components().any(|name| name == "..") { shown(&root) } else { shown(path) };
         Ok((root, prefix.trim_end_matches('/').to_owned()))
     }
 

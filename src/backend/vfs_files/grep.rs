@@ -19,9 +19,10 @@ impl VfsFiles {
     pub(super) fn grep(&self, request: &GrepRequest, stop: &Stop) -> Result<Grepped> {
         let mut search = Search::new(request)?;
         let include = request.include.as_deref().map(|glob| Pattern::new(glob, false)).transpose()?;
-        let (root, prefix) = match self.search_root(&request.path) {
+        let path = self.parse(&request.path)?;
+        let (root, prefix) = match self.search_root(&request.path, &path) {
             Err(BackendError::File { errno: Errno::NotDirectory, .. }) => {
-                return self.grep_file(request, search, include.as_ref(), stop);
+                return self.grep_file(request, &path, search, include.as_ref(), stop);
             }
             found => found?,
         };
@@ -61,16 +62,16 @@ impl VfsFiles {
     fn grep_file(
         &self,
         request: &GrepRequest,
+        path: &GuestPath,
         mut search: Search,
         include: Option<&Pattern>,
         stop: &Stop,
     ) -> Result<Grepped> {
-        let path = self.parse(&request.path)?;
-        let (file, _) = self.open_regular(&request.path)?;
+        let (file, _) = self.open_regular(&request.path, path)?;
         let name = path.file_name().unwrap_or_default();
         let mut cut = None;
         if !include.is_some_and(|include| include.is_about_names() && !include.matches(name)) {
-            cut = search.file(&file, &|| shown(&path), stop).is_err().then_some(Cut::Unreadable);
+            cut = search.file(&file, &|| shown(path), stop).is_err().then_some(Cut::Unreadable);
         }
         Ok(search.finish(cut, stop))
     }

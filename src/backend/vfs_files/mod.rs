@@ -101,7 +101,7 @@ impl VfsFiles {
         let refused = |errno| BackendError::file(text, errno);
         let path = self.parse(text)?;
         let mut listing = self.vfs().open_dir(&path).map_err(refused)?;
-        let (shown, mut entries, mut cut) = (shown(&path), Vec::new(), None);
+        let (directory, mut entries, mut cut) = (shown(&path), Vec::new(), None);
         loop {
             let names = listing.next(walk::PIECE).map_err(refused)?;
             if names.is_empty() {
@@ -109,14 +109,14 @@ impl VfsFiles {
             }
             stop.check(text)?;
             for name in names {
-                let path = format!("{}/{}", shown.trim_end_matches('/'), name.name);
-                let stat = path_below(&shown, &name.name).and_then(|at| self.vfs().stat(&at, false));
+                let stat = path.join(&name.name).and_then(|at| self.vfs().stat(&at, false));
                 let (size, modified) = match stat {
                     Ok(stat) => (stat.size, stat.modified),
                     // Removed meanwhile.
                     Err(Errno::NoEntry) => continue,
                     Err(_) => (0, 0),
                 };
+                let path = format!("{}/{}", directory.trim_end_matches('/'), name.name);
                 entries.push(Entry { name: name.name, path, kind: name.kind, size, modified });
             }
             if entries.len() >= bounds::LIST_ENTRIES {
@@ -201,7 +201,8 @@ impl<T: HasFiles> Backend for T {
     async fn download(&self, paths: Vec<String>) -> Vec<Result<Vec<u8>>> {
         let mut answers = Vec::with_capacity(paths.len());
         for path in paths {
-            let work = move |files: &VfsFiles, stop: &Stop| files.read_whole(&path, files.largest, stop);
+            let work =
+                move |files: &VfsFiles, stop: &Stop| files.read_whole(&path, &files.parse(&path)?, files.largest, stop);
             answers.push(self.files().on_thread(Work::File, bounds::FILE_TIME, work).await.map(|(content, _)| content));
         }
         answers
@@ -228,9 +229,4 @@ impl<T: HasFiles> Backend for T {
 /// A path as answers show it: absolute, and as the caller wrote it but for what means nothing.
 fn shown(path: &GuestPath) -> String {
     path.as_str().to_owned()
-}
-
-/// A name in a directory, which is followed if it is a link.
-fn path_below(directory: &str, name: &str) -> crate::error::Result<GuestPath> {
-    GuestPath::parse(&GuestPath::root(), directory)?.join(name)
 }

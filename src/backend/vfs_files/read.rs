@@ -8,12 +8,13 @@ use super::super::{BackendError, Content, ReadAs, ReadRequest, Result, bounds};
 use super::VfsFiles;
 use crate::error::Errno;
 use crate::limits::TRANSFER_BYTES;
+use crate::path::GuestPath;
 use crate::vfs::{File, Kind, OpenHow, Opened, Stat};
 
 impl VfsFiles {
     pub(super) fn read(&self, request: &ReadRequest, stop: &Stop) -> Result<Content> {
         let path = &request.path;
-        let (file, stat) = self.open_regular(path)?;
+        let (file, stat) = self.open_regular(path, &self.parse(path)?)?;
         if stat.size == 0 {
             return Ok(Content::Empty);
         }
@@ -44,16 +45,16 @@ impl VfsFiles {
     }
 
     /// All bytes of a regular file, and what it was before they were read.
-    pub(super) fn read_whole(&self, path: &str, most: u64, stop: &Stop) -> Result<(Vec<u8>, Stat)> {
-        let (file, stat) = self.open_regular(path)?;
-        Ok((read_all(&*file, &stat, path, most, stop)?, stat))
+    pub(super) fn read_whole(&self, text: &str, path: &GuestPath, most: u64, stop: &Stop) -> Result<(Vec<u8>, Stat)> {
+        let (file, stat) = self.open_regular(text, path)?;
+        Ok((read_all(&*file, &stat, text, most, stop)?, stat))
     }
 
     /// Opens what has to be a regular file. What it is is asked of the open file, so nobody can swap it meanwhile.
-    pub(super) fn open_regular(&self, text: &str) -> Result<(Arc<dyn File>, Stat)> {
+    pub(super) fn open_regular(&self, text: &str, path: &GuestPath) -> Result<(Arc<dyn File>, Stat)> {
         let refused = |errno| BackendError::file(text, errno);
         let how = OpenHow { read: true, ..OpenHow::default() };
-        let file = match self.vfs().open(&self.parse(text)?, &how) {
+        let file = match self.vfs().open(path, &how) {
             Ok(Opened::File(file)) => file,
             Ok(Opened::Directory(_)) => return Err(refused(Errno::IsDirectory)),
             Ok(Opened::Descriptor(_)) | Err(Errno::NoDevice) => return Err(BackendError::NotRegular(text.to_owned())),

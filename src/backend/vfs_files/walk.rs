@@ -5,7 +5,7 @@
 
 use crate::error::{Errno, Result};
 use crate::path::GuestPath;
-use crate::vfs::{DirEntry, Kind, Vfs};
+use crate::vfs::{DirEntry, Kind, MountKind, Vfs};
 
 use super::super::stop::Stop;
 use super::super::{Cut, bounds};
@@ -69,6 +69,8 @@ pub(super) fn walk<S>(
     stop: &Stop,
     mut visit: impl FnMut(&Here<'_, S>) -> Visit<S>,
 ) -> Result<Option<Cut>> {
+    // The library of an interpreter holds no files of the user.
+    let libraries: Vec<_> = vfs.mounts().into_iter().filter(|mount| mount.kind == MountKind::Library).collect();
     let mut budget = bounds::WALK_ENTRIES;
     let entries = list(vfs, root, &mut budget, stop)?;
     let mut frames = vec![Frame { path: root.clone(), relative: String::new(), entries, state }];
@@ -92,7 +94,8 @@ pub(super) fn walk<S>(
             Visit::Enter(state) => {
                 let relative = here.relative() + "/";
                 let path = here.path();
-                if path.as_ref().is_ok_and(|path| vfs.is_furniture(path)) {
+                let is_library = |path: &GuestPath| libraries.iter().any(|mount| mount.path == path.as_str());
+                if path.as_ref().is_ok_and(is_library) {
                     continue;
                 }
                 let listed = path.and_then(|path| Ok((list(vfs, &path, &mut budget, stop)?, path)));

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Call, Effect, FileKind, Refusal, Reply, Tool, listing};
 use crate::mcp::bounds;
-use crate::vfs::{self, What};
+use crate::vfs::{self, ChangeKind};
 
 /// A tool that is there only if the server's owner says so.
 pub(in crate::mcp) const COMMIT: &str = "commit";
@@ -181,10 +181,10 @@ impl Change {
         let below = if change.path.is_empty() { String::new() } else { format!("/{}", change.path) };
         Change {
             path: format!("{}{below}", at.trim_end_matches('/')),
-            change: match change.what {
-                What::Created { .. } => Happened::Created,
-                What::Changed { .. } => Happened::Changed,
-                What::Deleted => Happened::Deleted,
+            change: match change.change {
+                ChangeKind::Created { .. } => Happened::Created,
+                ChangeKind::Changed { .. } => Happened::Changed,
+                ChangeKind::Deleted => Happened::Deleted,
             },
             kind: change.kind.into(),
         }

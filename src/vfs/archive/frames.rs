@@ -1,4 +1,4 @@
-//! The outermost shell: zstd frames, one after the other, and the digest in a frame that zstd skips.
+//! The outer format: a sequence of zstd frames, and the digest in a skippable frame.
 
 use std::io::{self, Read, Write};
 
@@ -8,19 +8,19 @@ use sha2::{Digest as _, Sha256};
 
 use super::{ArchiveError, Digest, Result, into_io};
 
-/// Bytes of tar in a frame. Each is compressed on its own, so this is what is in memory at once; with less the frames
+/// Bytes of tar in a frame. Each frame is compressed on its own, so this much is in memory at once. Smaller frames
 /// compress worse.
 const FRAME: usize = 4 << 20;
-/// What a frame starts with, in the order of its bytes.
+/// The start of a zstd frame.
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// What the frame with the digest starts with: one of the numbers that mean "skip this".
+/// The start of the frame with the digest: one of the magic numbers of skippable frames.
 const SKIPPED: [u8; 4] = [0x5a, 0x2a, 0x4d, 0x18];
-/// What the digest comes behind.
+/// The tag in front of the digest.
 const TAG: &[u8; 17] = b"isopod-snapshot-1";
 /// Bytes of the tag and the digest.
 const TRAILER: usize = TAG.len() + 32;
 
-/// Compresses what is written to it.
+/// A writer that compresses.
 pub(super) struct FrameWriter<W> {
     to: W,
     pending: Vec<u8>,
@@ -32,7 +32,7 @@ impl<W: Write> FrameWriter<W> {
         FrameWriter { to, pending: Vec::with_capacity(FRAME), hash: Sha256::new() }
     }
 
-    /// Writes what is left, and the digest of all.
+    /// Writes the rest, and the digest of everything.
     pub(super) fn finish(mut self) -> io::Result<Digest> {
         self.write_frame()?;
         let digest: [u8; 32] = self.hash.finalize().into();
@@ -49,7 +49,7 @@ impl<W: Write> FrameWriter<W> {
             return Ok(());
         }
         let mut frame = compress_to_vec(self.pending.as_slice(), CompressionLevel::Fastest);
-        // The compressor is young, and a snapshot that cannot be loaded is worse than a large one.
+        // The compressor is young, and a large snapshot is better than one that cannot be loaded.
         if decompress(frame.as_slice()).ok().as_ref() != Some(&self.pending) {
             frame = compress_to_vec(self.pending.as_slice(), CompressionLevel::Uncompressed);
         }
@@ -75,30 +75,30 @@ impl<W: Write> Write for FrameWriter<W> {
     }
 }
 
-/// Decompresses what is read from it, up to a limit. Its end is the end only if the digest is right and nothing follows.
+/// A reader that decompresses, up to a limit. It reports the end only if the digest is right and nothing follows.
 pub(super) struct FrameReader<R> {
-    from: Hashed<R>,
+    from: HashingReader<R>,
     frame: io::Cursor<Vec<u8>>,
-    /// How many more bytes it may come to, and how many that were.
+    /// Remaining bytes before the limit, and the limit.
     room: u64,
     limit: u64,
-    /// Set after a frame that is not full, as only the last one is.
+    /// Set after a frame that is not full. Only the last frame may be short.
     is_last: bool,
     digest: Option<Digest>,
 }
 
 impl<R: Read> FrameReader<R> {
     pub(super) fn new(from: R, limit: u64) -> FrameReader<R> {
-        let from = Hashed { from, hash: Sha256::new() };
+        let from = HashingReader { from, hash: Sha256::new() };
         FrameReader { from, frame: io::Cursor::default(), room: limit, limit, is_last: false, digest: None }
     }
 
-    /// The digest, after the end.
+    /// Returns the digest, after the end.
     pub(super) fn digest(&self) -> Option<Digest> {
         self.digest
     }
 
-    /// The next frame, or none after the last one.
+    /// Returns the next frame, or none after the last one.
     fn next(&mut self) -> Result<Option<Vec<u8>>> {
         let before = self.from.hash.clone();
         let mut magic = [0; 4];
@@ -151,7 +151,7 @@ impl<R: Read> Read for FrameReader<R> {
     }
 }
 
-/// One frame, which must not be larger than those that are written.
+/// Decompresses one frame, which must not be larger than those that the writer produces.
 fn decompress(from: impl Read) -> Result<Vec<u8>> {
     let broken = ArchiveError::Malformed("it cannot be decompressed");
     let Ok(decoder) = StreamingDecoder::new_with_max_window_size(from, 2 * FRAME as u64) else {
@@ -164,13 +164,13 @@ fn decompress(from: impl Read) -> Result<Vec<u8>> {
     }
 }
 
-/// A reader that takes the digest of what passes.
-struct Hashed<R> {
+/// A reader that hashes all bytes it reads.
+struct HashingReader<R> {
     from: R,
     hash: Sha256,
 }
 
-impl<R: Read> Read for Hashed<R> {
+impl<R: Read> Read for HashingReader<R> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let read = self.from.read(bytes)?;
         self.hash.update(&bytes[..read]);
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read_and_the_digest_is_the_same() {
+    fn bytes_are_read_as_written_and_the_digest_is_the_same() {
         let mut random = 1_u64;
         let mut noise = || {
             random ^= random << 13;
@@ -227,14 +227,14 @@ mod tests {
         };
         assert_eq!(forged(&[b"abc"]).unwrap(), b"abc");
         assert_eq!(forged(&[&[7; FRAME], b"abc"]).unwrap().len(), FRAME + 3);
-        // A million of them would cost a decoder each, and no byte of the limit.
+        // A million empty frames would cost a decoder each and no byte of the limit.
         for pieces in [&[&b""[..]][..], &[b"", b"abc"], &[b"abc", b""], &[b"ab", b"c"], &[&[7; FRAME + 1]]] {
             assert!(forged(pieces).is_err(), "{}", pieces.len());
         }
     }
 
     #[test]
-    fn what_expands_beyond_its_limit_is_refused() {
+    fn a_file_that_expands_beyond_its_limit_is_refused() {
         let (file, _) = shell(&vec![0; 20 << 20]);
         assert!(file.len() < 100_000);
         let mut reader = FrameReader::new(file.as_slice(), 10 << 20);

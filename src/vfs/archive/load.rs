@@ -1,4 +1,4 @@
-//! Reading a snapshot, from whoever it may be.
+//! Loading a snapshot from an untrusted source.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -10,43 +10,43 @@ use crate::vfs::reserved::is_reserved;
 use crate::vfs::{FileSystem, MemFs, MemSnapshot, Node, OpenHow, Quota, SetTime, Stop};
 
 use super::frames::FrameReader;
-use super::tar::{Entry, What, skip_padding};
+use super::tar::{Entry, EntryKind, skip_padding};
 use super::{ArchiveError, Digest, Result, from_io};
 
 impl MemSnapshot {
-    /// Reads what [`Snapshot::save`](crate::vfs::Snapshot::save) wrote, as one tree in memory that a sandbox with these
-    /// limits could hold. With `expected`, only the snapshot of this digest will do.
+    /// Reads a file written by [`Snapshot::save`](crate::vfs::Snapshot::save), as a tree in memory that fits a sandbox
+    /// with these limits. With `expected`, only the snapshot with this digest is accepted.
     pub fn load(from: impl Read, limits: &Limits, expected: Option<&Digest>) -> Result<(MemSnapshot, Digest)> {
         let entries = limits.inodes.saturating_mul(ARCHIVE_ENTRY_BYTES);
         let limit = limits.disk.saturating_mul(ARCHIVE_EXPANSION).saturating_add(entries);
         let mut from = FrameReader::new(io::BufReader::new(from), limit);
-        let mut load = Load { fs: MemFs::new(Arc::new(Quota::new(limits))), directories: Vec::new() };
+        let mut reader = SnapshotReader { fs: MemFs::new(Arc::new(Quota::new(limits))), directories: Vec::new() };
         while let Some(entry) = Entry::read(&mut from)? {
-            load.entry(&mut from, &entry)?;
+            reader.entry(&mut from, &entry)?;
         }
-        load.finish()?;
+        reader.finish()?;
         let found = from.digest().ok_or(ArchiveError::Malformed("its digest is missing"))?;
         if expected.is_some_and(|expected| *expected != found) {
             return Err(ArchiveError::Digest { found });
         }
-        Ok((load.fs.snapshot(), found))
+        Ok((reader.fs.snapshot(), found))
     }
 }
 
-struct Load {
+struct SnapshotReader {
     fs: MemFs,
-    /// The directory that the last entry is in, behind those around it, with their times. These are set when it is
-    /// left: what is put into a directory moves them.
+    /// The directory of the last entry, after the directories around it, with their times. The times are set when a
+    /// directory is complete, because adding an entry changes them.
     directories: Vec<(String, u64)>,
 }
 
-impl Load {
+impl SnapshotReader {
     fn entry(&mut self, from: &mut impl Read, entry: &Entry) -> Result<()> {
         check(&entry.path)?;
         let path = Subpath::trusted(&entry.path);
         let error = |stop| failed(&entry.path, stop);
-        // The root comes first, and nothing else has no name.
-        if path.is_root() != self.directories.is_empty() || path.is_root() && entry.what != What::Directory {
+        // The root comes first, and only the root has no name.
+        if path.is_root() != self.directories.is_empty() || path.is_root() && entry.kind != EntryKind::Directory {
             return Err(ArchiveError::Malformed("its root is not where it should be"));
         }
         if let Some((parent, _)) = path.split() {
@@ -55,26 +55,26 @@ impl Load {
                 return Err(ArchiveError::Malformed("a path whose directory does not come before it"));
             }
         }
-        match &entry.what {
-            What::Directory if path.is_root() => {}
-            What::Directory => self.fs.mkdir(path, entry.mode).map_err(error)?,
-            What::Symlink(target) => {
+        match &entry.kind {
+            EntryKind::Directory if path.is_root() => {}
+            EntryKind::Directory => self.fs.mkdir(path, entry.mode).map_err(error)?,
+            EntryKind::Symlink(target) => {
                 if target.is_empty() || target.contains('\0') || target.len() >= PATH_BYTES {
                     return Err(ArchiveError::Malformed("a link that no call could make"));
                 }
                 self.fs.symlink(target, path).map_err(error)?;
             }
-            What::Name(first) => {
+            EntryKind::Name(first) => {
                 check(first)?;
-                // Attributes are those of the file, and were set with its first name.
+                // The attributes were set with the first name.
                 return self.fs.link(Subpath::trusted(first), path).map_err(error);
             }
-            What::File(size) => self.file(from, path, *size, entry)?,
+            EntryKind::File(size) => self.file(from, path, *size, entry)?,
         }
-        if entry.what == What::Directory {
+        if entry.kind == EntryKind::Directory {
             self.directories.push((entry.path.clone(), entry.modified));
         }
-        if !matches!(entry.what, What::Symlink(_)) {
+        if !matches!(entry.kind, EntryKind::Symlink(_)) {
             self.fs.chmod(path, entry.mode, false).map_err(error)?;
         }
         self.fs.chown(path, Some(entry.uid), Some(entry.gid), false).map_err(error)?;
@@ -89,7 +89,7 @@ impl Load {
             return Err(error(Errno::Io.into()));
         };
         let error = |errno: Errno| failed(&entry.path, errno.into());
-        // It is known to fit before any of it is read.
+        // Checks that the file fits before reading it.
         file.set_len(size).map_err(error)?;
         let mut buffer = vec![0; TRANSFER_BYTES];
         let mut offset = 0;
@@ -97,7 +97,7 @@ impl Load {
             let len = (size - offset).min(TRANSFER_BYTES as u64);
             let piece = &mut buffer[..len as usize];
             from.read_exact(piece).map_err(from_io)?;
-            // A piece of nothing but zeros was a hole, or may as well be one.
+            // A piece of zeros was a hole, or may become one.
             if piece.iter().any(|byte| *byte != 0) && file.write_at(offset, piece).map_err(error)? as u64 != len {
                 return Err(error(Errno::NoSpace));
             }
@@ -106,7 +106,8 @@ impl Load {
         skip_padding(from, size)
     }
 
-    /// Leaves directories as long as `is_left` says so. Entries come a directory at a time, so one that is left is done.
+    /// Leaves directories while `is_left` returns true. Entries are grouped by directory, so a directory that is left
+    /// is complete.
     fn leave(&mut self, is_left: impl Fn(&str) -> bool) -> Result<()> {
         while let Some((path, modified)) = self.directories.pop_if(|(path, _)| is_left(path)) {
             let modified = SetTime::At(modified);
@@ -124,7 +125,7 @@ impl Load {
     }
 }
 
-/// Refuses a path that is not one a guest could have made: each name is looked at, and none leads up or elsewhere.
+/// Refuses a path that a guest could not have created. Every name is checked, and none may lead up or elsewhere.
 fn check(path: &str) -> Result<()> {
     let root = GuestPath::root();
     let is_plain = |name: &str| {
@@ -137,7 +138,7 @@ fn check(path: &str) -> Result<()> {
     Err(ArchiveError::Malformed("a path that no file of a sandbox has"))
 }
 
-/// A call that the file system refused: for want of room, or because the entries make no sense together.
+/// Translates a refusal of the file system: no space, or entries that contradict each other.
 fn failed(path: &str, stop: Stop) -> ArchiveError {
     match stop {
         Stop::Errno(errno @ (Errno::NoSpace | Errno::FileTooLarge)) => {

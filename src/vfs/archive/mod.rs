@@ -1,17 +1,16 @@
-//! A snapshot as one file: a tar in zstd, with a digest behind it.
+//! A snapshot as one file: a tar in zstd, followed by a digest.
 //!
-//! `zstd -dc FILE | tar -tv` shows what is in one. What is saved is the tree as it is seen, of all that is the sandbox's
-//! own: an overlay with what shows through it, files with their modes, owners, names and times of modification. What is
-//! not the sandbox's (directories of the host, devices, programs) is not saved; a directory stands where it was
-//! mounted. A hole comes back as a hole.
+//! `zstd -dc FILE | tar -tv` lists it. It holds the visible tree of all files of the sandbox: overlays with the lower
+//! files that show through, and files with their modes, owners, names and modification times. Directories of the host,
+//! devices and programs are not saved; a directory stands at their mount points. Holes are restored as holes.
 //!
-//! # What is trusted
-//! Nothing. The digest tells a file that was damaged from one that was not, and a file that its owner knows the digest of
-//! from any other. Beyond that a file may say what it likes: this reads only what it would write itself (`tar`), puts it
-//! into a new file system in memory by calls that follow no link, under the limits that the caller gives, and hands that
-//! over only after the last byte was right. Names that a guest could not use, paths that lead anywhere else, entries
-//! that come twice or before their directory, devices, sizes that do not add up: each is an error, and what was loaded
-//! so far is gone.
+//! # Trust
+//! A saved file is not trusted. The digest detects damage, and identifies a snapshot whose digest the caller knows.
+//! Beyond that the content is hostile input. The reader accepts only the format that the writer produces (`tar`). It
+//! creates the files in a new file system in memory, with calls that follow no link, under the limits of the caller,
+//! and returns that file system only after the last byte was checked. Each of these is an error that discards
+//! everything loaded so far: names that a guest could not use, paths that lead elsewhere, entries that occur twice or
+//! before their directory, devices, sizes that do not add up.
 
 use std::fmt;
 use std::io;
@@ -26,35 +25,35 @@ mod tar;
 #[cfg(test)]
 mod tests;
 
-/// The SHA-256 of a saved snapshot: what tells one from any other.
+/// The SHA-256 of a saved snapshot, which identifies it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Digest([u8; 32]);
 
-/// Why a snapshot could not be saved or loaded.
+/// The reason why a snapshot could not be saved or loaded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArchiveError {
     /// The file could not be read or written.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// A file of the sandbox could not be read, or there is no room for one.
+    /// A file of the sandbox could not be read, or there is no space for it.
     #[error("{path:?}: {errno}")]
     Files {
         /// The path in the snapshot.
         path: String,
-        /// What was in the way.
+        /// The error.
         errno: Errno,
     },
-    /// It is not a snapshot, or it is damaged.
+    /// Not a snapshot, or damaged.
     #[error("not a snapshot: {0}")]
     Malformed(&'static str),
-    /// It is a snapshot, but not the one with this digest.
+    /// A snapshot with another digest than the expected one.
     #[error("digest mismatch: the snapshot is {found}")]
     Digest {
-        /// The digest that it has.
+        /// Its digest.
         found: Digest,
     },
-    /// It is larger than a snapshot may be.
+    /// Larger than a snapshot may be.
     #[error("too large: more than {0} bytes")]
     TooLarge(u64),
 }
@@ -83,7 +82,7 @@ impl FromStr for Digest {
     }
 }
 
-/// Errors of reading pass through `std::io`, ours among them.
+/// Converts an error of `std::io`, which may carry an error of this module.
 fn from_io(error: io::Error) -> ArchiveError {
     match error.downcast::<ArchiveError>() {
         Ok(error) => error,
@@ -92,7 +91,7 @@ fn from_io(error: io::Error) -> ArchiveError {
     }
 }
 
-/// An error of ours on its way through `std::io`.
+/// Wraps an error of this module for `std::io`.
 fn into_io(error: ArchiveError) -> io::Error {
     match error {
         ArchiveError::Io(error) => error,

@@ -1,4 +1,4 @@
-//! Writing a snapshot.
+//! Saving a snapshot.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -10,19 +10,19 @@ use crate::path::GuestPath;
 use crate::vfs::{Kind, OpenHow, Opened, Quota, Snapshot, Stat, Vfs};
 
 use super::frames::FrameWriter;
-use super::tar::{Entry, What, finish, pad};
+use super::tar::{Entry, EntryKind, finish, pad};
 use super::{ArchiveError, Digest, Result};
 
 impl Snapshot {
-    /// Writes what the sandbox owns as one file, and answers its digest. It is refused if the files add up to more than
-    /// could be loaded again under a quota of `disk` bytes.
+    /// Writes the files of the sandbox as one file and returns its digest. Refused if the files are larger than could
+    /// be loaded again under a quota of `disk` bytes.
     pub fn save(&self, to: impl Write, disk: u64) -> Result<Digest> {
         let files = self.fork_own(&Arc::new(Quota::unlimited())).map_err(|errno| at("/", errno))?;
         let limit = disk.saturating_mul(ARCHIVE_EXPANSION);
-        let mut save = Save { files, to: FrameWriter::new(to), names: HashMap::new(), limit, room: limit };
-        save.tree()?;
-        finish(&mut save.to)?;
-        Ok(save.to.finish()?)
+        let mut writer = SnapshotWriter { files, to: FrameWriter::new(to), names: HashMap::new(), limit, room: limit };
+        writer.tree()?;
+        finish(&mut writer.to)?;
+        Ok(writer.to.finish()?)
     }
 }
 
@@ -30,18 +30,18 @@ fn at(path: &str, errno: Errno) -> ArchiveError {
     ArchiveError::Files { path: path.to_owned(), errno }
 }
 
-struct Save<W> {
+struct SnapshotWriter<W> {
     files: Vfs,
     to: FrameWriter<W>,
-    /// The first names of files that have several.
+    /// First names of files with several names.
     names: HashMap<(u64, u64), String>,
     limit: u64,
-    /// How many more bytes of files there may be.
+    /// Remaining bytes of files.
     room: u64,
 }
 
-impl<W: Write> Save<W> {
-    /// Everything, a directory before what is in it.
+impl<W: Write> SnapshotWriter<W> {
+    /// Writes every file, a directory before its entries.
     fn tree(&mut self) -> Result<()> {
         let mut pending = vec![GuestPath::root()];
         while let Some(path) = pending.pop() {
@@ -62,33 +62,34 @@ impl<W: Write> Save<W> {
     fn entry(&mut self, path: &GuestPath, stat: &Stat) -> Result<()> {
         let error = |errno| at(path.as_str(), errno);
         let text = path.as_str().trim_start_matches('/').to_owned();
-        let what = match stat.kind {
-            Kind::Directory => What::Directory,
-            Kind::Symlink => What::Symlink(self.files.read_link(path).map_err(error)?),
-            Kind::File => What::File(stat.size),
+        let kind = match stat.kind {
+            Kind::Directory => EntryKind::Directory,
+            Kind::Symlink => EntryKind::Symlink(self.files.read_link(path).map_err(error)?),
+            Kind::File => EntryKind::File(stat.size),
             // A special file of the host that shows through an overlay.
             Kind::Device | Kind::Pipe => return Err(error(Errno::NotSupported)),
         };
-        let what = match self.names.get(&(stat.device, stat.inode)) {
-            Some(first) if stat.kind != Kind::Directory => What::Name(first.clone()),
-            _ => what,
+        let kind = match self.names.get(&(stat.device, stat.inode)) {
+            Some(first) if stat.kind != Kind::Directory => EntryKind::Name(first.clone()),
+            _ => kind,
         };
         if stat.kind != Kind::Directory && stat.links > 1 {
             self.names.entry((stat.device, stat.inode)).or_insert_with(|| text.clone());
         }
-        // Longer paths than one text can hold count as content: there is no other limit to how much they add up to.
-        let long = text.len().saturating_sub(PATH_BYTES) as u64 * if matches!(what, What::Name(_)) { 2 } else { 1 };
+        // A path beyond the limit of one text counts as content: no other limit bounds the sum of such paths.
+        let long =
+            text.len().saturating_sub(PATH_BYTES) as u64 * if matches!(kind, EntryKind::Name(_)) { 2 } else { 1 };
         self.take(long)?;
         let Stat { mode, uid, gid, modified, .. } = *stat;
-        let entry = Entry { path: text, what, mode, uid, gid, modified };
+        let entry = Entry { path: text, kind, mode, uid, gid, modified };
         entry.write(&mut self.to)?;
-        match entry.what {
-            What::File(size) => self.content(path, size),
+        match entry.kind {
+            EntryKind::File(size) => self.content(path, size),
             _ => Ok(()),
         }
     }
 
-    /// Takes the room for some bytes.
+    /// Takes `bytes` off the remaining room.
     fn take(&mut self, bytes: u64) -> Result<()> {
         self.room = self.room.checked_sub(bytes).ok_or(ArchiveError::TooLarge(self.limit))?;
         Ok(())
@@ -106,7 +107,7 @@ impl<W: Write> Save<W> {
             let max = (size - offset).min(TRANSFER_BYTES as u64) as usize;
             let bytes = file.read_at(offset, max).map_err(error)?;
             if bytes.is_empty() {
-                // Someone cut a file of the host that an overlay stands on.
+                // A lower file of the host was truncated meanwhile.
                 return Err(error(Errno::Io));
             }
             self.to.write_all(&bytes)?;

@@ -1,4 +1,4 @@
-//! Entries of a tar: as POSIX has them, and no others than are written here.
+//! Tar entries: the POSIX pax format, restricted to the entries that this module writes.
 
 use std::io::{Read, Write};
 
@@ -6,18 +6,18 @@ use crate::limits::{NAME_BYTES, PATH_DEPTH};
 
 use super::{ArchiveError, Result, from_io};
 
-/// Bytes of a block, of which everything in a tar is made.
+/// Bytes of a block, the unit of a tar.
 const BLOCK: usize = 512;
-/// Bytes of the records before an entry: room for the two longest paths that there can be, and for the rest.
+/// Maximum bytes of the pax records of an entry: room for the two longest possible paths and the rest.
 const RECORDS: u64 = 2 * (PATH_DEPTH * (NAME_BYTES + 1)) as u64 + 1024;
 const NANOS: u64 = 1_000_000_000;
 
-/// One file, directory or link; the bytes of a file follow it.
+/// One file, directory or link. The content of a file follows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
     /// Names joined by `/`; empty for the root.
     pub(super) path: String,
-    pub(super) what: What,
+    pub(super) kind: EntryKind,
     pub(super) mode: u32,
     pub(super) uid: u32,
     pub(super) gid: u32,
@@ -26,27 +26,27 @@ pub(super) struct Entry {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum EntryKind {
     /// A file of this many bytes.
     File(u64),
     Directory,
-    /// A symbolic link and what it holds.
+    /// A symbolic link and its target.
     Symlink(String),
-    /// Another name of the file that has this path.
+    /// Another name of the file with this path.
     Name(String),
 }
 
 impl Entry {
-    /// Writes everything but the bytes of a file.
+    /// Writes everything but the content of a file.
     pub(super) fn write(&self, to: &mut impl Write) -> Result<()> {
         let path = self.shown_path();
-        let (kind, link, size) = match &self.what {
-            What::File(size) => (b'0', "", *size),
-            What::Name(path) => (b'1', path.as_str(), 0),
-            What::Symlink(target) => (b'2', target.as_str(), 0),
-            What::Directory => (b'5', "", 0),
+        let (kind, link, size) = match &self.kind {
+            EntryKind::File(size) => (b'0', "", *size),
+            EntryKind::Name(path) => (b'1', path.as_str(), 0),
+            EntryKind::Symlink(target) => (b'2', target.as_str(), 0),
+            EntryKind::Directory => (b'5', "", 0),
         };
-        // What an old reader shows: cut short, and in full in the records.
+        // The header holds truncated values for old readers; the records hold them in full.
         let mut records = Vec::new();
         record(&mut records, "path", &path);
         if !link.is_empty() {
@@ -65,9 +65,9 @@ impl Entry {
     }
 
     fn shown_path(&self) -> String {
-        match (&self.what, self.path.as_str()) {
+        match (&self.kind, self.path.as_str()) {
             (_, "") => "./".to_owned(),
-            (What::Directory, path) => format!("{path}/"),
+            (EntryKind::Directory, path) => format!("{path}/"),
             (_, path) => path.to_owned(),
         }
     }
@@ -94,20 +94,22 @@ impl Entry {
             return Err(wrong("a size where there is no content"));
         }
         let link = records.link.ok_or(wrong("a link without a target"));
-        let what = match own.kind {
-            b'0' => What::File(size),
-            b'1' => What::Name(link?),
-            b'2' => What::Symlink(link?),
-            b'5' => What::Directory,
+        let kind = match own.kind {
+            b'0' => EntryKind::File(size),
+            b'1' => EntryKind::Name(link?),
+            b'2' => EntryKind::Symlink(link?),
+            b'5' => EntryKind::Directory,
             _ => return Err(wrong("an entry of a kind that no snapshot has")),
         };
-        let path = match (&what, path.as_str()) {
-            (What::Directory, "./") => String::new(),
-            (What::Directory, path) => path.strip_suffix('/').ok_or(wrong("a directory without a slash"))?.to_owned(),
+        let path = match (&kind, path.as_str()) {
+            (EntryKind::Directory, "./") => String::new(),
+            (EntryKind::Directory, path) => {
+                path.strip_suffix('/').ok_or(wrong("a directory without a slash"))?.to_owned()
+            }
             (_, path) => path.to_owned(),
         };
         let (uid, gid) = (records.uid.unwrap_or(0), records.gid.unwrap_or(0));
-        Ok(Some(Entry { path, what, mode: own.mode, uid, gid, modified: records.modified.unwrap_or(0) }))
+        Ok(Some(Entry { path, kind, mode: own.mode, uid, gid, modified: records.modified.unwrap_or(0) }))
     }
 }
 
@@ -116,12 +118,12 @@ pub(super) fn finish(to: &mut impl Write) -> Result<()> {
     Ok(to.write_all(&[0; 2 * BLOCK])?)
 }
 
-/// Fills up the last block of `len` bytes.
+/// Writes the padding after `len` bytes.
 pub(super) fn pad(to: &mut impl Write, len: u64) -> Result<()> {
     Ok(to.write_all(&[0; BLOCK][..padding(len)])?)
 }
 
-/// Passes over what fills up the last block of `len` bytes.
+/// Reads the padding after `len` bytes, which must be zeros.
 pub(super) fn skip_padding(from: &mut impl Read, len: u64) -> Result<()> {
     let mut rest = [0; BLOCK];
     let rest = &mut rest[..padding(len)];
@@ -142,7 +144,7 @@ fn read_block(from: &mut impl Read) -> Result<[u8; BLOCK]> {
     Ok(block)
 }
 
-/// After the first of the blocks that end a tar there is another one, and then nothing.
+/// Checks that a second block of zeros follows the first, and then nothing.
 fn end(from: &mut impl Read) -> Result<()> {
     let is_end = read_block(from)? == [0; BLOCK] && from.read(&mut [0]).map_err(from_io)? == 0;
     if is_end { Ok(()) } else { Err(ArchiveError::Malformed("something follows its end")) }
@@ -158,7 +160,7 @@ struct Header {
     seconds: u64,
 }
 
-/// Most in it that the records say in full is here for old readers.
+/// Creates a header. Most of its values are repeated in full in the records.
 fn header(kind: u8, name: &str, link: &str, size: u64, entry: &Entry) -> Header {
     let cut = |text: &str| text.bytes().take(100).collect();
     Header { kind, mode: entry.mode, size, name: cut(name), link: cut(link), seconds: entry.modified / NANOS }
@@ -211,13 +213,13 @@ impl Header {
     }
 }
 
-/// The sum of all bytes, those of the sum itself counted as blanks.
+/// Returns the sum of all bytes, with the bytes of the checksum itself counted as blanks.
 fn checksum(block: &[u8; BLOCK]) -> u64 {
     let sum = |bytes: &[u8]| bytes.iter().map(|byte| u64::from(*byte)).sum::<u64>();
     sum(&block[..148]) + 8 * u64::from(b' ') + sum(&block[156..])
 }
 
-/// Appends `length key=value`, where the length counts itself.
+/// Appends a record `length key=value`. The length includes itself.
 fn record(records: &mut Vec<u8>, key: &str, value: &str) {
     let rest = key.len() + value.len() + 3;
     let mut len = rest + rest.to_string().len();
@@ -225,7 +227,7 @@ fn record(records: &mut Vec<u8>, key: &str, value: &str) {
     records.extend_from_slice(format!("{len} {key}={value}\n").as_bytes());
 }
 
-/// What the records of an entry say.
+/// The records of an entry.
 #[derive(Default)]
 struct Records {
     path: Option<String>,
@@ -262,7 +264,7 @@ impl Records {
     }
 }
 
-/// Seconds and nine digits behind a point.
+/// Parses seconds with nine decimal places.
 fn time(text: &str) -> Option<u64> {
     let (seconds, nanos) = text.split_once('.')?;
     let nanos = if nanos.len() == 9 { nanos.parse::<u64>().ok()? } else { return None };
@@ -276,17 +278,17 @@ mod tests {
     #[test]
     fn an_entry_is_read_as_it_was_written() {
         let long = "long/".repeat(60) + "name";
-        for (path, what) in [
-            ("", What::Directory),
-            ("d", What::Directory),
-            ("d/f", What::File(1000)),
-            (long.as_str(), What::File(0)),
-            ("d/=\n\"é", What::Symlink("../x y".to_owned())),
-            ("d/g", What::Name(long.clone())),
+        for (path, kind) in [
+            ("", EntryKind::Directory),
+            ("d", EntryKind::Directory),
+            ("d/f", EntryKind::File(1000)),
+            (long.as_str(), EntryKind::File(0)),
+            ("d/=\n\"é", EntryKind::Symlink("../x y".to_owned())),
+            ("d/g", EntryKind::Name(long.clone())),
         ] {
             let entry = Entry {
                 path: path.to_owned(),
-                what,
+                kind,
                 mode: 0o4751,
                 uid: u32::MAX,
                 gid: 0,

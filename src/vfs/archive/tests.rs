@@ -1,6 +1,6 @@
-//! Snapshots that come back as they were, and files that only look like snapshots.
+//! Snapshots that are loaded as they were saved, and files that only look like snapshots.
 
-// The host's side of a test is made and looked at by the host's own means.
+// Tests create and examine files of the host directly.
 #![allow(clippy::disallowed_methods)]
 
 use std::io::Write;
@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use super::frames::FrameWriter;
-use super::tar::{Entry, What, finish, pad};
+use super::tar::{Entry, EntryKind, finish, pad};
 use super::{ArchiveError, Digest};
 use crate::limits::Limits;
 use crate::path::GuestPath;
@@ -44,8 +44,8 @@ fn load(file: &[u8]) -> Result<MemSnapshot, ArchiveError> {
     MemSnapshot::load(file, &Limits::default(), None).map(|(snapshot, _)| snapshot)
 }
 
-/// Everything that is to come back.
-fn photograph(vfs: &Vfs) -> Vec<String> {
+/// Returns everything that must be restored.
+fn dump_tree(vfs: &Vfs) -> Vec<String> {
     let mut lines = Vec::new();
     let mut pending = vec![GuestPath::root()];
     while let Some(at) = pending.pop() {
@@ -70,8 +70,8 @@ fn photograph(vfs: &Vfs) -> Vec<String> {
     lines
 }
 
-/// A tree with one of everything.
-fn furnished() -> Vfs {
+/// Creates a tree with a file of every kind.
+fn sample_tree() -> Vfs {
     let vfs = mount(Arc::new(MemFs::new(quota())));
     vfs.mkdir(&path("/d"), 0o1750).unwrap();
     vfs.mkdir(&path("/empty"), 0o755).unwrap();
@@ -97,20 +97,20 @@ fn furnished() -> Vfs {
 
 #[test]
 fn a_snapshot_comes_back_as_it_was() {
-    let vfs = furnished();
+    let vfs = sample_tree();
     let (file, digest) = save(&vfs);
     let (snapshot, found) = MemSnapshot::load(file.as_slice(), &Limits::default(), Some(&digest)).unwrap();
     assert_eq!(found, digest);
     let again = mount(Arc::new(snapshot.fork(quota()).unwrap()));
-    assert_eq!(photograph(&again), photograph(&vfs));
-    // Holes are holes again.
+    assert_eq!(dump_tree(&again), dump_tree(&vfs));
+    // Holes are restored as holes.
     assert!(snapshot.bytes() < 1 << 20, "{}", snapshot.bytes());
     assert!(file.len() < 1 << 20, "{}", file.len());
-    // What is the same is saved the same.
+    // Equal trees are saved as equal files.
     assert_eq!(save(&again), (file, digest));
 }
 
-/// A path may be longer than what one call takes: a process can go there step by step.
+/// A path may be longer than one call accepts: a process can reach it step by step.
 #[test]
 fn a_path_longer_than_any_text_comes_back() {
     let vfs = mount(Arc::new(MemFs::new(quota())));
@@ -123,16 +123,16 @@ fn a_path_longer_than_any_text_comes_back() {
     vfs.write_atomic(&first, b"x", &crate::vfs::AtomicWrite::default()).unwrap();
     vfs.link(&first, &second, false).unwrap();
     let loaded = load(&save(&vfs).0).unwrap();
-    assert_eq!(photograph(&mount(Arc::new(loaded.fork(quota()).unwrap()))), photograph(&vfs));
+    assert_eq!(dump_tree(&mount(Arc::new(loaded.fork(quota()).unwrap()))), dump_tree(&vfs));
 }
 
 #[test]
-fn what_is_the_sandbox_s_own_is_saved_and_the_rest_is_not() {
+fn files_of_the_sandbox_are_saved_and_others_are_not() {
     let (host, below) = (tempfile::TempDir::new().unwrap(), tempfile::TempDir::new().unwrap());
     std::fs::write(host.path().join("host-file"), "host").unwrap();
     std::fs::write(below.path().join("shown"), "below").unwrap();
     std::fs::write(below.path().join("gone"), "below").unwrap();
-    let dir = HostDir::open(host.path()).unwrap().charged_to(quota(), crate::vfs::Count::Whole).unwrap();
+    let dir = HostDir::open(host.path()).unwrap().charged_to(quota(), crate::vfs::ChargePolicy::Whole).unwrap();
     let overlay = Overlay::over_host(HostDir::open(below.path()).unwrap(), quota()).unwrap();
     let vfs = Vfs::builder()
         .mount(GuestPath::root(), Arc::new(MemFs::new(quota())), false)
@@ -158,7 +158,7 @@ fn what_is_the_sandbox_s_own_is_saved_and_the_rest_is_not() {
 
 #[test]
 fn zstd_and_tar_can_read_it() {
-    let (file, _) = save(&furnished());
+    let (file, _) = save(&sample_tree());
     let run = |program: &str, arguments: &[&str], input: &[u8]| {
         let child = Command::new(program).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut child = child.ok()?;
@@ -170,7 +170,7 @@ fn zstd_and_tar_can_read_it() {
         assert!(output.status.success(), "{program}");
         Some(output.stdout)
     };
-    // They may not be installed here.
+    // These programs may be missing.
     let Some(tar) = run("zstd", &["-dc"], &file) else { return };
     let Some(listing) = run("tar", &["-tvf", "-", "--numeric-owner"], &tar) else { return };
     let listing = String::from_utf8(listing).unwrap();
@@ -179,7 +179,7 @@ fn zstd_and_tar_can_read_it() {
     assert_eq!(listing.lines().count(), 11, "{listing}");
 }
 
-/// A file with these entries and a digest that is right.
+/// Creates a file with these entries and a correct digest.
 fn forged(entries: &[(Entry, &[u8])]) -> Vec<u8> {
     let mut tar = Vec::new();
     for (entry, content) in entries {
@@ -199,24 +199,24 @@ fn wrapped(tar: &[u8]) -> Vec<u8> {
     file
 }
 
-fn entry(path: &str, what: What) -> Entry {
-    Entry { path: path.to_owned(), what, mode: 0o755, uid: 0, gid: 0, modified: 0 }
+fn entry(path: &str, kind: EntryKind) -> Entry {
+    Entry { path: path.to_owned(), kind, mode: 0o755, uid: 0, gid: 0, modified: 0 }
 }
 
 fn directory(path: &str) -> (Entry, &'static [u8]) {
-    (entry(path, What::Directory), b"")
+    (entry(path, EntryKind::Directory), b"")
 }
 
 fn link(path: &str, target: &str) -> (Entry, &'static [u8]) {
-    (entry(path, What::Symlink(target.to_owned())), b"")
+    (entry(path, EntryKind::Symlink(target.to_owned())), b"")
 }
 
 fn file(path: &str) -> (Entry, &'static [u8]) {
-    (entry(path, What::File(1)), b"x")
+    (entry(path, EntryKind::File(1)), b"x")
 }
 
 fn name(path: &str, of: &str) -> (Entry, &'static [u8]) {
-    (entry(path, What::Name(of.to_owned())), b"")
+    (entry(path, EntryKind::Name(of.to_owned())), b"")
 }
 
 #[test]
@@ -239,12 +239,12 @@ fn attack_46_entries_that_lead_elsewhere_are_refused() {
         &[root(), file("f"), file("f")],
         &[root(), directory("d"), directory("d")],
         &[root(), file("f"), file("f/g")],
-        // Back to a directory that was left: it would have to be remembered, and so would a million others.
+        // Back to a directory that was left: the reader would have to remember it, and a million others.
         &[root(), directory("d"), directory("e"), file("d/f")],
         &[root(), directory("d"), file("f"), file("d/f")],
         &[root(), file(".isopod-tmp-x")],
         &[root(), directory("d"), file("d/.ISOPOD-tmp-x")],
-        // A link, and then something through it.
+        // A link, and then a path through it.
         &[root(), link("l", "/"), file("l/f")],
         &[root(), link("l", "."), directory("l/d")],
         &[root(), link("l", "f"), file("f"), name("l/x", "f")],
@@ -276,12 +276,12 @@ fn attack_45_a_bomb_is_stopped_by_the_limits() {
     let limits = Limits { disk: 1 << 20, file: 1 << 20, inodes: 10, ..Limits::default() };
     let load = |file: &[u8]| MemSnapshot::load(file, &limits, None).map(|_| ()).unwrap_err();
     let full = vec![7; 600_000];
-    let fat = |path| (entry(path, What::File(600_000)), full.as_slice());
+    let fat = |path| (entry(path, EntryKind::File(600_000)), full.as_slice());
     let error = load(&forged(&[directory(""), fat("a"), fat("b")]));
     assert!(matches!(error, ArchiveError::Files { errno: crate::error::Errno::NoSpace, .. }), "{error}");
     assert_eq!(error.to_string(), "\"b\": No space left on device");
-    // A file that says it is larger than any may be, before a byte of it is read.
-    let error = load(&forged(&[directory(""), (entry("huge", What::File(1 << 50)), b"x")]));
+    // A file with a declared size above the limit, refused before a byte of it is read.
+    let error = load(&forged(&[directory(""), (entry("huge", EntryKind::File(1 << 50)), b"x")]));
     assert!(matches!(error, ArchiveError::Files { errno: crate::error::Errno::FileTooLarge, .. }), "{error}");
     let names: Vec<String> = (0..20).map(|n| n.to_string()).collect();
     let mut many = vec![directory("")];
@@ -290,13 +290,13 @@ fn attack_45_a_bomb_is_stopped_by_the_limits() {
     assert!(matches!(error, ArchiveError::Files { errno: crate::error::Errno::NoSpace, .. }), "{error}");
     // Holes cost no disk, but time.
     let zeros = vec![0; 1 << 20];
-    let hole = |path| (entry(path, What::File(1 << 20)), zeros.as_slice());
+    let hole = |path| (entry(path, EntryKind::File(1 << 20)), zeros.as_slice());
     let mut holes = vec![directory("")];
     holes.extend(names[..8].iter().map(|name| hole(name)));
     let error = load(&forged(&holes));
     assert!(matches!(error, ArchiveError::TooLarge(_)), "{error}");
-    // What could not be loaded is not saved either.
-    let vfs = furnished();
+    // A snapshot that could not be loaded is not saved either.
+    let vfs = sample_tree();
     assert!(matches!(vfs.snapshot().save(std::io::sink(), 1 << 20), Err(ArchiveError::TooLarge(_))));
 }
 
@@ -357,7 +357,7 @@ fn no_sequence_of_bytes_upsets_the_reader() {
                 bytes.push(0);
             }
         }
-        // Checksums that are right, so that more than those are looked at.
+        // With correct checksums, so that later checks are reached.
         for block in bytes.chunks_exact_mut(512) {
             if &block[257..262] == b"ustar" {
                 let sum: u64 =
@@ -368,14 +368,14 @@ fn no_sequence_of_bytes_upsets_the_reader() {
         match load(&wrapped(&bytes)) {
             Ok(snapshot) => {
                 taken += 1;
-                // Whatever it was, it is a tree.
-                photograph(&mount(Arc::new(snapshot.fork(quota()).unwrap())));
+                // Any accepted input is a valid tree.
+                dump_tree(&mount(Arc::new(snapshot.fork(quota()).unwrap())));
             }
             Err(_) => refused += 1,
         }
     }
     assert!(taken > 30 && refused > 500, "{taken} {refused}");
-    // And what is inside a frame, with whatever comes of it.
+    // The same with the content of a frame.
     let (file, _) = save(&vfs);
     for _ in 0..5000 {
         let mut bytes = file.clone();

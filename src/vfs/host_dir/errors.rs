@@ -1,4 +1,4 @@
-//! The host's errors as ours. Nothing but the number passes: no text, no path of the host.
+//! Translation of host errors. Only the error number passes: no text and no path of the host.
 
 use std::io;
 
@@ -6,11 +6,11 @@ use rustix::io::Errno as Host;
 
 use crate::error::Errno;
 
-/// The errno of a host error.
+/// Returns the errno of a host error.
 pub(super) fn errno(error: impl Into<io::Error>) -> Errno {
     let error = error.into();
     let Some(raw) = error.raw_os_error() else {
-        // cap-std makes these itself when a name would lead out of the directory.
+        // cap-std creates these itself when a name would lead out of the directory.
         return match error.kind() {
             io::ErrorKind::PermissionDenied => Errno::NotPermitted,
             io::ErrorKind::InvalidInput => Errno::Invalid,

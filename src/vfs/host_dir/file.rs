@@ -12,21 +12,21 @@ use crate::vfs::{File, SetTime, Stat};
 
 use super::errors::errno;
 use super::ledger::Charge;
-use super::stat::Facts;
+use super::stat::HostStat;
 use super::walk::Device;
 
-/// A regular file, by its handle. The handle may still have `O_NONBLOCK` set, which it was opened with: that means
-/// nothing for a regular file.
+/// A regular file by its handle. The handle may still have `O_NONBLOCK` from the open, which has no effect on a regular
+/// file.
 pub(super) struct HostFile {
     file: cap_std::fs::File,
-    /// The device of the directory that it was found in.
+    /// The device of the mounted directory.
     device: Device,
-    /// What it is charged as, if there is a quota.
+    /// Its charge, if there is a quota.
     pub(super) charge: Option<Charge>,
-    /// Whether the handle has `O_APPEND` set just now. With it a write goes to the end in one step with finding the
-    /// end, even beside other processes; without it a write goes where it is told. The lock keeps the two apart.
+    /// True while the handle has `O_APPEND` set. With the flag a write finds the end and writes in one step, even
+    /// beside other processes; without it a write goes to its offset. The lock keeps the two apart.
     appends: Mutex<bool>,
-    /// Whether its times may be set: a file from outside can be open for reading.
+    /// An error if the times must not be set: a file linked from outside can be open for reading.
     pub(super) changeable: Result<()>,
 }
 
@@ -43,14 +43,14 @@ impl HostFile {
         rustix::io::retry_on_intr(|| rustix::io::pwrite(&self.file, bytes, offset)).map_err(errno)
     }
 
-    /// Writes all bytes at the end, with `O_APPEND` set, and answers where the end is now.
+    /// Writes all bytes at the end, with `O_APPEND` set, and returns the new end.
     fn write_to_end(&self, bytes: &[u8]) -> Result<u64> {
         let mut rest = bytes;
         while !rest.is_empty() {
             let written = rustix::io::retry_on_intr(|| rustix::io::write(&self.file, rest)).map_err(errno)?;
             rest = &rest[written..];
         }
-        // Nobody else moves the offset of this handle, and the write left it at its end.
+        // Nothing else moves the offset of this handle, and the write left it at its end.
         rustix::fs::tell(&self.file).map_err(errno)
     }
 
@@ -81,7 +81,7 @@ impl File for HostFile {
         let mut bytes = Vec::with_capacity(max);
         rustix::io::retry_on_intr(|| rustix::io::pread(&self.file, rustix::buffer::spare_capacity(&mut bytes), offset))
             .map_err(errno)?;
-        // A short read must not keep the whole buffer alive in whatever queue it ends up in.
+        // A short read must not keep the whole buffer alive in a queue.
         Ok(if bytes.len() < max / 2 { Bytes::copy_from_slice(&bytes) } else { Bytes::from(bytes) })
     }
 
@@ -100,7 +100,7 @@ impl File for HostFile {
             return Ok(0);
         }
         let (_gate, mut len) = charge.hold(offset + fit)?;
-        // A disk that has room for a part takes that part, to the block, as memory does.
+        // If there is space for a part only, that part is written in whole blocks, as in memory.
         while let Err(errno) = charge.grow(*len, offset + fit) {
             let end = block_before(offset + fit).min(block_before(charge.farthest(*len) + 1));
             fit = end.saturating_sub(offset);
@@ -130,14 +130,14 @@ impl File for HostFile {
         charge.ledger().quota().check_file(reserved)?;
         charge.grow(*len, reserved)?;
         let end = self.write_to_end(bytes);
-        // What was written before an error counts; and the host may have moved the end meanwhile.
+        // Bytes written before an error count, and the host may have moved the end meanwhile.
         *len = end.or_else(|_| self.stat().map(|stat| stat.size))?;
         charge.shrink(reserved, *len);
         end
     }
 
     fn stat(&self) -> Result<Stat> {
-        Ok(self.device.stat(&Facts::of(&self.file)?))
+        Ok(self.device.stat(&HostStat::of(&self.file)?))
     }
 
     fn set_len(&self, len: u64) -> Result<()> {
@@ -168,12 +168,12 @@ impl File for HostFile {
     }
 }
 
-/// How many bytes there can be behind an offset: the host refuses any that would pass the largest one, be it to read.
+/// Returns the bytes that fit behind an offset. The host refuses reads and writes beyond the largest offset.
 fn room(offset: u64) -> usize {
     usize::try_from((i64::MAX as u64).saturating_sub(offset)).unwrap_or(usize::MAX)
 }
 
-/// The two times as the host takes them.
+/// Converts the two times for the host.
 pub(super) fn timestamps(accessed: SetTime, modified: SetTime) -> Timestamps {
     Timestamps { last_access: timespec(accessed), last_modification: timespec(modified) }
 }

@@ -1,9 +1,9 @@
-//! Who has temporary files in a directory of the host, so that those of a process that died can be told from the others.
+//! Leases on temporary files, which distinguish the files of dead processes from those of running ones.
 //!
-//! A process that is going to make temporary files first makes a file in a directory of reserved name at the root, and
-//! keeps a lock on it. The lock goes with the process, however it ends. Whoever opens the directory looks for such
-//! files that nobody holds: only then something may have been left behind, and the whole tree is searched for it. With
-//! nothing left behind, opening costs one look for a name that is not there.
+//! Before its first temporary file a process creates a lease file in a directory with a reserved name at the root, and
+//! locks it. The lock ends with the process, however it ends. A process that opens the directory looks for lease files
+//! that are not locked. Only if there is one, files may have been left behind, and the whole tree is searched for them.
+//! Otherwise opening costs one lookup of a missing name.
 
 use std::os::fd::OwnedFd;
 use std::sync::{Mutex, PoisonError};
@@ -16,43 +16,43 @@ use crate::error::{Errno, Result};
 use crate::vfs::reserved::{RESERVED, token};
 
 use super::errors::errno;
-use super::scan::{Then, scan};
+use super::scan::{ScanAction, scan};
 
-/// The directory of the leases: the prefix and this.
+/// The directory of the lease files. Its name starts with the reserved prefix.
 const LEASES: &str = ".isopod-tmp-leases";
-/// How often to try again when someone who sweeps took a new lease for an old one.
+/// Retries when another process removed a new lease as if it were a dead one.
 const TRIES: usize = 16;
 
-/// The lease of a mounted directory, taken when it is first needed.
+/// The lease of a mounted directory, taken at the first use.
 #[derive(Default)]
 pub(super) struct Lease {
-    held: Mutex<Option<Held>>,
+    active: Mutex<Option<ActiveLease>>,
 }
 
-struct Held {
+struct ActiveLease {
     root: Dir,
     token: String,
-    /// Its lock is the lease.
+    /// The open lease file. Its lock is the lease.
     _file: OwnedFd,
-    /// How many names it has handed out.
+    /// Number of names handed out.
     names: u64,
 }
 
 impl Lease {
-    /// A name for a temporary file that nobody else uses.
+    /// Returns an unused name for a temporary file.
     pub(super) fn name(&self, root: &Dir) -> Result<String> {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        if held.is_none() {
-            *held = Some(take(root)?);
+        let mut active = self.active.lock().unwrap_or_else(PoisonError::into_inner);
+        if active.is_none() {
+            *active = Some(take(root)?);
         }
-        let held = held.as_mut().ok_or(Errno::Io)?;
-        held.names += 1;
-        Ok(format!("{RESERVED}{}-{}", held.token, held.names))
+        let active = active.as_mut().ok_or(Errno::Io)?;
+        active.names += 1;
+        Ok(format!("{RESERVED}{}-{}", active.token, active.names))
     }
 }
 
-impl Drop for Held {
-    /// Whoever ends in good order leaves nothing behind.
+impl Drop for ActiveLease {
+    /// A process that ends in good order leaves nothing behind.
     fn drop(&mut self) {
         if let Ok(leases) = open_leases(&self.root) {
             let _ = rustix::fs::unlinkat(&leases, &self.token, AtFlags::empty());
@@ -61,7 +61,7 @@ impl Drop for Held {
     }
 }
 
-fn take(root: &Dir) -> Result<Held> {
+fn take(root: &Dir) -> Result<ActiveLease> {
     for _ in 0..TRIES {
         match rustix::fs::mkdirat(root, LEASES, Mode::RWXU) {
             Ok(()) | Err(Host::EXIST) => {}
@@ -73,21 +73,21 @@ fn take(root: &Dir) -> Result<Held> {
             open_leases(root).and_then(|leases| rustix::fs::openat(leases, &token, flags, Mode::RUSR | Mode::WUSR));
         let file = match made {
             Ok(file) => file,
-            // The last one who had a lease took the directory away.
+            // The last holder of a lease removed the directory.
             Err(Host::NOENT) => continue,
             Err(error) => return Err(errno(error)),
         };
-        // Between the two calls someone may have taken this for a lease of the dead, and removed it.
+        // Between the two calls another process may have removed this file as a dead lease.
         if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok()
             && rustix::fs::fstat(&file).is_ok_and(|stat| stat.st_nlink == 1)
         {
-            return Ok(Held { root: root.try_clone().map_err(errno)?, token, _file: file, names: 0 });
+            return Ok(ActiveLease { root: root.try_clone().map_err(errno)?, token, _file: file, names: 0 });
         }
     }
     Err(Errno::Busy)
 }
 
-/// Removes what processes that died have left behind. What cannot be removed stays, hidden from the guest.
+/// Removes the files of dead processes. Files that cannot be removed stay, hidden from the guest.
 pub(super) fn sweep(root: &Dir) {
     let Ok(leases) = open_leases(root) else {
         return;
@@ -102,18 +102,18 @@ pub(super) fn sweep(root: &Dir) {
             && let Ok(file) = rustix::fs::openat(&leases, token, flags, Mode::empty())
             && rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok()
         {
-            // The lock is kept until all is done, so that nobody sweeps the same twice.
+            // The lock is held to the end, so that no other process sweeps the same files.
             dead.push((token.to_owned(), file));
         }
     }
     if !dead.is_empty() {
         let prefixes: Vec<String> = dead.iter().map(|(token, _)| format!("{RESERVED}{token}-")).collect();
-        let _ = scan(root, |seen| {
+        let _ = scan(root, |file| {
             let is_ours = |name: &str| prefixes.iter().any(|prefix| name.starts_with(prefix));
-            if seen.name.to_str().is_ok_and(is_ours) {
-                let _ = rustix::fs::unlinkat(seen.dir, seen.name, AtFlags::empty());
+            if file.name.to_str().is_ok_and(is_ours) {
+                let _ = rustix::fs::unlinkat(file.dir, file.name, AtFlags::empty());
             }
-            Then::Enter
+            ScanAction::Enter
         });
         for (token, _) in &dead {
             let _ = rustix::fs::unlinkat(&leases, token, AtFlags::empty());

@@ -1,24 +1,23 @@
-//! What a directory of the host is charged to the sandbox's quota.
+//! The charge of a directory of the host to the quota of the sandbox.
 //!
-//! A file is charged its length, in whole blocks, not what the host stores of it: a hole costs what it could become,
-//! and the charge does not depend on how the host's file system packs its data. Each name is charged as an inode.
+//! A file is charged its length in whole blocks, not its stored size: a hole costs as much as data, and the charge does
+//! not depend on how the file system of the host packs data. Each name is charged as an inode.
 //!
-//! # What counts
-//! [`Count::Whole`]: everything in the directory, whoever made it. It is counted when something is first to grow, and
-//! not when the directory is opened: a sandbox that only reads pays nothing. Counting costs about 1.5 microseconds a
-//! file and stops at the number of files that the quota allows, so it takes 0.2 seconds at most with the default
-//! limits. A directory with more files than that, or with any that cannot be counted, is full until it is opened again,
-//! whatever is removed meanwhile: how much is in it is not known, so nothing may grow.
+//! # Counting
+//! [`ChargePolicy::Whole`] charges everything in the directory. The files are counted before the first growth, not at
+//! the open, so a sandbox that only reads pays nothing. Counting takes about 1.5 microseconds a file and stops at the
+//! inode limit, so at most 0.2 seconds with the default limits. A directory with more files, or with files that cannot
+//! be counted, is full until it is opened again, even if files are removed: its usage is unknown, so nothing may grow.
 //!
-//! [`Count::Growth`]: what the sandbox added, less what it removed, never below nothing. Nothing is counted, so
-//! even the largest tree costs nothing; each time the directory is opened the sandbox may grow it again.
+//! [`ChargePolicy::Growth`] charges the growth: added files less removed ones, never below zero. Nothing is counted, so
+//! even the largest tree costs nothing. Each time the directory is opened the sandbox may grow it again.
 //!
-//! What other programs do to the directory meanwhile is not seen; the next count sees it.
+//! Changes by other programs are not seen until the next count.
 //!
 //! # Locks
-//! `gate` first: shared by whatever opens or makes a file or changes its length, held alone by whatever removes a name
-//! and by the count, so that what is learnt about a name stays true until the name is gone. Then the length of one
-//! file, under which it is written to; then the list of open files. The gate is never taken twice.
+//! `gate` comes first. It is shared by calls that open or create a file or change its length. It is exclusive for the
+//! removal of a name and for the count, so that the attributes of a name stay true until the name is gone. The list of
+//! open files follows, then the length of one file, which is held during a write. The gate is never taken twice.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -32,19 +31,19 @@ use crate::vfs::mem_fs::content::blocks;
 use crate::vfs::reserved::RESERVED;
 use crate::vfs::{Kind, Quota};
 
-use super::scan::{Then, scan};
-use super::stat::{Facts, Identity};
+use super::scan::{ScanAction, scan};
+use super::stat::{HostStat, Identity};
 
-/// Bytes that are counted at most. No disk has as many, yet sparse files can say they do, and the sums of some
-/// directories must not overflow.
+/// Maximum of counted bytes. No disk has as many, but sparse files can claim them, and the sum of several directories
+/// must not overflow.
 const COUNTABLE: u64 = 1 << 56;
 
-/// Which files of a directory of the host count against a quota.
+/// The files of a directory of the host that count against a quota.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Count {
-    /// All that are there, also from before. For a directory that is the sandbox's own.
+pub enum ChargePolicy {
+    /// All files, including existing ones. For a directory that belongs to the sandbox.
     Whole,
-    /// What the sandbox adds. For a directory that is someone's, and may be larger than any quota.
+    /// The growth. For a directory of the user, which may be larger than any quota.
     Growth,
 }
 
@@ -52,34 +51,34 @@ pub enum Count {
 pub(super) struct Ledger {
     root: Dir,
     quota: Arc<Quota>,
-    count: Count,
-    /// What this directory has of the quota.
+    policy: ChargePolicy,
+    /// The share of this directory in the quota.
     bytes: AtomicU64,
     inodes: AtomicU64,
-    /// Whether what was there has been counted.
+    /// True once the existing files have been counted.
     gate: RwLock<bool>,
-    /// Set if there was more than could be counted.
+    /// Set if there were more files than could be counted.
     is_full: AtomicBool,
-    /// The files that the sandbox has open. They are few, and a sorted map finds one of few before a hash is made.
-    open: Mutex<BTreeMap<Identity, Open>>,
+    /// The files that the sandbox has open. They are few, and a sorted map of few entries is faster than hashing.
+    open_files: Mutex<BTreeMap<Identity, OpenFile>>,
 }
 
 /// A file that the sandbox has open.
-struct Open {
+struct OpenFile {
     handles: u64,
     len: Arc<Mutex<u64>>,
-    names: Names,
+    names: NameState,
 }
 
-/// What is to be given back with the last handle of a file.
+/// The release that is due with the last handle of a file.
 #[derive(PartialEq)]
-enum Names {
-    /// Nothing: it has a name.
-    Some,
-    /// Nothing: it lost its last name before anything was counted, and has not grown since.
-    NoneUncounted,
+enum NameState {
+    /// Nothing: the file has a name.
+    Named,
+    /// Nothing: the file lost its last name before the count and has not grown since.
+    UnlinkedUncounted,
     /// Its length, and this many inodes.
-    None(u64),
+    Unlinked(u64),
 }
 
 /// One handle of an open file.
@@ -89,42 +88,42 @@ pub(super) struct Charge {
     len: Arc<Mutex<u64>>,
 }
 
-/// The gate, shared with others.
-pub(super) type Shared<'a> = RwLockReadGuard<'a, bool>;
-/// The gate, held alone.
-pub(super) type Alone<'a> = RwLockWriteGuard<'a, bool>;
+/// The gate, shared.
+pub(super) type GateShared<'a> = RwLockReadGuard<'a, bool>;
+/// The gate, exclusive.
+pub(super) type GateExclusive<'a> = RwLockWriteGuard<'a, bool>;
 
 impl Ledger {
-    pub(super) fn new(root: Dir, quota: Arc<Quota>, count: Count) -> Ledger {
+    pub(super) fn new(root: Dir, quota: Arc<Quota>, policy: ChargePolicy) -> Ledger {
         Ledger {
             root,
             quota,
-            count,
+            policy,
             bytes: AtomicU64::new(0),
             inodes: AtomicU64::new(0),
-            gate: RwLock::new(count == Count::Growth),
+            gate: RwLock::new(policy == ChargePolicy::Growth),
             is_full: AtomicBool::new(false),
-            open: Mutex::default(),
+            open_files: Mutex::default(),
         }
     }
 
-    pub(super) fn count(&self) -> Count {
-        self.count
+    pub(super) fn policy(&self) -> ChargePolicy {
+        self.policy
     }
 
     pub(super) fn quota(&self) -> &Quota {
         &self.quota
     }
 
-    /// Leave to change lengths and to make names, after the count.
-    pub(super) fn growth(&self) -> Result<Shared<'_>> {
+    /// Takes the gate for changing lengths and creating names, after the count.
+    pub(super) fn growth(&self) -> Result<GateShared<'_>> {
         loop {
             let gate = self.shared();
             if *gate {
                 return Ok(gate);
             }
             drop(gate);
-            let mut gate = self.alone();
+            let mut gate = self.exclusive();
             if !*gate {
                 self.count_all()?;
                 *gate = true;
@@ -132,22 +131,22 @@ impl Ledger {
         }
     }
 
-    /// Leave to do what makes nothing grow; no name changes hands meanwhile.
-    pub(super) fn shared(&self) -> Shared<'_> {
+    /// Takes the gate for calls without growth. No name is removed meanwhile.
+    pub(super) fn shared(&self) -> GateShared<'_> {
         self.gate.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Leave to remove names. It needs no count: what is gone before that is not counted.
-    pub(super) fn alone(&self) -> Alone<'_> {
+    /// Takes the gate for removing names. This needs no count: a removed name is not counted later.
+    pub(super) fn exclusive(&self) -> GateExclusive<'_> {
         self.gate.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether something could be made just now.
+    /// Returns true if there is room for a new file at the moment.
     pub(super) fn has_room(&self) -> bool {
         !self.is_full.load(Ordering::Relaxed) && self.quota.room() > 0 && self.quota.inodes_room() > 0
     }
 
-    /// Reserves for something that is to be made.
+    /// Reserves bytes and inodes for a new file.
     pub(super) fn reserve(&self, bytes: u64, inodes: u64) -> Result<()> {
         if self.is_full.load(Ordering::Relaxed) {
             return self.quota.refuse_inodes();
@@ -162,69 +161,69 @@ impl Ledger {
         Ok(())
     }
 
-    /// Gives back, but no more than this directory has.
+    /// Releases bytes and inodes, at most the share of this directory.
     pub(super) fn release(&self, bytes: u64, inodes: u64) {
         self.quota.release_bytes(take(&self.bytes, bytes));
         self.quota.release_inodes(take(&self.inodes, inodes));
     }
 
-    /// Notes that a name is gone, and the file with it if that was its last one and nobody has it open. `facts` are
-    /// from before.
-    pub(super) fn removed(&self, gate: &Alone<'_>, facts: &Facts) {
+    /// Records that a name was removed, and the file with it if that was its last name and it is not open. The
+    /// `attributes` were read before the removal.
+    pub(super) fn removed(&self, gate: &GateExclusive<'_>, attributes: &HostStat) {
         let is_counted = **gate;
         let release = |bytes| {
             if is_counted {
                 self.release(bytes, 1)
             }
         };
-        if facts.kind() == Kind::Directory || facts.links() > 1 {
+        if attributes.kind() == Kind::Directory || attributes.links() > 1 {
             return release(0);
         }
-        match self.open().get_mut(&facts.identity()) {
-            Some(open) => open.names = if is_counted { Names::None(1) } else { Names::NoneUncounted },
-            None => release(blocks(facts.size())),
+        match self.open_files().get_mut(&attributes.identity()) {
+            Some(open) => open.names = if is_counted { NameState::Unlinked(1) } else { NameState::UnlinkedUncounted },
+            None => release(blocks(attributes.size())),
         }
     }
 
-    /// A handle of a file that was just opened.
-    pub(super) fn opened(self: &Arc<Self>, facts: &Facts) -> Charge {
-        let file = facts.identity();
-        let mut files = self.open();
-        let open = files.entry(file).or_insert_with(|| Open {
+    /// Records an opened file and returns its charge.
+    pub(super) fn opened(self: &Arc<Self>, attributes: &HostStat) -> Charge {
+        let file = attributes.identity();
+        let mut files = self.open_files();
+        let open = files.entry(file).or_insert_with(|| OpenFile {
             handles: 0,
-            len: Arc::new(Mutex::new(facts.size())),
-            // The host may have taken its name away while it was opened.
-            names: if facts.links() == 0 { Names::None(0) } else { Names::Some },
+            len: Arc::new(Mutex::new(attributes.size())),
+            // The host may have removed the name during the open.
+            names: if attributes.links() == 0 { NameState::Unlinked(0) } else { NameState::Named },
         });
         open.handles += 1;
         Charge { ledger: Arc::clone(self), file, len: Arc::clone(&open.len) }
     }
 
-    /// Counts what is there.
+    /// Counts the existing files.
     fn count_all(&self) -> Result<()> {
         let (mut bytes, mut inodes) = (0_u64, 0_u64);
         let mut linked = HashSet::new();
         let allowed = self.quota.inodes_allowed();
-        let is_all = scan(&self.root, |seen| {
-            // What is ours is charged by whoever makes it.
-            if seen.name.to_str().is_ok_and(|name| name.starts_with(RESERVED)) {
-                return Then::Pass;
+        let is_all = scan(&self.root, |file| {
+            // Temporary files are charged by the call that creates them.
+            if file.name.to_str().is_ok_and(|name| name.starts_with(RESERVED)) {
+                return ScanAction::Skip;
             }
             inodes += 1;
-            if matches!(seen.kind, FileType::RegularFile | FileType::Symlink)
-                && let Some(stat) = seen.stat()
+            if matches!(file.kind, FileType::RegularFile | FileType::Symlink)
+                && let Some(stat) = file.stat()
                 // A file with several names is one file.
                 && (stat.st_nlink <= 1 || linked.insert((stat.st_dev, stat.st_ino)))
             {
                 bytes = bytes.saturating_add(blocks(stat.st_size as u64));
             }
-            if inodes <= allowed { Then::Enter } else { Then::Stop }
+            if inodes <= allowed { ScanAction::Enter } else { ScanAction::Stop }
         })?;
-        // What the sandbox still has open without a name is there as well.
-        for open in self.open().values_mut().filter(|open| open.names == Names::NoneUncounted) {
+        // Open files without a name exist as well.
+        for open in self.open_files().values_mut().filter(|open| open.names == NameState::UnlinkedUncounted) {
             let len = *open.len.lock().unwrap_or_else(PoisonError::into_inner);
             (bytes, inodes) = (bytes.saturating_add(blocks(len)), inodes + 1);
-            open.names = Names::None(1);
+            open.names = NameState::Unlinked(1);
         }
         if !is_all || bytes > COUNTABLE {
             self.is_full.store(true, Ordering::Relaxed);
@@ -236,8 +235,8 @@ impl Ledger {
         Ok(())
     }
 
-    fn open(&self) -> MutexGuard<'_, BTreeMap<Identity, Open>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    fn open_files(&self) -> MutexGuard<'_, BTreeMap<Identity, OpenFile>> {
+        self.open_files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -253,9 +252,9 @@ impl Charge {
         &self.ledger
     }
 
-    /// Leave to make the file end at `end`, and its length, to be held while it is written to. What does not grow needs
-    /// no count.
-    pub(super) fn hold(&self, end: u64) -> Result<(Shared<'_>, MutexGuard<'_, u64>)> {
+    /// Takes the gate and the length of the file for making the file end at `end`. Both are held during the write.
+    /// Without growth no count is needed.
+    pub(super) fn hold(&self, end: u64) -> Result<(GateShared<'_>, MutexGuard<'_, u64>)> {
         let (gate, len) = (self.ledger.shared(), self.len());
         if *gate || end <= *len {
             return Ok((gate, len));
@@ -265,18 +264,18 @@ impl Charge {
         Ok((gate, self.len()))
     }
 
-    /// The length of the file.
+    /// Locks the length of the file.
     pub(super) fn len(&self) -> MutexGuard<'_, u64> {
         self.len.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where a file of length `from` would end if it took all the room there is.
+    /// Returns the largest length that a file of length `from` could reach with the free quota.
     pub(super) fn farthest(&self, from: u64) -> u64 {
         let room = if self.ledger.is_full.load(Ordering::Relaxed) { 0 } else { self.ledger.quota.room() };
         blocks(from).saturating_add(room)
     }
 
-    /// Reserves what a file of length `from` needs to become one of length `to`.
+    /// Reserves the growth of a file from length `from` to length `to`.
     pub(super) fn grow(&self, from: u64, to: u64) -> Result<()> {
         match blocks(to).saturating_sub(blocks(from)) {
             0 => Ok(()),
@@ -284,7 +283,7 @@ impl Charge {
         }
     }
 
-    /// Gives back what a file of length `from` no longer needs when it has become one of length `to`.
+    /// Releases the difference when a file of length `from` has been shortened to `to`.
     pub(super) fn shrink(&self, from: u64, to: u64) {
         self.ledger.release(blocks(from).saturating_sub(blocks(to)), 0);
     }
@@ -292,14 +291,14 @@ impl Charge {
 
 impl Drop for Charge {
     fn drop(&mut self) {
-        let mut files = self.ledger.open();
+        let mut files = self.ledger.open_files();
         let Some(open) = files.get_mut(&self.file) else {
             return;
         };
         open.handles -= 1;
         if open.handles == 0
             && let Some(open) = files.remove(&self.file)
-            && let Names::None(inodes) = open.names
+            && let NameState::Unlinked(inodes) = open.names
         {
             let len = *open.len.lock().unwrap_or_else(PoisonError::into_inner);
             self.ledger.release(blocks(len), inodes);
@@ -307,7 +306,7 @@ impl Drop for Charge {
     }
 }
 
-/// Takes at most `wanted` off a counter and answers how much it was.
+/// Subtracts at most `wanted` from a counter and returns the amount.
 fn take(counter: &AtomicU64, wanted: u64) -> u64 {
     let less = |value: u64| Some(value.saturating_sub(wanted));
     let before = counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);

@@ -1,28 +1,27 @@
-//! A directory of the host. Only this module touches the host's file system.
+//! A directory of the host. Only this module touches the file system of the host.
 //!
-//! # Why nothing gets out
-//! The directory is opened once; after that there are handles only. A file is opened by one `openat2`, which the host's
-//! kernel lets follow no link and not leave the directory (`walk`). Where that does not do, and for what is not an open,
-//! a call first gets a handle of the directory that the last name stands in, without following a link, and then makes
-//! one host call with that handle and that one name; what changes something goes through cap-std, which would refuse a
-//! name that leads elsewhere even if we got it wrong. No path is looked at and then used: where something has to be
-//! known about a file, the file is opened and the handle is asked.
-//! A link of the host is read, not followed, and resolved against the sandbox's root by the mount table.
-//! Where many names are looked at in one directory, its handle is kept for as long as nothing on its way moves (`kept`).
+//! # Confinement
+//! The directory is opened once by its path; after that only handles are used. A file is opened by one `openat2`, with
+//! flags that make the kernel of the host follow no link and stay in the directory (`walk`). If that is not possible,
+//! or the call is not an open, the call first gets a handle of the directory of the last name, without following a
+//! link. Then it makes one host call with that handle and that one name. Changes go through cap-std, which would refuse
+//! a name that leads elsewhere even after a mistake in this module. No path is checked and then used: to learn
+//! something about a file, the file is opened and the handle is examined. A link of the host is read, not followed; the
+//! mount table resolves it against the root of the sandbox.
 //!
-//! # What the guest sees
-//! - Modes and times are the host's. Owner and group always show as the sandbox's user: who owns a file on the host is
-//!   not the guest's business, and a `chown` that would change something is refused.
+//! # View of the guest
+//! - Modes and times are those of the host. Owner and group always show as the user of the sandbox. A `chown` that
+//!   would change something is refused.
 //! - A special file (FIFO, socket, device) can be seen, renamed and removed, but not opened: [`Errno::NoDevice`].
-//!   Setting a set-user-ID or set-group-ID bit is refused: it would mean something on the host.
-//! - A name that is not UTF-8 makes `read_dir` fail with [`Errno::IllegalSequence`]. Leaving it out would let `cp -r`
-//!   lose a file with exit code 0, and a replacement character would let two names look alike, so that one of them
-//!   gets removed in place of the other.
-//! - A file with a second name is not written to, nor are its mode and times changed ([`Errno::NotPermitted`]), unless
-//!   it got its names in this sandbox: the host may have linked it from outside. See `second_names`.
+//!   Setting a set-user-ID or set-group-ID bit is refused, because the host would honour it.
+//! - A name that is not UTF-8 makes `read_dir` fail with [`Errno::IllegalSequence`]. Without the error `cp -r` would
+//!   lose a file and still exit with 0. With a replacement character two names could look alike, and the wrong one
+//!   could be removed.
+//! - A file with a second name is not written to, and its mode and times are not changed ([`Errno::NotPermitted`]),
+//!   unless it got its names in this sandbox: the host may have linked it from outside. See `hard_links`.
 //!
-//! With a quota ([`HostDir::charged_to`]) what the directory holds or gains is charged to the sandbox, and no file may
-//! become larger than the limit. See `ledger`.
+//! With a quota ([`HostDir::charged_to`]) the content or the growth of the directory is charged to the sandbox, and no
+//! file may exceed the size limit. See `ledger`.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -36,33 +35,31 @@ use rustix::fs::OFlags;
 use crate::error::{Errno, Result};
 use crate::path::Subpath;
 
-use super::{Attempt, File, FileSystem, Frozen, Kind, Node, OpenHow, Quota};
+use super::{Attempt, File, FileSystem, FrozenFs, Kind, Node, OpenHow, Quota};
 use errors::errno;
 use file::HostFile;
+use hard_links::{HardLinks, HardLinksGuard};
 use lease::Lease;
-use ledger::{Alone, Ledger};
-use pointer::Pointer;
-use second_names::{SecondNames, Turn};
-use stat::Facts;
+use ledger::{GateExclusive, Ledger};
+use path_handle::PathHandle;
+use stat::HostStat;
 use walk::Walk;
 
-pub use ledger::Count;
-pub(super) use temp::Temp;
+pub use ledger::ChargePolicy;
+pub(super) use temp::TempFile;
 
 mod calls;
 mod errors;
 mod file;
-mod kept;
+mod hard_links;
 mod lease;
 mod ledger;
-mod pointer;
+mod path_handle;
 mod scan;
-mod second_names;
 mod stat;
 mod stream;
 mod temp;
 mod walk;
-mod watch;
 
 /// A directory of the host, shown to a guest. Clones are handles to the same one.
 #[derive(Clone)]
@@ -71,27 +68,27 @@ pub struct HostDir {
     ledger: Option<Arc<Ledger>>,
 }
 
-/// What a directory and its forks have in common.
+/// State that a directory shares with its forks.
 struct Shared {
     walk: Walk,
-    second_names: SecondNames,
+    hard_links: HardLinks,
     lease: Lease,
     is_read_only: bool,
 }
 
 impl HostDir {
-    /// Opens the directory. This is the only time that a path of the host is used. What a process that died has left in
-    /// it of temporary files is removed.
+    /// Opens the directory. This is the only use of a path of the host. Temporary files of processes that died are
+    /// removed.
     pub fn open(host: &Path) -> io::Result<HostDir> {
         HostDir::new(at(host)?, false)
     }
 
-    /// Opens the directory and never writes to it, whoever asks.
+    /// Opens the directory for reading only. No call writes to it.
     pub fn open_read_only(host: &Path) -> io::Result<HostDir> {
         HostDir::new(at(host)?, true)
     }
 
-    /// As `open` or `open_read_only`, of a directory that the caller has a handle of.
+    /// Creates the file system from an open handle of the directory.
     pub(crate) fn new(root: Dir, is_read_only: bool) -> io::Result<HostDir> {
         if walk::is_forbidden(&root) {
             return Err(io::Error::new(io::ErrorKind::Unsupported, "files of the host's kernel cannot be mounted"));
@@ -102,7 +99,7 @@ impl HostDir {
         Ok(HostDir {
             shared: Arc::new(Shared {
                 walk: Walk::new(root)?,
-                second_names: SecondNames::default(),
+                hard_links: HardLinks::default(),
                 lease: Lease::default(),
                 is_read_only,
             }),
@@ -110,14 +107,14 @@ impl HostDir {
         })
     }
 
-    /// The same directory, charged to a quota.
-    pub fn charged_to(self, quota: Arc<Quota>, count: Count) -> io::Result<HostDir> {
+    /// Returns the same directory, charged to a quota.
+    pub fn charged_to(self, quota: Arc<Quota>, policy: ChargePolicy) -> io::Result<HostDir> {
         let root = self.shared.walk.root().try_clone()?;
-        Ok(HostDir { ledger: Some(Arc::new(Ledger::new(root, quota, count))), ..self })
+        Ok(HostDir { ledger: Some(Arc::new(Ledger::new(root, quota, policy))), ..self })
     }
 
-    /// The names of the path that the directory has on the host, as far as the host tells. They say what the directory
-    /// is for; they are never used to open anything.
+    /// Returns the names of the path of the directory on the host, if the host reports it. They tell the purpose of the
+    /// directory (`.git`, for example) and are never used to open anything.
     pub(crate) fn names_on_host(&self) -> Vec<String> {
         let link = format!("/proc/self/fd/{}", self.walk().root().as_raw_fd());
         let path = rustix::fs::readlink(link, Vec::new()).map(|path| path.to_string_lossy().into_owned());
@@ -125,24 +122,11 @@ impl HostDir {
         path.split('/').filter(|name| !name.is_empty()).map(str::to_owned).collect()
     }
 
-    /// The same directory, walked name by name.
+    /// Returns the same directory, walked name by name.
     #[cfg(test)]
     pub(super) fn without_openat2(self) -> HostDir {
         self.shared.walk.go_name_by_name();
         self
-    }
-
-    /// The same directory, with handles kept from the first look on.
-    #[cfg(test)]
-    pub(super) fn keeping_eagerly(self) -> HostDir {
-        self.shared.walk.keep_eagerly();
-        self
-    }
-
-    /// Whether there is a handle of the directory at `path`.
-    #[cfg(test)]
-    pub(super) fn keeps(&self, path: &str) -> bool {
-        self.shared.walk.keeps(Subpath::trusted(path))
     }
 
     fn walk(&self) -> &Walk {
@@ -153,20 +137,20 @@ impl HostDir {
         if self.shared.is_read_only { Err(Errno::ReadOnly) } else { Ok(()) }
     }
 
-    /// Opens or makes a file by its whole path, in one call of the host or two; none if it takes a closer look.
-    fn at_once(&self, path: Subpath<'_>, how: &OpenHow) -> Option<Result<Candidate>> {
-        // Where there is no room, what is wrong with the path comes first.
+    /// Opens or creates a file by its whole path, in one or two host calls; none if that is not possible.
+    fn open_directly(&self, path: Subpath<'_>, how: &OpenHow) -> Option<Result<Candidate>> {
+        // Without free quota, an error of the path takes precedence.
         let can_make = how.create && self.ledger.as_ref().is_none_or(|ledger| ledger.has_room());
-        // Whoever wants an empty file is likely to want a new one.
+        // A caller that wants an empty file probably wants a new one.
         let makes_first = can_make && (how.exclusive || how.truncate);
         if makes_first {
-            let made = self.make_at_once(path, how)?;
+            let made = self.create_in_one_call(path, how)?;
             if how.exclusive || !matches!(made, Err(Errno::Exist)) {
                 return Some(made);
             }
         }
         if !(how.create && how.exclusive) {
-            match self.open_at_once(path, how)? {
+            match self.open_in_one_call(path, how)? {
                 Err(Errno::NoEntry) if how.create => {}
                 opened => return Some(opened),
             }
@@ -174,12 +158,12 @@ impl HostDir {
         if makes_first || !can_make {
             return None;
         }
-        // Someone else may just have made it, and then it can be opened after all.
-        self.make_at_once(path, how).filter(|made| !matches!(made, Err(Errno::Exist)))
+        // If another process has just created it, the slower path opens it.
+        self.create_in_one_call(path, how).filter(|made| !matches!(made, Err(Errno::Exist)))
     }
 
-    /// Opens a file that is there with one call of the host, if that can be done.
-    fn open_at_once(&self, path: Subpath<'_>, how: &OpenHow) -> Option<Result<Candidate>> {
+    /// Opens an existing file with one host call, if possible.
+    fn open_in_one_call(&self, path: Subpath<'_>, how: &OpenHow) -> Option<Result<Candidate>> {
         let mut flags = match (how.read, how.writes() || how.truncate) {
             (true, true) => OFlags::RDWR,
             (false, true) => OFlags::WRONLY,
@@ -189,69 +173,69 @@ impl HostDir {
         flags.set(OFlags::DIRECTORY, how.directory);
         let _gate = self.ledger.as_ref().map(|ledger| ledger.shared());
         let opened = self.walk().open(path, flags)?;
-        Some(opened.and_then(|handle| self.counted(self.host_file(handle))))
+        Some(opened.and_then(|handle| self.track_open(self.host_file(handle))))
     }
 
-    /// Makes a file with one call of the host, if that can be done.
-    fn make_at_once(&self, path: Subpath<'_>, how: &OpenHow) -> Option<Result<Candidate>> {
+    /// Creates a file with one host call, if possible.
+    fn create_in_one_call(&self, path: Subpath<'_>, how: &OpenHow) -> Option<Result<Candidate>> {
         let flags = if how.read { OFlags::RDWR } else { OFlags::WRONLY };
         let flags = flags | OFlags::CREATE | OFlags::EXCL | OFlags::NOCTTY;
-        let mut is_at_once = true;
-        let made = self.making(0, || match self.walk().open_or_make(path, flags, how.mode) {
-            Some(handle) => self.made(self.host_file(handle?), how),
+        let mut is_possible = true;
+        let made = self.create_charged(0, || match self.walk().open_or_create(path, flags, how.mode) {
+            Some(handle) => self.finish_create(self.host_file(handle?), how),
             None => {
-                is_at_once = false;
+                is_possible = false;
                 Err(Errno::Io)
             }
         });
-        is_at_once.then_some(made)
+        is_possible.then_some(made)
     }
 
     fn host_file(&self, handle: OwnedFd) -> HostFile {
         HostFile::new(cap_std::fs::File::from_std(std::fs::File::from(handle)), self.walk().device())
     }
 
-    /// Opens a file that is there. Without `O_NONBLOCK` a FIFO would hang this thread for good.
+    /// Opens an existing file. Without `O_NONBLOCK` a FIFO would block this thread for ever.
     fn open_existing(&self, dir: &Dir, name: &str, how: &OpenHow) -> Result<HostFile> {
         let mut flags = OFlags::NONBLOCK | OFlags::NOCTTY;
         flags.set(OFlags::DIRECTORY, how.directory);
         let mut options = OpenOptions::new();
-        // Someone who neither reads nor writes still needs a handle.
+        // An open for neither reading nor writing still needs a handle.
         options.read(how.read || !how.writes() && !how.truncate).write(how.writes() || how.truncate);
         options.follow(FollowSymlinks::No).custom_flags(flags.bits() as i32);
         let file = dir.open_with(name, &options).map_err(errno)?;
         Ok(HostFile::new(file, self.walk().device()))
     }
 
-    /// Makes a file that is not there; it is charged already.
+    /// Creates a new file, which is already charged.
     fn open_new(&self, dir: &Dir, name: &str, how: &OpenHow) -> Result<Candidate> {
         let mut options = OpenOptions::new();
-        // cap-std makes a file only for writing; what the guest may do with it is decided above.
+        // cap-std creates a file only for writing. The rights of the guest are checked above.
         options.read(how.read).write(true).create_new(true).mode(how.mode);
         options.follow(FollowSymlinks::No).custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits() as i32);
         let file = dir.open_with(name, &options).map_err(errno)?;
         let file = HostFile::new(file, self.walk().device());
-        self.made(file, how)
+        self.finish_create(file, how)
     }
 
-    /// A file that was just made. The umask of the host's process is not the guest's, who has one of its own.
-    fn made(&self, file: HostFile, how: &OpenHow) -> Result<Candidate> {
-        let made = self.counted(file)?;
-        if made.facts.mode() != how.mode {
+    /// Completes the creation of a file: sets its mode, because the umask of the host process is not that of the guest.
+    fn finish_create(&self, file: HostFile, how: &OpenHow) -> Result<Candidate> {
+        let made = self.track_open(file)?;
+        if made.attributes.mode() != how.mode {
             made.file.set_mode(how.mode)?;
         }
         Ok(Candidate { is_new: true, ..made })
     }
 
-    /// The last checks, on the handle and not on the name, before anything is changed.
-    fn opened(&self, candidate: Candidate, how: &OpenHow) -> Attempt<Node> {
-        let Candidate { mut file, facts, is_new } = candidate;
-        self.walk().check_device(&file, facts.device())?;
-        match facts.kind() {
+    /// Makes the last checks, on the handle and not on the name, before anything is changed.
+    fn finish_open(&self, candidate: Candidate, how: &OpenHow) -> Attempt<Node> {
+        let Candidate { mut file, attributes, is_new } = candidate;
+        self.walk().check_device(&file, attributes.device())?;
+        match attributes.kind() {
             Kind::Directory if how.create => Err(Errno::IsDirectory.into()),
             Kind::Directory => Ok(Node::Directory),
             Kind::File => {
-                let changeable = self.shared.second_names.check(&facts, || Facts::of(&file));
+                let changeable = self.shared.hard_links.check(&attributes, || HostStat::of(&file));
                 if how.writes() || how.truncate {
                     changeable?;
                 }
@@ -265,27 +249,28 @@ impl HostDir {
         }
     }
 
-    /// Notes who has the file open, before anyone can take its name away, and learns what it is.
-    fn counted(&self, mut file: HostFile) -> Result<Candidate> {
-        let facts = Facts::of(&file)?;
+    /// Records the open file in the ledger before its name can be removed, and reads its attributes.
+    fn track_open(&self, mut file: HostFile) -> Result<Candidate> {
+        let attributes = HostStat::of(&file)?;
         if let Some(ledger) = &self.ledger
-            && facts.kind() == Kind::File
+            && attributes.kind() == Kind::File
         {
-            file.charge = Some(ledger.opened(&facts));
+            file.charge = Some(ledger.opened(&attributes));
         }
-        Ok(Candidate { file, facts, is_new: false })
+        Ok(Candidate { file, attributes, is_new: false })
     }
 
-    /// Refuses a name that is there, where the host would be asked too late: after the quota, if that has no room.
+    /// Refuses an existing name when the quota has no room: otherwise the quota would be checked first and hide this
+    /// error.
     fn check_free(&self, dir: &Dir, name: &str) -> Result<()> {
         match &self.ledger {
-            Some(ledger) if !ledger.has_room() && Facts::of_name(dir, name).is_ok() => Err(Errno::Exist),
+            Some(ledger) if !ledger.has_room() && HostStat::of_name(dir, name).is_ok() => Err(Errno::Exist),
             _ => Ok(()),
         }
     }
 
-    /// Does what makes a name, charged as `bytes` and one inode, which are given back if it fails.
-    fn making<T>(&self, bytes: u64, make: impl FnOnce() -> Result<T>) -> Result<T> {
+    /// Runs `make`, which creates a name, charged as `bytes` and one inode. The charge is released if it fails.
+    fn create_charged<T>(&self, bytes: u64, make: impl FnOnce() -> Result<T>) -> Result<T> {
         let Some(ledger) = &self.ledger else {
             return make();
         };
@@ -294,8 +279,8 @@ impl HostDir {
         make().inspect_err(|_| ledger.release(bytes, 1))
     }
 
-    /// Does what removes a name, and gives back what it was charged as.
-    fn removing(&self, dir: &Dir, name: &str, remove: impl FnOnce() -> Result<()>) -> Result<()> {
+    /// Runs `remove`, which removes a name, and releases its charge.
+    fn remove_charged(&self, dir: &Dir, name: &str, remove: impl FnOnce() -> Result<()>) -> Result<()> {
         let mut removal = self.removal();
         let before = removal.look(dir, name);
         remove()?;
@@ -303,109 +288,103 @@ impl HostDir {
         Ok(())
     }
 
-    /// Leave to take names away.
+    /// Takes the locks for removing names.
     fn removal(&self) -> Removal<'_> {
-        let account = self.ledger.as_ref().map(|ledger| (&**ledger, ledger.alone()));
-        Removal { account, turn: self.shared.second_names.turn() }
+        let account = self.ledger.as_ref().map(|ledger| (&**ledger, ledger.exclusive()));
+        Removal { account, hard_links: self.shared.hard_links.lock() }
     }
 
-    /// What the host says about a name that a call is about, or the link that it is to follow.
-    fn facts(&self, path: Subpath<'_>, follow: bool) -> Attempt<Facts> {
+    /// Returns the host attributes of a path, or the link that the call follows.
+    fn host_stat(&self, path: Subpath<'_>, follow: bool) -> Attempt<HostStat> {
         let Some((parent, name)) = path.split() else {
-            return Ok(Facts::of(self.walk().root())?);
+            return Ok(HostStat::of(self.walk().root())?);
         };
-        // In the root, whose handle is at hand, the name alone will do.
+        // In the root, whose handle is open, one call with the name is enough.
         if !parent.is_root()
-            && let Some(facts) = self.facts_at_once(path, parent, name)
-            && !facts.as_ref().is_ok_and(|facts| follow && facts.kind() == Kind::Symlink)
+            && let Some(attributes) = self.stat_in_one_call(path)
+            && !attributes.as_ref().is_ok_and(|attributes| follow && attributes.kind() == Kind::Symlink)
         {
-            return Ok(facts?);
+            return Ok(attributes?);
         }
         let dir = self.walk().directory(parent)?;
-        let facts = Facts::of_name(&dir, name)?;
-        if follow && facts.kind() == Kind::Symlink {
+        let attributes = HostStat::of_name(&dir, name)?;
+        if follow && attributes.kind() == Kind::Symlink {
             return Err(self.walk().link(&dir, name, path)?);
         }
-        Ok(facts)
+        Ok(attributes)
     }
 
-    /// What the host says about a name that is not in the root and not followed; none if that takes a closer look.
-    fn facts_at_once(&self, path: Subpath<'_>, parent: Subpath<'_>, name: &str) -> Option<Result<Facts>> {
-        if let Some(place) = self.walk().kept(parent) {
-            let facts = Facts::of_name(place.directory(), name);
-            if place.is_still_there() {
-                return Some(facts);
-            }
-        }
-        // A pointer to the file and not a handle of its directory: one look at the name less.
+    /// Returns the host attributes of a path, not followed, with one open; none if that is not possible.
+    fn stat_in_one_call(&self, path: Subpath<'_>) -> Option<Result<HostStat>> {
+        // An `O_PATH` handle of the file instead of a handle of its directory saves one lookup.
         let opened = self.walk().open(path, OFlags::PATH | OFlags::NOFOLLOW)?;
-        Some(opened.and_then(Facts::of))
+        Some(opened.and_then(HostStat::of))
     }
 
-    /// A handle of something whose attributes may be changed, and a last look at it.
-    fn changeable<'a>(&self, dir: &'a Dir, name: &'a str) -> Result<(Pointer<'a>, Facts)> {
-        let pointer = Pointer::new(dir, name)?;
-        let facts = pointer.facts()?;
-        self.walk().check_device(&pointer, facts.device())?;
-        self.shared.second_names.check(&facts, || pointer.facts())?;
-        Ok((pointer, facts))
+    /// Returns a handle of a file whose attributes may be changed, and its attributes.
+    fn changeable<'a>(&self, dir: &'a Dir, name: &'a str) -> Result<(PathHandle<'a>, HostStat)> {
+        let handle = PathHandle::new(dir, name)?;
+        let attributes = handle.host_stat()?;
+        self.walk().check_device(&handle, attributes.device())?;
+        self.shared.hard_links.check(&attributes, || handle.host_stat())?;
+        Ok((handle, attributes))
     }
 
     /// Sets the mode of `name`, which is not a link.
-    fn set_mode(&self, dir: &Dir, name: &str, mode: impl Fn(&Facts) -> Result<u32>) -> Result<()> {
-        let (pointer, facts) = self.changeable(dir, name)?;
-        match facts.kind() {
+    fn set_mode(&self, dir: &Dir, name: &str, mode: impl Fn(&HostStat) -> Result<u32>) -> Result<()> {
+        let (handle, attributes) = self.changeable(dir, name)?;
+        match attributes.kind() {
             Kind::Symlink => Err(Errno::NotSupported),
             Kind::Device => Err(Errno::NoDevice),
-            _ => pointer.set_mode(mode(&facts)?),
+            _ => handle.set_mode(mode(&attributes)?),
         }
     }
 }
 
-/// The directory at a path of the host.
+/// Opens the directory at a path of the host.
 fn at(host: &Path) -> io::Result<Dir> {
     Dir::open_ambient_dir(host, cap_std::ambient_authority())
 }
 
-/// A file that was opened or made, before the last checks.
+/// An opened or created file before the last checks.
 struct Candidate {
     file: HostFile,
-    facts: Facts,
+    attributes: HostStat,
     is_new: bool,
 }
 
-/// What is locked while a name is taken away, so that what was learnt about it stays true until it is gone.
+/// The locks held while a name is removed, so that the attributes read before stay true until it is gone.
 struct Removal<'a> {
-    account: Option<(&'a Ledger, Alone<'a>)>,
-    turn: Turn<'a>,
+    account: Option<(&'a Ledger, GateExclusive<'a>)>,
+    hard_links: HardLinksGuard<'a>,
 }
 
 impl Removal<'_> {
-    /// What has to be known of a file that is going to lose a name, if anything has.
-    fn look(&self, dir: &Dir, name: &str) -> Option<Facts> {
-        if self.account.is_some() || self.turn.any() { Facts::of_name(dir, name).ok() } else { None }
+    /// Returns the attributes of a file that will lose a name, if the accounting needs them.
+    fn look(&self, dir: &Dir, name: &str) -> Option<HostStat> {
+        if self.account.is_some() || self.hard_links.any() { HostStat::of_name(dir, name).ok() } else { None }
     }
 
-    /// Notes that the name is gone.
-    fn done(&mut self, before: Option<Facts>) {
-        let Some(facts) = before else { return };
-        self.turn.removed(&facts);
+    /// Records that the name is gone.
+    fn done(&mut self, before: Option<HostStat>) {
+        let Some(attributes) = before else { return };
+        self.hard_links.removed(&attributes);
         if let Some((ledger, gate)) = &self.account {
-            ledger.removed(gate, &facts);
+            ledger.removed(gate, &attributes);
         }
     }
 }
 
-/// A directory of the host that a snapshot knows: a fork has the same handle, and an account of its own.
-struct Reopened {
+/// A directory of the host in a snapshot. A fork has the same handle and its own account.
+struct FrozenHostDir {
     shared: Arc<Shared>,
-    count: Count,
+    policy: ChargePolicy,
 }
 
-impl Frozen for Reopened {
+impl FrozenFs for FrozenHostDir {
     fn thaw(&self, quota: &Arc<Quota>) -> Result<Arc<dyn FileSystem>> {
         let dir = HostDir { shared: Arc::clone(&self.shared), ledger: None };
-        let dir = dir.charged_to(Arc::clone(quota), self.count);
+        let dir = dir.charged_to(Arc::clone(quota), self.policy);
         Ok(Arc::new(dir.map_err(errno)?))
     }
 

@@ -1,4 +1,4 @@
-//! A walk over everything below a directory of the host, by handles.
+//! A walk over a whole tree of the host, by handles.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -12,40 +12,40 @@ use crate::limits::PATH_DEPTH;
 use super::errors::errno;
 use super::walk::is_forbidden;
 
-/// Something that the walk came by.
-pub(super) struct Seen<'a> {
-    /// The directory it is in.
+/// A file that the walk visits.
+pub(super) struct ScanEntry<'a> {
+    /// The directory of the file.
     pub(super) dir: &'a OwnedFd,
     pub(super) name: &'a std::ffi::CStr,
     pub(super) kind: FileType,
 }
 
-impl Seen<'_> {
-    /// What the host says about it; none if it is gone by now.
+impl ScanEntry<'_> {
+    /// Returns the host attributes; none if the file is gone.
     pub(super) fn stat(&self) -> Option<rustix::fs::Stat> {
         rustix::fs::statat(self.dir, self.name, AtFlags::SYMLINK_NOFOLLOW).ok()
     }
 }
 
-/// What to do after a visit.
-pub(super) enum Then {
-    /// Go on, into a directory too.
+/// The action after a visit.
+pub(super) enum ScanAction {
+    /// Continues, and enters the file if it is a directory.
     Enter,
-    /// Go on, but not into it.
-    Pass,
-    /// Stop altogether.
+    /// Continues without entering the directory.
+    Skip,
+    /// Ends the walk.
     Stop,
 }
 
-/// Visits everything below `root`, directories before what is in them, and answers whether that was all. No link is
-/// followed, and the host's `proc` and its like are left alone. A directory that cannot be opened is passed over: if it is
-/// someone else's, the sandbox cannot open it either; if it is our own, a `chmod` is all it takes, so that was not all.
-/// Neither was it if there are directories deeper than a guest's path can reach, where a rename may have put them: the
-/// walk holds no more handles at once than there are names in a path.
-pub(super) fn scan(root: impl AsFd, mut visit: impl FnMut(&Seen<'_>) -> Then) -> Result<bool> {
+/// Visits every file below `root`, a directory before its entries, and returns true if the walk was complete. No link
+/// is followed, and file systems of the host kernel such as `proc` are skipped. A directory that cannot be opened is
+/// skipped. If it belongs to another user, the sandbox cannot open it either; if it belongs to this user, a `chmod`
+/// would be enough, so the walk was not complete. It was not complete either if a rename has put directories deeper
+/// than a guest path can reach: the walk holds at most as many handles as a path has names.
+pub(super) fn scan(root: impl AsFd, mut visit: impl FnMut(&ScanEntry<'_>) -> ScanAction) -> Result<bool> {
     let root = rustix::fs::openat(root, ".", flags(), Mode::empty()).map_err(errno)?;
     let mut is_all = true;
-    // Directories that are still to be read, each with a handle of the one it is in.
+    // Directories to read, each with a handle of its parent.
     let mut pending = vec![(Arc::new(root), None, 0)];
     while let Some((parent, name, depth)) = pending.pop() {
         let dir = match name {
@@ -55,7 +55,7 @@ pub(super) fn scan(root: impl AsFd, mut visit: impl FnMut(&Seen<'_>) -> Then) ->
                 match rustix::fs::openat(&*parent, &name, flags(), Mode::empty()) {
                     Ok(dir) if !is_forbidden(&dir) => Arc::new(dir),
                     Err(Host::ACCESS) => {
-                        let dir = Seen { dir: &parent, name: &name, kind: FileType::Directory };
+                        let dir = ScanEntry { dir: &parent, name: &name, kind: FileType::Directory };
                         let owner = dir.stat().map(|stat| stat.st_uid);
                         is_all &= owner != Some(rustix::process::geteuid().as_raw());
                         continue;
@@ -74,19 +74,19 @@ pub(super) fn scan(root: impl AsFd, mut visit: impl FnMut(&Seen<'_>) -> Then) ->
             if name == c"." || name == c".." {
                 continue;
             }
-            let mut seen = Seen { dir: &dir, name, kind: entry.file_type() };
-            if seen.kind == FileType::Unknown {
-                match seen.stat() {
-                    Some(stat) => seen.kind = FileType::from_raw_mode(stat.st_mode),
+            let mut file = ScanEntry { dir: &dir, name, kind: entry.file_type() };
+            if file.kind == FileType::Unknown {
+                match file.stat() {
+                    Some(stat) => file.kind = FileType::from_raw_mode(stat.st_mode),
                     None => continue,
                 }
             }
-            match visit(&seen) {
-                Then::Enter => {}
-                Then::Pass => continue,
-                Then::Stop => return Ok(false),
+            match visit(&file) {
+                ScanAction::Enter => {}
+                ScanAction::Skip => continue,
+                ScanAction::Stop => return Ok(false),
             }
-            if seen.kind == FileType::Directory {
+            if file.kind == FileType::Directory {
                 match depth < PATH_DEPTH {
                     true => pending.push((Arc::clone(&dir), Some(name.to_owned()), depth + 1)),
                     false => is_all = false,

@@ -1,4 +1,4 @@
-//! What the host says about a file, as we ask it and as the guest sees it.
+//! Attributes of a host file, and their translation for the guest.
 
 use std::os::fd::AsFd;
 
@@ -11,23 +11,23 @@ use crate::vfs::{GROUP, Kind, Stat, USER};
 use super::errors::errno;
 use super::walk::Device;
 
-/// What the host says about a file. Plain `fstat`: what cap-std asks for has the time of birth in it, and takes longer.
+/// The attributes of a host file. Plain `fstat`: the call of cap-std includes the birth time and takes longer.
 #[derive(Clone, Copy)]
-pub(super) struct Facts(rustix::fs::Stat);
+pub(super) struct HostStat(rustix::fs::Stat);
 
-/// A file of the host: its device and its inode.
+/// The identity of a host file: device and inode.
 pub(super) type Identity = (u64, u64);
 
-impl Facts {
-    /// About what a handle is of.
-    pub(super) fn of(handle: impl AsFd) -> Result<Facts> {
-        rustix::fs::fstat(handle).map(Facts).map_err(errno)
+impl HostStat {
+    /// Reads the attributes of an open handle.
+    pub(super) fn of(handle: impl AsFd) -> Result<HostStat> {
+        rustix::fs::fstat(handle).map(HostStat).map_err(errno)
     }
 
-    /// About what a name in a directory names; a link is not followed. The name is one name.
-    pub(super) fn of_name(dir: &Dir, name: &str) -> Result<Facts> {
+    /// Reads the attributes of one name in a directory. A link is not followed.
+    pub(super) fn of_name(dir: &Dir, name: &str) -> Result<HostStat> {
         debug_assert!(!name.contains('/') && name != "..");
-        rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).map(Facts).map_err(errno)
+        rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).map(HostStat).map_err(errno)
     }
 
     pub(super) fn identity(&self) -> Identity {
@@ -57,7 +57,7 @@ impl Facts {
     }
 }
 
-/// A kind of file of the host. All special files are alike to a guest.
+/// Returns the kind of a host file. A guest does not distinguish special files.
 pub(super) fn kind_of(kind: FileType) -> Kind {
     match kind {
         FileType::RegularFile => Kind::File,
@@ -68,23 +68,23 @@ pub(super) fn kind_of(kind: FileType) -> Kind {
 }
 
 impl Device {
-    /// What the guest sees. The number of a file on another device of the host (a nested mount, or a layer of the host's
-    /// own overlay) is mixed with that of the device, since both together are what identifies a file.
-    pub(super) fn stat(self, facts: &Facts) -> Stat {
+    /// Returns the attributes that the guest sees. The inode of a file on another device of the host (a nested mount,
+    /// or a layer of an overlay of the host) is mixed with the device, because only both together identify the file.
+    pub(super) fn stat(self, attributes: &HostStat) -> Stat {
         let time = |seconds: i64, nanos: u64| {
             let nanos = i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
             u64::try_from(nanos.max(0)).unwrap_or(u64::MAX)
         };
-        let Facts(raw) = facts;
+        let HostStat(raw) = attributes;
         Stat {
-            kind: facts.kind(),
-            mode: facts.mode(),
+            kind: attributes.kind(),
+            mode: attributes.mode(),
             uid: USER,
             gid: GROUP,
-            size: facts.size(),
-            links: facts.links(),
+            size: attributes.size(),
+            links: attributes.links(),
             device: 0,
-            inode: self.inode(facts.identity()),
+            inode: self.inode(attributes.identity()),
             accessed: time(raw.st_atime, raw.st_atime_nsec),
             modified: time(raw.st_mtime, raw.st_mtime_nsec),
             changed: time(raw.st_ctime, raw.st_ctime_nsec),
@@ -95,8 +95,8 @@ impl Device {
         if device == self.number() && inode >> 62 == 0 {
             inode
         } else {
-            // The highest bit is left free: an overlay sets it in what it stands on. The one below keeps these apart
-            // from plain numbers, and some hosts have numbers so large that they have to be made small themselves.
+            // The highest bit is free: an overlay sets it in lower files. The bit below distinguishes mixed numbers
+            // from plain ones. Some hosts have such large numbers that they must be mixed too.
             let mixed = device.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ inode;
             mixed & (u64::MAX >> 2) | 1 << 62
         }

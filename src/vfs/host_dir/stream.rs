@@ -1,4 +1,4 @@
-//! Listing a directory of the host piece by piece.
+//! Listing of a host directory in pieces.
 
 use std::os::fd::AsFd;
 
@@ -14,7 +14,7 @@ use super::errors::errno;
 use super::stat::kind_of;
 use super::walk::Walk;
 
-/// An open directory of the host. The host remembers how far it has been listed.
+/// An open directory of the host. The host keeps the position.
 pub(super) struct HostStream {
     entries: rustix::fs::Dir,
 }
@@ -32,7 +32,7 @@ impl HostStream {
     fn kind(&self, name: &std::ffi::CStr) -> Result<Option<Kind>> {
         match rustix::fs::statat(self.entries.fd().map_err(errno)?, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(kind_of(FileType::from_raw_mode(stat.st_mode)))),
-            // What is gone by now need not be shown.
+            // A removed file need not be shown.
             Err(Host::NOENT) => Ok(None),
             Err(error) => Err(errno(error)),
         }
@@ -51,7 +51,7 @@ impl DirStream for HostStream {
                 continue;
             }
             let kind = match entry.file_type() {
-                // Some file systems do not tell.
+                // Some file systems do not report the kind.
                 FileType::Unknown => self.kind(entry.file_name())?,
                 kind => Some(kind_of(kind)),
             };

@@ -1,4 +1,4 @@
-//! Temporary files of the host that become others by a rename.
+//! Temporary files on the host that get their final name by a rename.
 
 use std::os::fd::AsFd;
 
@@ -15,45 +15,46 @@ use crate::vfs::{AtomicWrite, Attempt, Expected, Kind, SetTime, Stat};
 use super::HostDir;
 use super::errors::errno;
 use super::file::timestamps;
-use super::stat::Facts;
-use super::walk::Step;
+use super::stat::HostStat;
+use super::walk::DirHandle;
 
-/// A file that has a reserved name until it is placed, and is removed if it never is.
-pub(in crate::vfs) struct Temp {
+/// A file with a reserved name. It is removed unless it is placed.
+pub(in crate::vfs) struct TempFile {
     host: HostDir,
-    /// The directory it is in.
+    /// The directory of the file.
     directory: String,
-    /// Handles of the directory and the file; none for a link, or when there are too many of these to keep them open.
+    /// Handles of the directory and the file. None for a link, or after `close`, which limits the number of open
+    /// handles.
     dir: Option<Dir>,
     file: Option<File>,
     name: String,
     len: u64,
-    /// Whether it is a second name of another file.
+    /// True if it is a second name of another file.
     is_second: bool,
     is_placed: bool,
 }
 
 impl HostDir {
-    /// An empty temporary file in a directory, which nobody but us can open.
-    pub(in crate::vfs) fn temp_file(&self, directory: Subpath<'_>) -> Attempt<Temp> {
+    /// Creates an empty temporary file in a directory. Only the user of the host can open it.
+    pub(in crate::vfs) fn temp_file(&self, directory: Subpath<'_>) -> Attempt<TempFile> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).mode(0o600);
         options.follow(FollowSymlinks::No);
         self.temp(directory, 0, |dir, name| dir.open_with(name, &options).map(Some).map_err(errno))
     }
 
-    /// A temporary link in a directory.
-    pub(in crate::vfs) fn temp_link(&self, directory: Subpath<'_>, target: &str) -> Attempt<Temp> {
+    /// Creates a temporary link in a directory.
+    pub(in crate::vfs) fn temp_link(&self, directory: Subpath<'_>, target: &str) -> Attempt<TempFile> {
         self.temp(directory, target.len() as u64, |dir, name| {
             dir.symlink_contents(target, name).map(|()| None).map_err(errno)
         })
     }
 
-    /// A temporary second name of a file.
-    pub(in crate::vfs) fn temp_name(&self, directory: Subpath<'_>, file: Subpath<'_>) -> Attempt<Temp> {
+    /// Creates a temporary second name of a file.
+    pub(in crate::vfs) fn temp_name(&self, directory: Subpath<'_>, file: Subpath<'_>) -> Attempt<TempFile> {
         let (parent, own) = file.split().ok_or(Errno::NotPermitted)?;
         let from = self.walk().directory(parent)?;
-        let link = |dir: &Dir, name: &str| self.shared.second_names.turn().link(&from, own, dir, name).map(|()| None);
+        let link = |dir: &Dir, name: &str| self.shared.hard_links.lock().link(&from, own, dir, name).map(|()| None);
         let mut temp = self.temp(directory, 0, link)?;
         temp.is_second = true;
         Ok(temp)
@@ -64,12 +65,12 @@ impl HostDir {
         directory: Subpath<'_>,
         len: u64,
         make: impl FnOnce(&Dir, &str) -> Result<Option<File>>,
-    ) -> Attempt<Temp> {
+    ) -> Attempt<TempFile> {
         self.check_writable()?;
         let dir = self.walk().directory(directory)?.into_dir()?;
         let name = self.shared.lease.name(self.walk().root())?;
-        let file = self.making(blocks(len), || make(&dir, &name))?;
-        Ok(Temp {
+        let file = self.create_charged(blocks(len), || make(&dir, &name))?;
+        Ok(TempFile {
             host: self.clone(),
             directory: directory.as_str().to_owned(),
             dir: Some(dir),
@@ -81,8 +82,8 @@ impl HostDir {
         })
     }
 
-    /// Removes the files of reserved names in a directory that holds nothing else, and tells whether it could. They are
-    /// those of a process that died, or of one whose directory is being taken away.
+    /// Removes the files with reserved names in a directory that holds nothing else, and returns true on success. They
+    /// belong to a dead process, or to one whose directory is being removed.
     pub(super) fn remove_hidden(&self, dir: &Dir, name: &str) -> bool {
         let Ok(inner) = dir.open_dir_nofollow(name) else {
             return false;
@@ -104,8 +105,8 @@ impl HostDir {
     pub(super) fn replace(&self, path: Subpath<'_>, bytes: &[u8], how: &AtomicWrite) -> Attempt<Stat> {
         let (parent, name) = path.split().ok_or(Errno::IsDirectory)?;
         let dir = self.walk().directory(parent)?;
-        let old = match self.facts(path, true) {
-            Ok(facts) => Some(self.walk().device().stat(&facts)),
+        let old = match self.host_stat(path, true) {
+            Ok(attributes) => Some(self.walk().device().stat(&attributes)),
             Err(stop) if stop == Errno::NoEntry.into() => None,
             Err(stop) => return Err(stop),
         };
@@ -114,14 +115,14 @@ impl HostDir {
             Some(Kind::Directory) => return Err(Errno::IsDirectory.into()),
             Some(_) => return Err(Errno::NoDevice.into()),
         }
-        // Asked again when it counts; here it saves the work.
+        // Checked again under the lock; this check saves the work.
         how.expected.check(old.as_ref())?;
         if let Some(ledger) = &self.ledger {
             ledger.quota().check_file(bytes.len() as u64)?;
         }
         let mut temp = self.temp_file(parent)?;
         temp.write(bytes)?;
-        // What ran with the rights of its owner was the old content.
+        // The set-ID bits applied to the old content.
         temp.set_mode(old.map_or(how.mode, |stat| stat.mode) & 0o1777)?;
         if how.durable {
             temp.sync()?;
@@ -131,13 +132,13 @@ impl HostDir {
         if how.durable {
             sync_directory(&dir)?;
         }
-        // The rename has changed the time of the last change.
-        let now = self.facts(path, false).map(|facts| self.walk().device().stat(&facts));
+        // The rename has changed the change time.
+        let now = self.host_stat(path, false).map(|attributes| self.walk().device().stat(&attributes));
         Ok(now.ok().filter(|now| now.inode == stat.inode).unwrap_or(stat))
     }
 }
 
-impl Temp {
+impl TempFile {
     /// Appends.
     pub(in crate::vfs) fn write(&mut self, bytes: &[u8]) -> Result<()> {
         let file = self.file.as_ref().ok_or(Errno::Io)?;
@@ -146,7 +147,7 @@ impl Temp {
             let _gate = ledger.growth()?;
             ledger.reserve(blocks(end) - blocks(self.len), 0)?;
         }
-        // From here on it is charged, and given back with the file.
+        // Charged from here on; released with the file.
         self.len = end;
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -172,43 +173,43 @@ impl Temp {
         rustix::fs::fsync(file).map_err(errno)
     }
 
-    /// Closes the handles; only the name is left.
+    /// Closes the handles. Only the name remains.
     pub(in crate::vfs) fn close(&mut self) {
         (self.dir, self.file) = (None, None);
     }
 
     fn stat(&self) -> Result<Stat> {
         let file = self.file.as_ref().ok_or(Errno::Io)?;
-        Ok(self.host.walk().device().stat(&Facts::of(file)?))
+        Ok(self.host.walk().device().stat(&HostStat::of(file)?))
     }
 
-    /// The directory it is in.
-    fn dir(&self) -> Result<Step<'_>> {
+    /// Returns the directory of the file.
+    fn dir(&self) -> Result<DirHandle<'_>> {
         match &self.dir {
-            Some(dir) => Ok(Step::Root(dir)),
+            Some(dir) => Ok(DirHandle::Root(dir)),
             None => {
                 let found = self.host.walk().directory(Subpath::trusted(&self.directory));
-                // Someone put a link there meanwhile.
+                // A link was put there meanwhile.
                 found.map_err(|stop| stop.errno_or(Errno::NotDirectory))
             }
         }
     }
 
-    /// Gives the file its name, which it takes from whatever has it.
+    /// Renames the file to its final name, replacing the file that has it.
     fn place(mut self, to: &Dir, name: &str, expected: Expected) -> Result<()> {
         let host = self.host.clone();
-        // The look and the rename are one step.
+        // The check and the rename are one step.
         let mut removal = host.removal();
-        let replaced = Facts::of_name(to, name).ok();
-        let found = replaced.as_ref().map(|facts| host.walk().device().stat(facts));
+        let replaced = HostStat::of_name(to, name).ok();
+        let found = replaced.as_ref().map(|attributes| host.walk().device().stat(attributes));
         expected.check(found.as_ref())?;
         if found.is_some_and(|stat| stat.kind == Kind::Directory) {
             return Err(Errno::IsDirectory);
         }
         let dir = self.dir()?;
-        let own = Facts::of_name(&dir, &self.name)?;
+        let own = HostStat::of_name(&dir, &self.name)?;
         if replaced.as_ref().is_some_and(|replaced| replaced.identity() == own.identity()) {
-            // It has the name already, and a rename would do nothing, not even take the temporary name away.
+            // It already has the name. A rename would do nothing and leave the temporary name.
             return Ok(());
         }
         dir.rename(&self.name, to, name).map_err(errno)?;
@@ -218,7 +219,7 @@ impl Temp {
         Ok(())
     }
 
-    /// As `place`, by a path.
+    /// Places the file like `place`, by a path.
     pub(in crate::vfs) fn place_at(self, path: Subpath<'_>) -> Attempt<()> {
         let (parent, name) = path.split().ok_or(Errno::Busy)?;
         let host = self.host.clone();
@@ -227,18 +228,18 @@ impl Temp {
     }
 }
 
-impl Drop for Temp {
+impl Drop for TempFile {
     fn drop(&mut self) {
         if self.is_placed {
             return;
         }
         if let Ok(dir) = self.dir() {
-            let mut turn = self.host.shared.second_names.turn();
-            let second = if self.is_second { Facts::of_name(&dir, &self.name).ok() } else { None };
+            let mut hard_links = self.host.shared.hard_links.lock();
+            let second = if self.is_second { HostStat::of_name(&dir, &self.name).ok() } else { None };
             if dir.remove_file(&self.name).is_ok()
-                && let Some(facts) = second
+                && let Some(attributes) = second
             {
-                turn.removed(&facts);
+                hard_links.removed(&attributes);
             }
         }
         if let Some(ledger) = &self.host.ledger {

@@ -1,7 +1,7 @@
-//! From the opened root to the directory that a name stands in, without following a link.
+//! The walk from the root handle to the directory of a name, without following a link.
 //!
-//! On Linux one `openat2` does it. Where that is not to be had (an older kernel, a seccomp filter), and whenever a
-//! link is in the way, the walk goes name by name, each step a handle: it is as tight, and it finds the link.
+//! On Linux one `openat2` is enough. Without `openat2` (an older kernel, a seccomp filter), and if a link is in the
+//! way, the walk goes name by name with a handle for each step. It is just as confined, and it finds the link.
 
 use std::io;
 use std::ops::Deref;
@@ -18,16 +18,14 @@ use crate::path::Subpath;
 use crate::vfs::{Attempt, Kind, OpenHow, Stop};
 
 use super::errors::errno;
-use super::kept::{Kept, Place};
-use super::stat::Facts;
+use super::stat::HostStat;
 
-/// The root of the directory and how to walk from it.
+/// The root of the mounted directory, and the walks from it.
 pub(super) struct Walk {
     root: Dir,
     device: Device,
     /// Cleared for good when the host turns out to have no `openat2`.
-    at_once: AtomicBool,
-    kept: Kept,
+    has_openat2: AtomicBool,
 }
 
 /// The device of a mounted directory on the host.
@@ -40,29 +38,29 @@ impl Device {
     }
 }
 
-/// A directory on the way: the root, or one that was opened for this call.
-pub(super) enum Step<'a> {
+/// The handle of a directory: the root, or one that was opened for this call.
+pub(super) enum DirHandle<'a> {
     Root(&'a Dir),
     Opened(Dir),
 }
 
-impl Step<'_> {
-    /// The directory as a handle of its own.
+impl DirHandle<'_> {
+    /// Returns the directory as an owned handle.
     pub(super) fn into_dir(self) -> Result<Dir> {
         match self {
-            Step::Root(dir) => dir.try_clone().map_err(errno),
-            Step::Opened(dir) => Ok(dir),
+            DirHandle::Root(dir) => dir.try_clone().map_err(errno),
+            DirHandle::Opened(dir) => Ok(dir),
         }
     }
 }
 
-impl Deref for Step<'_> {
+impl Deref for DirHandle<'_> {
     type Target = Dir;
 
     fn deref(&self) -> &Dir {
         match self {
-            Step::Root(dir) => dir,
-            Step::Opened(dir) => dir,
+            DirHandle::Root(dir) => dir,
+            DirHandle::Opened(dir) => dir,
         }
     }
 }
@@ -70,23 +68,12 @@ impl Deref for Step<'_> {
 impl Walk {
     pub(super) fn new(root: Dir) -> io::Result<Walk> {
         let device = Device(rustix::fs::fstat(&root)?.st_dev);
-        let kept = Kept::new(is_local(&root));
-        Ok(Walk { root, device, at_once: AtomicBool::new(true), kept })
+        Ok(Walk { root, device, has_openat2: AtomicBool::new(true) })
     }
 
     #[cfg(test)]
     pub(super) fn go_name_by_name(&self) {
-        self.at_once.store(false, Ordering::Relaxed);
-    }
-
-    #[cfg(test)]
-    pub(super) fn keep_eagerly(&self) {
-        self.kept.be_eager();
-    }
-
-    #[cfg(test)]
-    pub(super) fn keeps(&self, path: Subpath<'_>) -> bool {
-        self.kept.has(path)
+        self.has_openat2.store(false, Ordering::Relaxed);
     }
 
     pub(super) fn device(&self) -> Device {
@@ -97,34 +84,29 @@ impl Walk {
         &self.root
     }
 
-    /// A handle of the directory at `path`; a link on the way or at its end is the answer.
-    pub(super) fn directory(&self, path: Subpath<'_>) -> Attempt<Step<'_>> {
+    /// Returns a handle of the directory at `path`. A link on the way or at its end is [`Stop::Link`].
+    pub(super) fn directory(&self, path: Subpath<'_>) -> Attempt<DirHandle<'_>> {
         if path.is_root() {
-            return Ok(Step::Root(&self.root));
+            return Ok(DirHandle::Root(&self.root));
         }
-        match self.directory_at_once(path) {
-            Some(found) => Ok(Step::Opened(found?)),
-            None => self.name_by_name(path).map(Step::Opened),
+        match self.directory_in_one_call(path) {
+            Some(found) => Ok(DirHandle::Opened(found?)),
+            None => self.name_by_name(path).map(DirHandle::Opened),
         }
     }
 
-    /// As `directory`, in one call; none if that cannot be done.
-    pub(super) fn directory_at_once(&self, path: Subpath<'_>) -> Option<Result<Dir>> {
+    /// Opens a directory in one call; none if that is not possible.
+    fn directory_in_one_call(&self, path: Subpath<'_>) -> Option<Result<Dir>> {
         let found = self.open(path, OFlags::PATH | OFlags::DIRECTORY)?;
         Some(found.map(|handle| Dir::from_std_file(handle.into())))
     }
 
-    /// The directory at `path`, if there is a handle of it that was not led astray.
-    pub(super) fn kept(&self, path: Subpath<'_>) -> Option<Place> {
-        self.kept.place(self, path)
-    }
-
-    /// What the walk says about a link that is the last name of `path`.
+    /// Returns [`Stop::Link`] for a link that is the last name of `path`.
     pub(super) fn link(&self, dir: &Dir, name: &str, path: Subpath<'_>) -> Result<Stop> {
         Ok(Stop::Link { names: path.names().count(), target: read_link(dir, name)? })
     }
 
-    /// Why the last name of `path` could not be opened: it is a link, or else what the host said.
+    /// Returns the reason why the last name of `path` could not be opened: a link, or else the error of the host.
     pub(super) fn link_or(&self, dir: &Dir, name: &str, path: Subpath<'_>, how: &OpenHow, errno: Errno) -> Stop {
         if !is_link(dir, name) {
             return errno.into();
@@ -136,21 +118,21 @@ impl Walk {
         }
     }
 
-    /// Refuses what is on another device and belongs to the host's kernel: a `proc` or `sys` that someone bind-mounted
-    /// in here holds links and files that lead to every process of the host.
+    /// Refuses a file on another device that belongs to the kernel of the host. A bind-mounted `proc` or `sys` holds
+    /// links and files that lead to every process of the host.
     pub(super) fn check_device(&self, handle: impl AsFd, device: u64) -> Result<()> {
         if device != self.device.number() && is_forbidden(handle) { Err(Errno::NotPermitted) } else { Ok(()) }
     }
 
-    /// Opens a path in one call, without following a link; none if it has to be done name by name, be it for a link, for a
-    /// mount of the host, for a path longer than one call takes, or for want of `openat2`.
+    /// Opens a path in one call without following a link. Returns none if the walk must go name by name: for a link,
+    /// for a mount of the host, for a path longer than one call takes, or without `openat2`.
     pub(super) fn open(&self, path: Subpath<'_>, flags: OFlags) -> Option<Result<OwnedFd>> {
-        self.open_or_make(path, flags, 0)
+        self.open_or_create(path, flags, 0)
     }
 
-    /// As `open`, with the mode of a file that the flags say is to be made.
-    pub(super) fn open_or_make(&self, path: Subpath<'_>, flags: OFlags, mode: u32) -> Option<Result<OwnedFd>> {
-        if path.is_root() || !self.at_once.load(Ordering::Relaxed) {
+    /// Opens a path like `open`; `mode` is used if the flags create a file.
+    pub(super) fn open_or_create(&self, path: Subpath<'_>, flags: OFlags, mode: u32) -> Option<Result<OwnedFd>> {
+        if path.is_root() || !self.has_openat2.load(Ordering::Relaxed) {
             return None;
         }
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
@@ -162,7 +144,7 @@ impl Walk {
             }
             Err(error) => {
                 if error == Host::NOSYS {
-                    self.at_once.store(false, Ordering::Relaxed);
+                    self.has_openat2.store(false, Ordering::Relaxed);
                 }
                 None
             }
@@ -170,12 +152,12 @@ impl Walk {
     }
 
     fn name_by_name(&self, path: Subpath<'_>) -> Attempt<Dir> {
-        let mut dir = Step::Root(&self.root);
+        let mut dir = DirHandle::Root(&self.root);
         for (index, name) in path.names().enumerate() {
             dir = match dir.open_dir_nofollow(name) {
                 Ok(next) => {
-                    self.check_device(&next, Facts::of(&next)?.device())?;
-                    Step::Opened(next)
+                    self.check_device(&next, HostStat::of(&next)?.device())?;
+                    DirHandle::Opened(next)
                 }
                 Err(error) => {
                     return match is_link(&dir, name) {
@@ -186,28 +168,24 @@ impl Walk {
             };
         }
         match dir {
-            Step::Opened(dir) => Ok(dir),
-            Step::Root(_) => Err(Errno::Io.into()),
+            DirHandle::Opened(dir) => Ok(dir),
+            DirHandle::Root(_) => Err(Errno::Io.into()),
         }
     }
 }
 
 fn is_link(dir: &Dir, name: &str) -> bool {
-    Facts::of_name(dir, name).is_ok_and(|facts| facts.kind() == Kind::Symlink)
+    HostStat::of_name(dir, name).is_ok_and(|attributes| attributes.kind() == Kind::Symlink)
 }
 
-/// What a link holds. One that is not UTF-8 cannot be resolved, as its parts cannot be named.
+/// Returns the target of a link. A target that is not UTF-8 cannot be resolved, because its names cannot be
+/// represented.
 pub(super) fn read_link(dir: &Dir, name: &str) -> Result<String> {
     let target = dir.read_link_contents(name).map_err(errno)?;
     target.into_os_string().into_string().map_err(|_| Errno::IllegalSequence)
 }
 
-/// Whether something is on a file system that no other machine changes.
-fn is_local(handle: impl AsFd) -> bool {
-    rustix::fs::fstatfs(handle).is_ok_and(|found| LOCAL.contains(&(found.f_type as u64)))
-}
-
-/// Whether something is on a file system of the host's kernel, or on one that does not say what it is.
+/// Returns true for a file on a file system of the kernel of the host, and if the type is unknown.
 pub(super) fn is_forbidden(handle: impl AsFd) -> bool {
     match rustix::fs::fstatfs(handle) {
         Ok(found) => FORBIDDEN.contains(&(found.f_type as u64)),
@@ -215,9 +193,9 @@ pub(super) fn is_forbidden(handle: impl AsFd) -> bool {
     }
 }
 
-/// `f_type` of file systems that are the host's kernel and not its disks, from statfs(2) and `linux/magic.h`: `proc`,
-/// `sysfs`, `cgroup`, `cgroup2`, `debugfs`, `tracefs`, `securityfs`, `bpf`, `configfs`, `efivarfs`, `pstore`, `selinuxfs`,
-/// `smackfs`, `binfmt_misc`, `nsfs`, `resctrl`, `devpts` and `mqueue`.
+/// `f_type` of file systems that show the kernel of the host instead of a disk, from statfs(2) and `linux/magic.h`:
+/// `proc`, `sysfs`, `cgroup`, `cgroup2`, `debugfs`, `tracefs`, `securityfs`, `bpf`, `configfs`, `efivarfs`, `pstore`,
+/// `selinuxfs`, `smackfs`, `binfmt_misc`, `nsfs`, `resctrl`, `devpts` and `mqueue`.
 const FORBIDDEN: [u64; 18] = [
     0x9fa0,
     0x6265_6572,
@@ -238,7 +216,3 @@ const FORBIDDEN: [u64; 18] = [
     0x1cd1,
     0x1980_0202,
 ];
-
-/// `f_type` of `ext2` to `ext4`, `tmpfs`, `xfs`, `btrfs`, `f2fs` and `overlayfs`. Not of `zfs`, which goes back to what it was
-/// without a word.
-const LOCAL: [u64; 6] = [0xef53, 0x0102_1994, 0x5846_5342, 0x9123_683e, 0xf2f5_2010, 0x794c_7630];

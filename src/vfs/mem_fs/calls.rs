@@ -6,24 +6,24 @@ use crate::error::Errno;
 use crate::limits::PATH_DEPTH;
 use crate::path::Subpath;
 use crate::vfs::{
-    AtomicWrite, Attempt, DirEntry, DirStream, FileSystem, Frozen, Kind, Node, OpenHow, Overlay, SetTime, Stat, Stop,
-    clock,
+    AtomicWrite, Attempt, DirEntry, DirStream, FileSystem, FrozenFs, Kind, MountKind, Node, OpenHow, Overlay, SetTime,
+    Stat, Stop, clock,
 };
 
 use super::MemFs;
 use super::content::Content;
 use super::file::MemFile;
 use super::inode::{Body, Inode};
-use super::live::{Live, follow};
 use super::names::Entry;
+use super::state::{FsState, follow};
 use super::stream::MemStream;
-use super::table::{Found, Number, ROOT};
+use super::table::{NodeRef, Number, ROOT};
 
 impl FileSystem for MemFs {
     fn open(&self, path: Subpath<'_>, how: &OpenHow) -> Attempt<Node> {
-        let mut live = self.shared.write();
-        let found = find_or_make(&mut live, path, how)?;
-        let stat = live.table.stat(&found)?;
+        let mut state = self.shared.write();
+        let found = find_or_make(&mut state, path, how)?;
+        let stat = state.table.stat(&found)?;
         match stat.kind {
             Kind::Directory if how.writes() || how.create || how.truncate => Err(Errno::IsDirectory.into()),
             Kind::Directory => Ok(Node::Directory),
@@ -32,20 +32,20 @@ impl FileSystem for MemFs {
             Kind::Device | Kind::Pipe => Err(Errno::NoDevice.into()),
             Kind::File => {
                 let shared = Arc::clone(&self.shared);
-                // The handle comes last: dropping one takes the lock.
+                // Created last: dropping a handle takes the lock.
                 let file = match found {
-                    Found::Below(origin, stat) if !how.writes() && !how.truncate => {
-                        let lower = live.table.lower.as_ref().ok_or(Errno::Io)?;
+                    NodeRef::Lower(origin, stat) if !how.writes() && !how.truncate => {
+                        let lower = state.table.lower.as_ref().ok_or(Errno::Io)?;
                         let below = lower.open(&origin)?;
-                        live.add_handle(stat.inode);
-                        MemFile::of_below(shared, stat.inode, below, origin)
+                        state.add_handle(stat.inode);
+                        MemFile::of_lower(shared, stat.inode, below, origin)
                     }
                     found => {
-                        let number = live.claim(path, found)?;
+                        let number = state.claim(path, found)?;
                         if how.truncate {
-                            empty(&mut live, number)?;
+                            empty(&mut state, number)?;
                         }
-                        live.add_handle(number);
+                        state.add_handle(number);
                         MemFile::new(shared, number)
                     }
                 };
@@ -55,15 +55,15 @@ impl FileSystem for MemFs {
     }
 
     fn stat(&self, path: Subpath<'_>, follow: bool) -> Attempt<Stat> {
-        let live = self.shared.read();
-        Ok(live.table.stat(&live.table.find(path, follow)?)?)
+        let state = self.shared.read();
+        Ok(state.table.stat(&state.table.find(path, follow)?)?)
     }
 
     fn read_dir(&self, path: Subpath<'_>) -> Attempt<Vec<DirEntry>> {
-        let live = self.shared.read();
-        match live.table.find(path, true)? {
-            Found::Inode(number) => live.table.list(live.table.directory(number)?),
-            Found::Below(below, _) => match &live.table.lower {
+        let state = self.shared.read();
+        match state.table.find(path, true)? {
+            NodeRef::Inode(number) => state.table.list(state.table.directory(number)?),
+            NodeRef::Lower(below, _) => match &state.table.lower {
                 Some(lower) => lower.read_dir(&below),
                 None => Err(Errno::Io.into()),
             },
@@ -71,25 +71,25 @@ impl FileSystem for MemFs {
     }
 
     fn open_dir(&self, path: Subpath<'_>) -> Attempt<Box<dyn DirStream>> {
-        let live = self.shared.read();
-        let lower = live.table.lower.as_ref();
-        match live.table.find(path, true)? {
-            Found::Inode(number) => {
-                let directory = live.table.directory(number)?.clone();
+        let state = self.shared.read();
+        let lower = state.table.lower.as_ref();
+        match state.table.find(path, true)? {
+            NodeRef::Inode(number) => {
+                let directory = state.table.directory(number)?.clone();
                 let below = match (&directory.origin, lower) {
                     (Some(origin), Some(lower)) => Some(lower.open_dir(origin)?),
                     _ => None,
                 };
                 Ok(Box::new(MemStream::new(directory, below)))
             }
-            Found::Below(below, _) => lower.ok_or(Errno::Io)?.open_dir(&below),
+            NodeRef::Lower(below, _) => lower.ok_or(Errno::Io)?.open_dir(&below),
         }
     }
 
     fn read_link(&self, path: Subpath<'_>) -> Attempt<String> {
-        let live = self.shared.read();
-        let found = live.table.find(path, false)?;
-        match follow(&live.table, path, &found) {
+        let state = self.shared.read();
+        let found = state.table.find(path, false)?;
+        match follow(&state.table, path, &found) {
             Err(Stop::Link { target, .. }) => Ok(target),
             Err(stop) => Err(stop),
             Ok(()) => Err(Errno::Invalid.into()),
@@ -106,115 +106,115 @@ impl FileSystem for MemFs {
     }
 
     fn link(&self, from: Subpath<'_>, to: Subpath<'_>) -> Attempt<()> {
-        let mut live = self.shared.write();
-        let found = live.table.find(from, false)?;
-        let slot = live.table.slot(to)?;
+        let mut state = self.shared.write();
+        let found = state.table.find(from, false)?;
+        let slot = state.table.slot(to)?;
         if slot.found.is_some() {
             return Err(Errno::Exist.into());
         }
-        if live.table.stat(&found)?.kind == Kind::Directory {
+        if state.table.stat(&found)?.kind == Kind::Directory {
             return Err(Errno::NotPermitted.into());
         }
-        let number = live.claim(from, found)?;
-        let parent = live.claim_parent(to, slot.parent)?;
-        // A name costs memory as an inode does, and nothing else would bound a million of them.
-        live.account.reserve_inode()?;
-        let inode = live.table.get_mut(number)?;
+        let number = state.claim(from, found)?;
+        let parent = state.claim_parent(to, slot.parent)?;
+        // A name costs memory like an inode, and no other limit bounds the number of names.
+        state.account.reserve_inode()?;
+        let inode = state.table.get_mut(number)?;
         inode.links += 1;
         inode.charged += 1;
         inode.changed = clock::now();
-        Ok(live.table.enter(parent, slot.name, number)?)
+        Ok(state.table.enter(parent, slot.name, number)?)
     }
 
     fn rmdir(&self, path: Subpath<'_>) -> Attempt<()> {
-        let mut live = self.shared.write();
-        let slot = live.table.slot(path)?;
+        let mut state = self.shared.write();
+        let slot = state.table.slot(path)?;
         let found = slot.found.ok_or(Errno::NoEntry)?;
-        if live.table.stat(&found)?.kind != Kind::Directory {
+        if state.table.stat(&found)?.kind != Kind::Directory {
             return Err(Errno::NotDirectory.into());
         }
-        if !live.table.is_empty(&found)? {
+        if !state.table.is_empty(&found)? {
             return Err(Errno::NotEmpty.into());
         }
-        live.remove_name(path, slot.parent, found)
+        state.remove_name(path, slot.parent, found)
     }
 
     fn unlink(&self, path: Subpath<'_>) -> Attempt<()> {
-        let mut live = self.shared.write();
-        let slot = live.table.slot(path)?;
+        let mut state = self.shared.write();
+        let slot = state.table.slot(path)?;
         let found = slot.found.ok_or(Errno::NoEntry)?;
-        if live.table.stat(&found)?.kind == Kind::Directory {
+        if state.table.stat(&found)?.kind == Kind::Directory {
             return Err(Errno::IsDirectory.into());
         }
-        live.remove_name(path, slot.parent, found)
+        state.remove_name(path, slot.parent, found)
     }
 
     fn rename(&self, from: Subpath<'_>, to: Subpath<'_>) -> Attempt<()> {
-        let mut live = self.shared.write();
-        let (old, new) = (live.table.slot(from)?, live.table.slot(to)?);
+        let mut state = self.shared.write();
+        let (old, new) = (state.table.slot(from)?, state.table.slot(to)?);
         let found = old.found.ok_or(Errno::NoEntry)?;
-        // Names that hold no links and no `..` say all about who is within whom.
+        // The paths hold no links and no `..`, so their names show which directory contains the other.
         if to.is_within(from) {
             return Err(Errno::Invalid.into());
         }
         if from.is_within(to) {
             return Err(Errno::NotEmpty.into());
         }
-        let stat = live.table.stat(&found)?;
+        let stat = state.table.stat(&found)?;
         if let Some(replaced) = &new.found {
-            let other = live.table.stat(replaced)?;
+            let other = state.table.stat(replaced)?;
             if other.inode == stat.inode {
                 return Ok(());
             }
             match (stat.kind == Kind::Directory, other.kind == Kind::Directory) {
                 (true, false) => return Err(Errno::NotDirectory.into()),
                 (false, true) => return Err(Errno::IsDirectory.into()),
-                (true, true) if !live.table.is_empty(replaced)? => {
+                (true, true) if !state.table.is_empty(replaced)? => {
                     return Err(Errno::NotEmpty.into());
                 }
                 _ => {}
             }
         }
-        if let (Found::Inode(number), Kind::Directory) = (&found, stat.kind) {
-            // A tree that no path reaches the end of could be neither removed nor saved.
+        if let (NodeRef::Inode(number), Kind::Directory) = (&found, stat.kind) {
+            // A tree deeper than any path could be neither removed nor saved.
             let (depth, before) = (to.names().count(), from.names().count());
-            if depth > before && live.table.is_deeper(*number, PATH_DEPTH.saturating_sub(depth))? {
+            if depth > before && state.table.is_deeper(*number, PATH_DEPTH.saturating_sub(depth))? {
                 return Err(Errno::NameTooLong.into());
             }
         }
-        // All is claimed before anything is lost: that may fail for want of room.
-        let number = live.claim(from, found)?;
-        let old_parent = live.claim_parent(from, old.parent)?;
-        let new_parent = live.claim_parent(to, new.parent)?;
+        // Everything is claimed before a name is removed, because claiming may fail for lack of space.
+        let number = state.claim(from, found)?;
+        let old_parent = state.claim_parent(from, old.parent)?;
+        let new_parent = state.claim_parent(to, new.parent)?;
         if let Some(replaced) = new.found {
-            live.remove_name(to, Found::Inode(new_parent), replaced)?;
+            state.remove_name(to, NodeRef::Inode(new_parent), replaced)?;
         }
-        live.table.leave(old_parent, old.name)?;
-        live.table.enter(new_parent, new.name, number)?;
-        live.table.get_mut(number)?.changed = clock::now();
+        state.table.leave(old_parent, old.name)?;
+        state.table.enter(new_parent, new.name, number)?;
+        state.table.get_mut(number)?.changed = clock::now();
         Ok(())
     }
 
     fn chmod(&self, path: Subpath<'_>, mode: u32, follow: bool) -> Attempt<()> {
-        let mut live = self.shared.write();
-        let found = live.table.find(path, follow)?;
-        match live.table.stat(&found)?.kind {
+        let mut state = self.shared.write();
+        let found = state.table.find(path, follow)?;
+        match state.table.stat(&found)?.kind {
             Kind::Symlink => return Err(Errno::NotSupported.into()),
             Kind::Device | Kind::Pipe => return Err(Errno::NoDevice.into()),
             Kind::File | Kind::Directory => {}
         }
-        let number = live.claim(path, found)?;
-        let inode = live.table.get_mut(number)?;
+        let number = state.claim(path, found)?;
+        let inode = state.table.get_mut(number)?;
         inode.mode = mode;
         inode.changed = clock::now();
         Ok(())
     }
 
     fn chown(&self, path: Subpath<'_>, uid: Option<u32>, gid: Option<u32>, follow: bool) -> Attempt<()> {
-        let mut live = self.shared.write();
-        let found = live.table.find(path, follow)?;
-        let number = live.claim(path, found)?;
-        let inode = live.table.get_mut(number)?;
+        let mut state = self.shared.write();
+        let found = state.table.find(path, follow)?;
+        let number = state.claim(path, found)?;
+        let inode = state.table.get_mut(number)?;
         inode.uid = uid.unwrap_or(inode.uid);
         inode.gid = gid.unwrap_or(inode.gid);
         inode.changed = clock::now();
@@ -222,27 +222,27 @@ impl FileSystem for MemFs {
     }
 
     fn set_times(&self, path: Subpath<'_>, accessed: SetTime, modified: SetTime, follow: bool) -> Attempt<()> {
-        let mut live = self.shared.write();
-        let found = live.table.find(path, follow)?;
-        let number = live.claim(path, found)?;
-        let inode = live.table.get_mut(number)?;
+        let mut state = self.shared.write();
+        let found = state.table.find(path, follow)?;
+        let number = state.claim(path, found)?;
+        let inode = state.table.get_mut(number)?;
         inode.set_times(accessed, modified);
         Ok(())
     }
 
-    /// A new inode under the old name, as with a rename: what is open stays what it was.
+    /// Puts a new inode under the old name, like a rename: open handles keep the old content.
     fn write_atomic(&self, path: Subpath<'_>, bytes: &[u8], how: &AtomicWrite) -> Attempt<Stat> {
         self.shared.quota.check_file(bytes.len() as u64)?;
-        let mut live = self.shared.write();
+        let mut state = self.shared.write();
         if path.is_root() {
             return Err(Errno::IsDirectory.into());
         }
-        let slot = live.table.slot(path)?;
+        let slot = state.table.slot(path)?;
         let mut mode = how.mode;
         let mut old = None;
         if let Some(found) = &slot.found {
-            follow(&live.table, path, found)?;
-            let stat = live.table.stat(found)?;
+            follow(&state.table, path, found)?;
+            let stat = state.table.stat(found)?;
             match stat.kind {
                 Kind::File => mode = stat.mode & 0o1777,
                 Kind::Directory => return Err(Errno::IsDirectory.into()),
@@ -253,87 +253,91 @@ impl FileSystem for MemFs {
         how.expected.check(old.as_ref())?;
         let mut content = Content::default();
         content.write(0, bytes, None)?;
-        let parent = live.claim_parent(path, slot.parent)?;
-        let number = live.make_nameless(Inode::new(mode, Body::File(content)))?;
+        let parent = state.claim_parent(path, slot.parent)?;
+        let number = state.make_nameless(Inode::new(mode, Body::File(content)))?;
         if let Some(found) = slot.found
-            && let Err(stop) = live.remove_name(path, Found::Inode(parent), found)
+            && let Err(stop) = state.remove_name(path, NodeRef::Inode(parent), found)
         {
-            live.unmake(number);
+            state.unmake(number);
             return Err(stop);
         }
-        live.table.enter(parent, slot.name, number)?;
-        Ok(live.table.get(number)?.stat(number))
+        state.table.enter(parent, slot.name, number)?;
+        Ok(state.table.get(number)?.stat(number))
     }
 
-    /// An overlay makes none: it would show as a change of what is below.
+    /// An overlay creates none: the directory would show as a change.
     fn make_mount_point(&self, path: Subpath<'_>) -> Attempt<()> {
-        let mut live = self.shared.write();
-        if live.table.lower.is_some() {
+        let mut state = self.shared.write();
+        if state.table.lower.is_some() {
             return Ok(());
         }
         let mut parent = ROOT;
         for name in path.names() {
-            parent = match live.table.directory(parent)?.names.get(name) {
+            parent = match state.table.directory(parent)?.names.get(name) {
                 Some(Entry::Inode(number, _)) => number,
-                _ => live.make(parent, name, Inode::new(0o755, Body::directory()))?,
+                _ => state.make(parent, name, Inode::new(0o755, Body::directory()))?,
             };
         }
-        live.table.directory(parent)?;
+        state.table.directory(parent)?;
         Ok(())
+    }
+
+    fn mount_kind(&self) -> MountKind {
+        if self.is_over_host() { MountKind::Overlay } else { MountKind::Memory }
     }
 
     fn overlay(&self) -> Option<Overlay> {
         self.is_overlay().then(|| Overlay::new(self.clone()))
     }
 
-    fn freeze(&self) -> Option<Arc<dyn Frozen>> {
+    fn freeze(&self) -> Option<Arc<dyn FrozenFs>> {
         Some(Arc::new(self.snapshot()))
     }
 }
 
-/// What an open is about: what is there, or the file that it makes.
-fn find_or_make(live: &mut Live, path: Subpath<'_>, how: &OpenHow) -> Attempt<Found> {
+/// Returns the file that an open applies to: an existing one, or the one that it creates.
+fn find_or_make(state: &mut FsState, path: Subpath<'_>, how: &OpenHow) -> Attempt<NodeRef> {
     let is_exclusive = how.create && how.exclusive;
     if path.is_root() {
         return match is_exclusive {
             true => Err(Errno::Exist.into()),
-            false => Ok(Found::Inode(ROOT)),
+            false => Ok(NodeRef::Inode(ROOT)),
         };
     }
-    let slot = live.table.slot(path)?;
+    let slot = state.table.slot(path)?;
     match slot.found {
         Some(_) if is_exclusive => Err(Errno::Exist.into()),
         Some(found) => {
             if !how.nofollow {
-                follow(&live.table, path, &found)?;
+                follow(&state.table, path, &found)?;
             }
             Ok(found)
         }
         None if how.create => {
-            let parent = live.claim_parent(path, slot.parent)?;
+            let parent = state.claim_parent(path, slot.parent)?;
             let file = Inode::new(how.mode, Body::File(Content::default()));
-            Ok(Found::Inode(live.make(parent, slot.name, file)?))
+            Ok(NodeRef::Inode(state.make(parent, slot.name, file)?))
         }
         None => Err(Errno::NoEntry.into()),
     }
 }
 
-/// Puts something new under a name that must be free.
-fn make(live: &mut Live, path: Subpath<'_>, mode: u32, body: Body) -> Attempt<()> {
-    let slot = live.table.slot(path)?;
+/// Puts a new inode under a name that must be free.
+fn make(state: &mut FsState, path: Subpath<'_>, mode: u32, body: Body) -> Attempt<()> {
+    let slot = state.table.slot(path)?;
     if slot.found.is_some() {
         return Err(Errno::Exist.into());
     }
-    let parent = live.claim_parent(path, slot.parent)?;
-    live.make(parent, slot.name, Inode::new(mode, body))?;
+    let parent = state.claim_parent(path, slot.parent)?;
+    state.make(parent, slot.name, Inode::new(mode, body))?;
     Ok(())
 }
 
-/// Cuts a file to nothing.
-fn empty(live: &mut Live, number: Number) -> Attempt<()> {
-    let inode = live.table.get_mut(number)?;
+/// Truncates a file to nothing.
+fn empty(state: &mut FsState, number: Number) -> Attempt<()> {
+    let inode = state.table.get_mut(number)?;
     if let Body::File(content) = &mut inode.body {
-        live.account.release_bytes(content.set_len(0));
+        state.account.release_bytes(content.set_len(0));
     }
     inode.touch();
     Ok(())

@@ -1,34 +1,34 @@
-//! A chunk of a file's bytes, and the free list that whole ones come from and go back to.
+//! A chunk of file content, and the free list of whole chunks.
 //!
-//! Fresh memory costs a page fault for each 4 KiB, which is more than copying those bytes: a file of 1 MiB that is
-//! written, cut and written again spent two thirds of its time on faults, because the allocator gives memory of that
-//! size back to the host at once. A few whole chunks are kept instead. They carry no bytes from one file to the next:
-//! a buffer from the list is empty, and what it grows by is written first.
+//! Fresh memory costs a page fault for each 4 KiB, which is more than copying those bytes. A file of 1 MiB that was
+//! written, truncated and written again spent two thirds of its time on faults, because the allocator returns memory of
+//! that size to the host at once. Therefore a few whole chunks stay allocated. They carry no bytes from one file to the
+//! next: a buffer from the list is empty, and every byte it grows by is written first.
 
 use std::ops::Deref;
 use std::sync::{Mutex, PoisonError};
 
 use super::content::CHUNK;
 
-/// Whole chunks that are kept: 4 MiB for all sandboxes of the host together.
-const KEPT: usize = 64;
+/// Number of whole chunks in the free list: 4 MiB for all sandboxes of the host together.
+const FREE_CHUNKS: usize = 64;
 
-/// Guards the free buffers, each empty and with room for exactly a whole chunk. Nothing else is locked under it.
+/// Guards the free buffers. Each is empty and has the capacity of a whole chunk. No other lock is taken under it.
 static FREE: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
 
-/// Some bytes of a file, at most `CHUNK`.
+/// At most `CHUNK` bytes of a file.
 #[derive(Default)]
 pub(super) struct Chunk(Vec<u8>);
 
 impl Chunk {
-    /// An empty chunk that will be filled to its end.
+    /// Returns an empty chunk with the capacity of a whole one.
     pub(super) fn whole() -> Chunk {
-        let kept = FREE.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        Chunk(kept.unwrap_or_else(|| Vec::with_capacity(CHUNK as usize)))
+        let free = FREE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        Chunk(free.unwrap_or_else(|| Vec::with_capacity(CHUNK as usize)))
     }
 
-    /// Puts a piece between `from` and `to`; the chunk grows if it has to. Its room grows to twice as much as before, so
-    /// that a file written line by line is not copied at each line; never to more than a whole chunk.
+    /// Writes a piece from `from` to `to`; the chunk grows if necessary. Its capacity doubles, so that a file written
+    /// line by line is not copied at each line, but never exceeds a whole chunk.
     pub(super) fn put(&mut self, from: u64, to: u64, piece: &[u8]) {
         let (from, to) = (from as usize, to as usize);
         if self.0.capacity() < to {
@@ -81,7 +81,7 @@ impl Drop for Chunk {
         if self.0.capacity() == CHUNK as usize {
             let mut bytes = std::mem::take(&mut self.0);
             let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
-            if free.len() < KEPT {
+            if free.len() < FREE_CHUNKS {
                 bytes.clear();
                 free.push(bytes);
             }
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn nothing_of_a_chunk_is_seen_in_the_next() {
-        for _ in 0..2 * KEPT {
+        for _ in 0..2 * FREE_CHUNKS {
             drop(Chunk::from(&[7; CHUNK as usize][..]));
             let mut next = Chunk::whole();
             assert_eq!(next.len(), 0);

@@ -1,10 +1,10 @@
-//! The bytes of a file, in chunks; a chunk that was never written is not there and costs nothing.
+//! The content of a file, in chunks. A chunk that was never written does not exist and costs nothing.
 //!
-//! What is charged is what is stored, in whole blocks, not the file's length: `truncate -s 90M` is free. Blocks are
-//! counted because a chunk with one byte in it costs the host far more than a byte.
+//! The charge is the stored data in whole blocks, not the length of the file: `truncate -s 90M` is free. Blocks are
+//! counted because a chunk with one byte costs the host far more than a byte.
 //!
-//! In an overlay a chunk that was never written shows what the file below has there, and the first write to it copies
-//! that chunk and no other: a byte changed in a file of 100 MB costs 64 KiB.
+//! In an overlay a chunk that was never written shows the content of the lower file. The first write to it copies that
+//! chunk only: changing a byte in a file of 100 MB costs 64 KiB.
 
 use std::sync::Arc;
 
@@ -16,67 +16,67 @@ use crate::vfs::File;
 use super::chunk::Chunk;
 use super::shared_map::SharedMap;
 
-/// Bytes of a chunk: as large as the largest write, so that a copy through the kernel touches one or two chunks, and
-/// small enough that copying a shared one is cheap.
+/// Bytes of a chunk. As large as the largest write, so that a copy through the kernel touches one or two chunks, and
+/// small enough that copying a shared chunk is cheap.
 pub(super) const CHUNK: u64 = 64 << 10;
 
-/// Bytes of a block, the unit of `st_blocks`. It is more than the host spends on keeping a chunk.
+/// Bytes of a block, the unit of `st_blocks`. More than the overhead of a chunk on the host.
 const BLOCK: u64 = 512;
 
 /// The content of a file. A copy shares the chunks until one side writes to them.
 #[derive(Clone, Default)]
 pub(super) struct Content {
     len: u64,
-    /// Chunks by their index. One may be shorter than `CHUNK`; what is missing reads as zeros.
+    /// Chunks by index. A chunk may be shorter than `CHUNK`; the missing bytes read as zeros.
     chunks: SharedMap<u64, Arc<Chunk>>,
     charged: u64,
-    /// What shows where there is no chunk.
-    below: Option<Below>,
+    /// The lower file that shows where there is no chunk.
+    below: Option<LowerContent>,
 }
 
-/// The start of a file below.
+/// A lower file whose start shows through.
 #[derive(Clone)]
-struct Below {
+struct LowerContent {
     path: Arc<str>,
-    /// How much of it shows: what was cut off once does not come back.
+    /// Number of its bytes that show. Truncated bytes do not come back.
     len: u64,
-    /// How much there is.
+    /// Length of the lower file.
     whole: u64,
 }
 
 impl Content {
-    /// The content of a file below.
+    /// Creates the content of a lower file.
     pub(super) fn below(path: Arc<str>, len: u64) -> Content {
-        Content { len, below: (len > 0).then_some(Below { path, len, whole: len }), ..Content::default() }
+        Content { len, below: (len > 0).then_some(LowerContent { path, len, whole: len }), ..Content::default() }
     }
 
     pub(super) fn len(&self) -> u64 {
         self.len
     }
 
-    /// Bytes that are stored, in whole blocks.
+    /// Returns the stored bytes, in whole blocks.
     pub(super) fn charged(&self) -> u64 {
         self.charged
     }
 
-    /// The path of the file below, as long as something of it shows.
+    /// Returns the path of the lower file, as long as some of it shows.
     pub(super) fn origin(&self) -> Option<&Arc<str>> {
         self.below.as_ref().map(|below| &below.path)
     }
 
-    /// Whether it is the content of the file below, all of it and nothing else.
+    /// Returns true if the content is exactly that of the lower file.
     pub(super) fn is_untouched(&self) -> bool {
-        let is_whole = |below: &Below| below.len == below.whole && below.len == self.len;
+        let is_whole = |below: &LowerContent| below.len == below.whole && below.len == self.len;
         self.chunks.is_empty() && self.below.as_ref().is_some_and(is_whole)
     }
 
-    /// Reads; `below` is the file that shows through, if one does.
+    /// Reads from the chunks and from `below`, the lower file that shows through, if any.
     pub(super) fn read(&self, offset: u64, max: usize, below: Option<&dyn File>) -> Result<Bytes> {
         let end = offset.saturating_add(max as u64).min(self.len);
         if offset >= end {
             return Ok(Bytes::new());
         }
-        // Most reads are of one chunk, and need nothing put together.
+        // Most reads are inside one chunk.
         let (index, from) = (offset / CHUNK, (offset % CHUNK) as usize);
         if let Some(bytes) = self.chunks.get(&index).and_then(|chunk| chunk.get(from..from + (end - offset) as usize)) {
             return Ok(Bytes::copy_from_slice(bytes));
@@ -90,7 +90,7 @@ impl Content {
         let chunks = self.chunks.iter_from(&(offset / CHUNK));
         for (&index, chunk) in chunks.take_while(|(index, _)| **index <= (end - 1) / CHUNK) {
             let start = index * CHUNK;
-            self.read_below(reached, start, below, &mut put)?;
+            self.read_lower(reached, start, below, &mut put)?;
             let from = offset.max(start);
             let to = end.min(start + chunk.len() as u64);
             if from < to {
@@ -98,13 +98,13 @@ impl Content {
             }
             reached = start + CHUNK;
         }
-        self.read_below(reached, end, below, &mut put)?;
+        self.read_lower(reached, end, below, &mut put)?;
         Ok(bytes.freeze())
     }
 
-    /// Puts what the file below has between `from` and `to`. If it has become shorter than it was, someone changed what
-    /// an overlay stands on, and zeros are as good an answer as any.
-    fn read_below(
+    /// Passes the bytes of the lower file between `from` and `to` to `put`. If the lower file has become shorter, it
+    /// was changed under the overlay, and the missing bytes read as zeros.
+    fn read_lower(
         &self,
         mut from: u64,
         to: u64,
@@ -124,17 +124,17 @@ impl Content {
         Ok(())
     }
 
-    /// How many more bytes will be charged after a write of `len` bytes at `offset`.
+    /// Returns the additional charge of a write of `len` bytes at `offset`.
     pub(super) fn growth(&self, offset: u64, len: u64) -> u64 {
         pieces(offset, len)
             .map(|(index, _, to)| match self.chunks.get(&index) {
                 Some(chunk) => blocks(to).saturating_sub(blocks(chunk.len() as u64)),
-                None => blocks(to.max(self.len_below(index))),
+                None => blocks(to.max(self.lower_len(index))),
             })
             .sum()
     }
 
-    /// How many bytes of such a write, to the block, will be charged no more than `room`.
+    /// Returns how many bytes of such a write, in whole blocks, cost at most `room`.
     pub(super) fn fit(&self, offset: u64, len: u64, room: u64) -> u64 {
         let mut rest = room;
         for (index, from, to) in pieces(offset, len) {
@@ -144,18 +144,18 @@ impl Content {
                 rest -= growth;
                 continue;
             }
-            // What there is of the chunk is there whatever is written to it; what shows from below comes on top.
+            // The existing part of the chunk is paid for; a copy of lower content is not.
             let there = self.chunks.get(&index).map_or(0, |chunk| blocks(chunk.len() as u64));
             let end = block_before(there.saturating_add(rest) + 1).min(to);
-            let is_paid = there > 0 || blocks(self.len_below(index)) <= rest;
+            let is_paid = there > 0 || blocks(self.lower_len(index)) <= rest;
             let end = if is_paid { end.max(from) } else { from };
             return (start + end).saturating_sub(offset);
         }
         len
     }
 
-    /// Writes; the caller has reserved the growth. It fails only if the file below does, and then has written what is
-    /// charged.
+    /// Writes. The caller has reserved the growth. It fails only if the lower file fails; the charge then matches the
+    /// bytes written so far.
     pub(super) fn write(&mut self, offset: u64, bytes: &[u8], below: Option<&dyn File>) -> Result<()> {
         let mut rest = bytes;
         for (index, from, to) in pieces(offset, bytes.len() as u64) {
@@ -163,14 +163,14 @@ impl Content {
             rest = after;
             let growth = self.growth(index * CHUNK + from, to - from);
             match self.chunks.get_mut(&index) {
-                // No need to copy what others share if nothing of it stays.
+                // A shared chunk that is overwritten completely need not be copied.
                 Some(chunk) if from == 0 && to >= chunk.len() as u64 && Arc::strong_count(chunk) > 1 => {
                     *chunk = Arc::new(piece.into());
                 }
                 Some(chunk) => Arc::make_mut(chunk).put(from, to, piece),
                 None => {
-                    let mut chunk = if from > 0 || to < self.len_below(index) {
-                        self.copy_below(index, below)?
+                    let mut chunk = if from > 0 || to < self.lower_len(index) {
+                        self.copy_lower(index, below)?
                     } else if self.is_filled_in_order(index) {
                         Chunk::whole()
                     } else {
@@ -186,7 +186,7 @@ impl Content {
         Ok(())
     }
 
-    /// Cuts or extends; answers how many bytes are no longer charged.
+    /// Truncates or extends, and returns the bytes that are no longer charged.
     pub(super) fn set_len(&mut self, len: u64) -> u64 {
         let before = self.charged;
         if len == 0 {
@@ -201,12 +201,12 @@ impl Content {
             }
         }
         let keep = len % CHUNK;
-        // A look first: `get_mut` copies what is shared.
+        // Checks first, because `get_mut` copies shared nodes.
         if let Some(chunk) = self.chunks.get(&(len / CHUNK))
             && chunk.len() as u64 > keep
         {
             self.charged -= blocks(chunk.len() as u64) - blocks(keep);
-            // A new vector and not `truncate`: that would keep the memory which is no longer charged.
+            // A new vector instead of `truncate`, which would keep the memory that is no longer charged.
             let kept = Arc::new(chunk[..keep as usize].into());
             self.chunks.insert(len / CHUNK, kept);
         }
@@ -217,25 +217,25 @@ impl Content {
         before - self.charged
     }
 
-    /// Whether a new chunk is likely to become a whole one. A file that is written from its start gets whole chunks: one
-    /// that grows piece by piece is copied five times on its way. What is behind a whole chunk costs the host at most as
-    /// much again as is charged; elsewhere a byte in each of many files must not cost a chunk each.
+    /// Returns true if a new chunk is likely to become a whole one. A file that is written from its start gets whole
+    /// chunks; a chunk that grows piece by piece is copied five times. A whole chunk behind a whole chunk at most
+    /// doubles the memory that is charged. Elsewhere, one byte in each of many files must not cost a chunk each.
     fn is_filled_in_order(&self, index: u64) -> bool {
         let before = index.checked_sub(1).and_then(|before| self.chunks.get(&before));
         before.is_some_and(|chunk| chunk.len() as u64 == CHUNK)
     }
 
-    /// How many bytes of a chunk that was never written show from below.
-    fn len_below(&self, index: u64) -> u64 {
+    /// Returns how many bytes of the lower file show in a chunk that was never written.
+    fn lower_len(&self, index: u64) -> u64 {
         let shown = self.below.as_ref().map_or(0, |below| below.len);
         shown.saturating_sub(index * CHUNK).min(CHUNK)
     }
 
-    /// The bytes of a chunk that was never written.
-    fn copy_below(&self, index: u64, below: Option<&dyn File>) -> Result<Chunk> {
-        let (start, len) = (index * CHUNK, self.len_below(index));
+    /// Returns a copy of the lower content of a chunk that was never written.
+    fn copy_lower(&self, index: u64, below: Option<&dyn File>) -> Result<Chunk> {
+        let (start, len) = (index * CHUNK, self.lower_len(index));
         let mut bytes = vec![0; len as usize];
-        self.read_below(start, start + len, below, &mut |at, piece| {
+        self.read_lower(start, start + len, below, &mut |at, piece| {
             let at = (at - start) as usize;
             bytes[at..at + piece.len()].copy_from_slice(piece);
         })?;
@@ -243,17 +243,17 @@ impl Content {
     }
 }
 
-/// `len` in whole blocks.
+/// Returns `len` rounded up to whole blocks.
 pub(in crate::vfs) fn blocks(len: u64) -> u64 {
     len.div_ceil(BLOCK) * BLOCK
 }
 
-/// The last border between two blocks that is before `end`.
+/// Returns the last block boundary before `end`.
 pub(in crate::vfs) fn block_before(end: u64) -> u64 {
     end.saturating_sub(1) / BLOCK * BLOCK
 }
 
-/// The parts of a range that lie in one chunk each: the chunk's index, and where the part starts and ends in it.
+/// Splits a range into parts of one chunk each: the index of the chunk, and the start and end within it.
 fn pieces(offset: u64, len: u64) -> impl Iterator<Item = (u64, u64, u64)> {
     let end = offset + len;
     let indices = if len == 0 { 0..0 } else { offset / CHUNK..(end - 1) / CHUNK + 1 };
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_does_not_come_back() {
+    fn truncated_bytes_do_not_come_back() {
         let mut content = Content::default();
         write(&mut content, 0, &[7; 3 * CHUNK as usize]);
         assert_eq!(content.charged(), 3 * CHUNK);
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_all_that_there_is_room_for_to_the_block() {
+    fn a_write_fits_as_many_blocks_as_there_is_room_for() {
         let mut content = Content::below("f".into(), 2 * CHUNK + 700);
         content.write(5 * CHUNK + 3, &[1; 2000], None).unwrap();
         content.write(7 * CHUNK, &[1; CHUNK as usize], None).unwrap();

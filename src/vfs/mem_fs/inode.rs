@@ -1,4 +1,4 @@
-//! An inode: what a file is, apart from its names.
+//! An inode: a file apart from its names.
 
 use std::sync::Arc;
 
@@ -8,19 +8,19 @@ use super::content::{self, Content};
 use super::names::Names;
 use super::table::Number;
 
-/// What `stat` shows as the size of a directory: that of a small one on ext4, which scripts are used to.
+/// Size of a directory in `stat`: that of a small one on ext4, which scripts expect.
 const DIRECTORY_SIZE: u64 = 4096;
 
-/// A copy is cheap: what can be large in it is shared.
+/// An inode. A copy is cheap, because its large parts are shared.
 #[derive(Clone)]
 pub(super) struct Inode {
     pub(super) body: Body,
     pub(super) mode: u32,
     pub(super) uid: u32,
     pub(super) gid: u32,
-    /// Names; for a directory as `stat` shows them.
+    /// Number of names. For a directory, the value that `stat` shows.
     pub(super) links: u64,
-    /// How many inodes it is charged as: itself, and each name that was made beyond the first.
+    /// Number of inodes charged: one for the inode, and one for each name beyond the first.
     pub(super) charged: u64,
     pub(super) accessed: u64,
     pub(super) modified: u64,
@@ -34,11 +34,11 @@ pub(super) enum Body {
     Symlink(Arc<str>),
 }
 
-/// A directory: names of its own, and in an overlay the directory that it stands for.
+/// A directory: its own names, and in an overlay the lower directory that it stands for.
 #[derive(Clone, Default)]
 pub(super) struct Directory {
     pub(super) names: Names,
-    /// Path of the directory below whose names show through. It stays the same when this one is renamed.
+    /// Path of the lower directory whose names show through. A rename does not change it.
     pub(super) origin: Option<Arc<str>>,
 }
 
@@ -49,7 +49,7 @@ impl Inode {
         Inode { body, mode, uid: USER, gid: GROUP, links, charged: 1, accessed: now, modified: now, changed: now }
     }
 
-    /// An inode that stands for what an overlay found below.
+    /// Creates an inode that stands for a lower file.
     pub(super) fn adopted(stat: &Stat, body: Body) -> Inode {
         Inode {
             body,
@@ -96,7 +96,7 @@ impl Inode {
         }
     }
 
-    /// Notes that the content changed.
+    /// Records a change of the content.
     pub(super) fn touch(&mut self) {
         self.modified = clock::now();
         self.changed = self.modified;
@@ -114,7 +114,7 @@ impl Body {
         Body::Directory(Directory::default())
     }
 
-    /// Bytes that this is charged as. Names and attributes come with the inode.
+    /// Returns the bytes charged. Names and attributes are part of the inode.
     pub(super) fn charged(&self) -> u64 {
         match self {
             Body::File(content) => content.charged(),

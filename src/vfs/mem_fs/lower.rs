@@ -1,4 +1,4 @@
-//! What shows through an overlay: another file system, which is only read.
+//! The lower file system of an overlay, which is only read.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use crate::vfs::{Attempt, DirEntry, DirStream, File, FileSystem, HostDir, Kind, 
 
 use super::table::{Number, join};
 
-/// Set in the number of everything from below, so that it cannot be that of a new inode. What is changed keeps its
-/// number: names of one file stay names of one file, and a program that compares numbers sees no other file.
-pub(super) const BELOW: Number = 1 << 63;
+/// Set in the number of every lower file, so that it differs from every new inode. A changed file keeps its number: the
+/// names of one file stay names of one file, and a program that compares numbers sees the same file.
+pub(super) const LOWER_BIT: Number = 1 << 63;
 
-/// The file system below. Its paths hold no links: they come from walks that met none.
+/// The lower file system. Its paths hold no links, because they come from lookups that met none.
 #[derive(Clone)]
 pub(super) struct Lower {
     fs: Arc<dyn FileSystem>,
@@ -28,17 +28,17 @@ impl Lower {
         Lower { fs: Arc::new(fs), host: None }
     }
 
-    /// The directory of the host, if it is one.
+    /// Returns the directory of the host, if it is one.
     pub(super) fn host_dir(&self) -> Option<&HostDir> {
         self.host.as_ref()
     }
 
     pub(super) fn stat(&self, path: &str, follow: bool) -> Attempt<Stat> {
         let stat = self.fs.stat(Subpath::trusted(path), follow)?;
-        Ok(numbered(stat))
+        Ok(with_lower_bit(stat))
     }
 
-    /// What a name in a directory is; none if there is no such name.
+    /// Returns the kind of a name in a directory; none if the name does not exist.
     pub(super) fn kind(&self, directory: &str, name: &str) -> Result<Option<Kind>> {
         match self.stat(&join(directory, name), false) {
             Ok(stat) => Ok(Some(stat.kind)),
@@ -51,14 +51,14 @@ impl Lower {
     pub(super) fn read_dir(&self, path: &str) -> Attempt<Vec<DirEntry>> {
         let mut entries = self.fs.read_dir(Subpath::trusted(path))?;
         for entry in &mut entries {
-            entry.inode |= BELOW;
+            entry.inode |= LOWER_BIT;
         }
         Ok(entries)
     }
 
     pub(super) fn open_dir(&self, path: &str) -> Attempt<Box<dyn DirStream>> {
         let stream = self.fs.open_dir(Subpath::trusted(path))?;
-        Ok(Box::new(Numbered(stream)))
+        Ok(Box::new(LowerStream(stream)))
     }
 
     pub(super) fn read_link(&self, path: &str) -> Attempt<String> {
@@ -77,19 +77,19 @@ impl Lower {
     }
 }
 
-/// What the file system below says about a file, with the number that it has here.
-pub(super) fn numbered(stat: Stat) -> Stat {
-    Stat { inode: stat.inode | BELOW, ..stat }
+/// Returns the attributes of a lower file with its number in the overlay.
+pub(super) fn with_lower_bit(stat: Stat) -> Stat {
+    Stat { inode: stat.inode | LOWER_BIT, ..stat }
 }
 
-/// A listing of the file system below, with the numbers that its entries have here.
-struct Numbered(Box<dyn DirStream>);
+/// A listing of a lower directory, with the numbers of the overlay.
+struct LowerStream(Box<dyn DirStream>);
 
-impl DirStream for Numbered {
+impl DirStream for LowerStream {
     fn next(&mut self, max: usize) -> Attempt<Vec<DirEntry>> {
         let mut entries = self.0.next(max)?;
         for entry in &mut entries {
-            entry.inode |= BELOW;
+            entry.inode |= LOWER_BIT;
         }
         Ok(entries)
     }

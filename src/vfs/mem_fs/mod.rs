@@ -1,22 +1,22 @@
 //! A file system in memory: inodes in a table, names in directories, content in chunks.
 //!
 //! # Snapshots
-//! The table, the names of a directory and the chunks of a file are maps whose copies share everything until one side
-//! changes it (`radix`, `shared_map`). So a [`MemSnapshot`] is a clone of one pointer whatever the file system holds, and a
-//! fork of it costs memory only for what it changes. Both sides are charged in full for what they share: what a
-//! sandbox may use must not depend on what others do.
+//! The inode table, the names of a directory and the chunks of a file are maps whose copies share everything until one
+//! side changes it (`radix`, `shared_map`). A [`MemSnapshot`] is therefore the clone of one pointer, whatever its size,
+//! and a fork costs memory only for its changes. Both sides are charged in full for shared data: the quota of a sandbox
+//! must not depend on other sandboxes.
 //!
 //! # Overlays
-//! A file system may stand on another one, its `lower`, which it only reads ([`Overlay`](super::Overlay)). Then a
-//! directory knows which directory below it stands for, and what is not in the table shows through. What is changed is
-//! first *claimed*: it becomes an inode that stands for what is below, with the directories on the way. A rename
-//! moves that inode like any other, and what is below a renamed directory goes with it.
+//! A file system may stand on another one, its `lower`, which it only reads ([`Overlay`](super::Overlay)). Each
+//! directory then knows its lower directory, and files that are not in the table show through. Before a change a lower
+//! file is *claimed*: it becomes an inode that stands for the lower file, and so do the directories that lead to it. A
+//! rename moves that inode like any other, and the content of a renamed directory moves with it.
 //!
 //! # Locks
-//! One lock guards the whole table: a call is a few lookups, and a single lock makes `rename` atomic without an
-//! order among inodes. The file system below is called while it is held.
+//! One lock guards the whole table. A call is a few lookups, and a single lock makes `rename` atomic without a lock
+//! order among inodes. The lower file system is called while the lock is held.
 //!
-//! A file that has lost its last name lives, and stays charged, until its last open handle is dropped.
+//! A file that has lost its last name stays alive, and stays charged, until its last open handle is dropped.
 
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -24,8 +24,8 @@ use crate::error::{Errno, Result};
 
 use super::quota::Account;
 use super::{HostDir, Quota};
-use live::Live;
 use lower::Lower;
+use state::FsState;
 use table::Table;
 
 pub use snapshot::MemSnapshot;
@@ -36,12 +36,12 @@ pub(in crate::vfs) mod compare;
 pub(in crate::vfs) mod content;
 mod file;
 mod inode;
-mod live;
 mod lower;
 mod names;
 mod radix;
 mod shared_map;
 mod snapshot;
+mod state;
 mod stream;
 mod table;
 
@@ -51,26 +51,26 @@ pub struct MemFs {
     shared: Arc<Shared>,
 }
 
-/// What the file system and its open files have in common.
+/// State shared by the file system and its open files.
 struct Shared {
-    /// Every inode, its names, attributes and content, and who has it open.
-    live: RwLock<Live>,
+    /// Guards every inode with its names, attributes and content, and the open handles.
+    state: RwLock<FsState>,
     quota: Arc<Quota>,
 }
 
 impl MemFs {
-    /// An empty file system. Its root is not charged, so making one cannot fail.
+    /// Creates an empty file system. Its root is not charged, so this cannot fail.
     pub fn new(quota: Arc<Quota>) -> MemFs {
         MemFs::with_table(Table::new(), Account::new(quota))
     }
 
-    /// A file system that stands on a directory of the host, which it only reads.
+    /// Creates a file system over a directory of the host, which it only reads.
     pub(in crate::vfs) fn over_host(dir: HostDir, quota: Arc<Quota>) -> Result<MemFs> {
         let table = Table::over(Lower::host(dir))?;
         Ok(MemFs::with_table(table, Account::new(quota)))
     }
 
-    /// A file system that stands on a snapshot of another one, which must not be an overlay itself.
+    /// Creates a file system over a snapshot of another one, which must not be an overlay.
     pub(in crate::vfs) fn over_snapshot(snapshot: &MemSnapshot, quota: Arc<Quota>) -> Result<MemFs> {
         if snapshot.table.lower.is_some() {
             return Err(Errno::NotSupported);
@@ -80,58 +80,58 @@ impl MemFs {
         Ok(MemFs::with_table(table, Account::new(quota)))
     }
 
-    /// Whether it stands on another one.
+    /// Returns true for an overlay.
     pub(in crate::vfs) fn is_overlay(&self) -> bool {
         self.shared.read().table.lower.is_some()
     }
 
-    /// Whether it stands on a directory of the host.
+    /// Returns true for an overlay over a directory of the host.
     pub(in crate::vfs) fn is_over_host(&self) -> bool {
         self.shared.read().table.lower.as_ref().is_some_and(|lower| lower.host_dir().is_some())
     }
 
-    /// Forgets every change to what is below, after `apply` has used them: it gets what is here and the directory of the
-    /// host below. Nobody can change anything meanwhile, and no file may be open.
-    pub(in crate::vfs) fn settle<E: From<Errno>>(
+    /// Calls `apply` with the current state and the lower directory of the host, then discards every change. The lock
+    /// is held, so nothing can change meanwhile, and no file may be open.
+    pub(in crate::vfs) fn drain_changes<E: From<Errno>>(
         &self,
         apply: impl FnOnce(&MemSnapshot, Option<&HostDir>) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        let mut live = self.shared.write();
-        let Some(lower) = live.table.lower.clone() else {
+        let mut state = self.shared.write();
+        let Some(lower) = state.table.lower.clone() else {
             return Err(Errno::NotSupported.into());
         };
-        if live.is_in_use() {
+        if state.is_in_use() {
             return Err(Errno::Busy.into());
         }
-        apply(&MemSnapshot::of(&live), lower.host_dir())?;
+        apply(&MemSnapshot::of(&state), lower.host_dir())?;
         let account = Account::new(Arc::clone(&self.shared.quota));
-        *live = Live::new(Table::over(lower)?, account);
+        *state = FsState::new(Table::over(lower)?, account);
         Ok(())
     }
 
     fn with_table(table: Table, account: Account) -> MemFs {
         let quota = Arc::clone(account.quota());
-        let live = RwLock::new(Live::new(table, account));
-        MemFs { shared: Arc::new(Shared { live, quota }) }
+        let state = RwLock::new(FsState::new(table, account));
+        MemFs { shared: Arc::new(Shared { state, quota }) }
     }
 
-    /// What the file system holds now, for ever. Files that are open without a name are no part of it.
+    /// Returns a snapshot of the current state. Open files without a name are not part of it.
     pub fn snapshot(&self) -> MemSnapshot {
         MemSnapshot::of(&self.shared.read())
     }
 
-    /// A file system of its own that starts as this one is now, charged to `quota`.
+    /// Creates a new file system with the current state, charged to `quota`.
     pub fn fork(&self, quota: Arc<Quota>) -> Result<MemFs> {
         self.snapshot().fork(quota)
     }
 }
 
 impl Shared {
-    fn read(&self) -> RwLockReadGuard<'_, Live> {
-        self.live.read().unwrap_or_else(PoisonError::into_inner)
+    fn read(&self) -> RwLockReadGuard<'_, FsState> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, Live> {
-        self.live.write().unwrap_or_else(PoisonError::into_inner)
+    fn write(&self) -> RwLockWriteGuard<'_, FsState> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -8,41 +8,41 @@ use crate::vfs::Kind;
 use super::shared_map::{Iter, Key, SharedMap};
 use super::table::Number;
 
-/// Names and what they name, in no order that means anything.
+/// The names of a directory and their entries, in no meaningful order.
 #[derive(Clone, Default)]
 pub(super) struct Names(SharedMap<Name, Entry>);
 
-/// What a name names.
+/// The entry of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Entry {
-    /// An inode. Its kind never changes, so a listing need not look at the inode.
+    /// An inode. Its kind never changes, so a listing need not look up the inode.
     Inode(Number, Kind),
-    /// Nothing, though the directory below has such a name: it was removed.
-    Gone,
+    /// A removed name that the lower directory still has.
+    Whiteout,
 }
 
-/// A name behind its hash. Names are far apart in memory and numbers are not: in a directory of 100,000 this halves the
-/// time of a lookup. Names that collide, by chance or on purpose, are compared as text and cost no more than
-/// names without a hash would.
+/// A name and its hash, ordered by the hash first. Names are scattered in memory and numbers are not: in a directory of
+/// 100,000 entries this halves the time of a lookup. Names with equal hashes, by chance or on purpose, are compared as
+/// text and cost no more than without hashes.
 #[derive(Clone)]
 struct Name {
     hash: u64,
     text: Arc<str>,
 }
 
-/// How far names have been listed.
+/// The position of a listing.
 #[derive(Default)]
-pub(super) struct Place(Option<Name>);
+pub(super) struct Cursor(Option<Name>);
 
-/// A name to look for.
-struct Wanted<'a> {
+/// A name to look up.
+struct NameQuery<'a> {
     hash: u64,
     text: &'a str,
 }
 
 impl Names {
     pub(super) fn get(&self, name: &str) -> Option<Entry> {
-        self.0.get(&Wanted::new(name)).copied()
+        self.0.get(&NameQuery::new(name)).copied()
     }
 
     pub(super) fn insert(&mut self, name: &str, entry: Entry) {
@@ -51,22 +51,22 @@ impl Names {
     }
 
     pub(super) fn remove(&mut self, name: &str) -> Option<Entry> {
-        self.0.remove(&Wanted::new(name))
+        self.0.remove(&NameQuery::new(name))
     }
 
-    /// The names after a place, which moves on with them.
-    pub(super) fn after<'a>(&'a self, place: &'a mut Place) -> After<'a> {
-        let mut rest = match &place.0 {
+    /// Returns the names after the cursor, and moves the cursor.
+    pub(super) fn iter_from<'a>(&'a self, cursor: &'a mut Cursor) -> NameIter<'a> {
+        let mut rest = match &cursor.0 {
             Some(last) => self.0.iter_from(last),
             None => self.0.iter(),
         };
         let mut ahead = rest.next();
-        if let (Some((name, _)), Some(last)) = (ahead, &place.0)
+        if let (Some((name, _)), Some(last)) = (ahead, &cursor.0)
             && name.order(last).is_eq()
         {
             ahead = rest.next();
         }
-        After { ahead, rest, last: None, place }
+        NameIter { ahead, rest, last: None, cursor }
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, Entry)> {
@@ -75,16 +75,16 @@ impl Names {
     }
 }
 
-/// Names that are being listed. Where it stops is kept when it is dropped: to note each name on the way would cost more
-/// than to list it.
-pub(super) struct After<'a> {
+/// An iterator over names. The cursor is updated when this is dropped: updating it at each name would cost more than
+/// listing the name.
+pub(super) struct NameIter<'a> {
     ahead: Option<(&'a Name, &'a Entry)>,
     rest: Iter<'a, Name, Entry>,
     last: Option<&'a Name>,
-    place: &'a mut Place,
+    cursor: &'a mut Cursor,
 }
 
-impl<'a> Iterator for After<'a> {
+impl<'a> Iterator for NameIter<'a> {
     type Item = (&'a str, Entry);
 
     fn next(&mut self) -> Option<(&'a str, Entry)> {
@@ -94,17 +94,17 @@ impl<'a> Iterator for After<'a> {
     }
 }
 
-impl Drop for After<'_> {
+impl Drop for NameIter<'_> {
     fn drop(&mut self) {
         if let Some(last) = self.last {
-            self.place.0 = Some(last.clone());
+            self.cursor.0 = Some(last.clone());
         }
     }
 }
 
-impl<'a> Wanted<'a> {
-    fn new(text: &'a str) -> Wanted<'a> {
-        Wanted { hash: hash(text), text }
+impl<'a> NameQuery<'a> {
+    fn new(text: &'a str) -> NameQuery<'a> {
+        NameQuery { hash: hash(text), text }
     }
 }
 
@@ -114,14 +114,14 @@ impl Key<Name> for Name {
     }
 }
 
-impl Key<Wanted<'_>> for Name {
-    fn order(&self, other: &Wanted<'_>) -> Ordering {
+impl Key<NameQuery<'_>> for Name {
+    fn order(&self, other: &NameQuery<'_>) -> Ordering {
         (self.hash, &*self.text).cmp(&(other.hash, other.text))
     }
 }
 
-/// A hash that is fast on short names; it need not withstand anyone. Each eight bytes are mixed in by a
-/// multiplication, whose high bits depend on all of them, and turned so that these come first in the next one.
+/// A fast hash for short names; it need not resist attacks. Each eight bytes are mixed in by a multiplication, whose
+/// high bits depend on all of them. A rotation moves those bits to the low end for the next multiplication.
 fn hash(name: &str) -> u64 {
     // 2^64 divided by the golden ratio: odd, and its bits have no pattern.
     const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -149,11 +149,11 @@ mod tests {
         assert_eq!((names.get("none"), names.get("")), (None, None));
         let mut listed: Vec<&str> = names.iter().map(|(name, _)| name).collect();
         listed.sort_unstable();
-        let mut place = Place::default();
+        let mut cursor = Cursor::default();
         let mut stepwise: Vec<String> = Vec::new();
         for step in 1.. {
             let before = stepwise.len();
-            stepwise.extend(names.after(&mut place).take(step).map(|at| at.0.to_owned()));
+            stepwise.extend(names.iter_from(&mut cursor).take(step).map(|at| at.0.to_owned()));
             if stepwise.len() == before {
                 break;
             }
@@ -173,7 +173,7 @@ mod tests {
     fn names_of_one_hash_are_told_apart() {
         let name = |text: &str| Name { hash: 7, text: text.into() };
         assert_eq!(name("a").order(&name("b")), Ordering::Less);
-        let wanted = Wanted { hash: 7, text: "b" };
-        assert_eq!(name("b").order(&wanted), Ordering::Equal);
+        let query = NameQuery { hash: 7, text: "b" };
+        assert_eq!(name("b").order(&query), Ordering::Equal);
     }
 }

@@ -1,20 +1,20 @@
-//! An array without end whose copies share what they have in common: values by numbers that are handed out in order.
+//! A persistent array: values by numbers that are assigned in order. Copies share their common parts.
 //!
-//! A tree of counted nodes with 32 places each, five bits of the number choosing one on every level. Finding a value is
-//! a few loads and no comparison, several times faster than `shared_map`; in return it wants numbers that lie close
-//! together, as a node with a single value is as large as a full one.
+//! A tree of reference-counted nodes with 32 slots each; five bits of the number select a slot on every level. A lookup
+//! is a few loads without comparisons, several times faster than `shared_map`. In return the numbers must lie close
+//! together, because a node with one value is as large as a full one.
 
 use std::sync::Arc;
 
-/// Bits of a number that a level stands for.
+/// Bits of a number that select a slot on one level.
 const BITS: u32 = 5;
-/// Places of a node: few enough that copying a shared one is cheap.
+/// Slots of a node: few enough that copying a shared node is cheap.
 const WIDTH: usize = 1 << BITS;
 
 /// Values by number.
 pub(super) struct Radix<V> {
     root: Option<Arc<Node<V>>>,
-    /// Levels below the root: every number is below `WIDTH` to the power of one more.
+    /// Levels below the root. Every number is below `WIDTH` to the power of `height + 1`.
     height: u32,
 }
 
@@ -43,14 +43,14 @@ impl<V: Clone> Radix<V> {
         let mut level = self.height;
         loop {
             match node {
-                Node::Leaf(values) => return values[place(number, 0)].as_ref(),
-                Node::Branch(nodes) => node = nodes[place(number, level)].as_deref()?,
+                Node::Leaf(values) => return values[slot(number, 0)].as_ref(),
+                Node::Branch(nodes) => node = nodes[slot(number, level)].as_deref()?,
             }
             level -= 1;
         }
     }
 
-    /// The value to be changed: what other copies share on the way to it is copied.
+    /// Returns the value for a change. Shared nodes on the way are copied.
     pub(super) fn get_mut(&mut self, number: u64) -> Option<&mut V> {
         if !self.reaches(number) {
             return None;
@@ -59,9 +59,9 @@ impl<V: Clone> Radix<V> {
         let mut level = self.height;
         loop {
             match node {
-                Node::Leaf(values) => return values[place(number, 0)].as_mut(),
+                Node::Leaf(values) => return values[slot(number, 0)].as_mut(),
                 Node::Branch(nodes) => {
-                    node = Arc::make_mut(nodes[place(number, level)].as_mut()?);
+                    node = Arc::make_mut(nodes[slot(number, level)].as_mut()?);
                 }
             }
             level -= 1;
@@ -83,11 +83,11 @@ impl<V: Clone> Radix<V> {
         loop {
             match node {
                 Node::Leaf(values) => {
-                    values[place(number, 0)] = Some(value);
+                    values[slot(number, 0)] = Some(value);
                     return;
                 }
                 Node::Branch(nodes) => {
-                    let next = &mut nodes[place(number, level)];
+                    let next = &mut nodes[slot(number, level)];
                     level -= 1;
                     node = Arc::make_mut(next.get_or_insert_with(|| Node::empty(level)));
                 }
@@ -96,7 +96,7 @@ impl<V: Clone> Radix<V> {
     }
 
     pub(super) fn remove(&mut self, number: u64) -> Option<V> {
-        // A look first: a number that is not there should not cost copies.
+        // Checks first: a missing number should not cost copies.
         self.get(number)?;
         let root = self.root.as_mut()?;
         let (removed, is_empty) = remove(Arc::make_mut(root), number, self.height);
@@ -106,7 +106,7 @@ impl<V: Clone> Radix<V> {
         removed
     }
 
-    /// Whether a tree of this height has a place for the number.
+    /// Returns true if a tree of this height has a slot for the number.
     fn reaches(&self, number: u64) -> bool {
         let bits = BITS * (self.height + 1);
         bits >= u64::BITS || number >> bits == 0
@@ -122,21 +122,21 @@ impl<V> Node<V> {
     }
 }
 
-/// Which place of a node on `level` a number belongs to.
-fn place(number: u64, level: u32) -> usize {
+/// Returns the slot of a number in a node on `level`.
+fn slot(number: u64, level: u32) -> usize {
     (number >> (BITS * level)) as usize % WIDTH
 }
 
-/// Takes a value out, and tells whether the node is empty now. Nodes that are empty go, so that numbers which were used
-/// and given up leave nothing behind.
+/// Removes a value and reports whether the node is now empty. Empty nodes are dropped, so that numbers no longer in use
+/// leave nothing behind.
 fn remove<V: Clone>(node: &mut Node<V>, number: u64, level: u32) -> (Option<V>, bool) {
     match node {
         Node::Leaf(values) => {
-            let removed = values[place(number, 0)].take();
+            let removed = values[slot(number, 0)].take();
             (removed, values.iter().all(Option::is_none))
         }
         Node::Branch(nodes) => {
-            let next = &mut nodes[place(number, level)];
+            let next = &mut nodes[slot(number, level)];
             let Some(child) = next else {
                 return (None, false);
             };
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_does_what_a_map_does_and_copies_stay_what_they_were() {
+    fn it_behaves_like_a_map_and_copies_stay_unchanged() {
         let mut random = 0x2545_f491_4f6c_dd1d_u64;
         let (mut radix, mut model) = (Radix::default(), BTreeMap::new());
         let mut copies: Vec<(Radix<u64>, BTreeMap<u64, u64>)> = Vec::new();
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_copies_the_way_to_it_and_nothing_else() {
+    fn a_change_copies_only_the_nodes_that_lead_to_it() {
         let mut radix = Radix::default();
         for number in 0..2000 {
             radix.insert(number, Arc::new(number));

@@ -1,21 +1,21 @@
-//! Listing a directory of a `MemFs` piece by piece.
+//! Listing of a `MemFs` directory in pieces.
 
 use crate::vfs::{Attempt, DirEntry, DirStream};
 
 use super::inode::Directory;
-use super::names::{Entry, Place};
+use super::names::{Cursor, Entry};
 
-/// A directory as it was when it was opened, and how far it has been listed.
+/// A directory as it was at the open, and the position of the listing.
 pub(super) struct MemStream {
     directory: Directory,
-    place: Place,
-    /// What shows through, which comes after the directory's own names.
+    cursor: Cursor,
+    /// The listing of the lower directory, which follows the names of this one.
     below: Option<Box<dyn DirStream>>,
 }
 
 impl MemStream {
     pub(super) fn new(directory: Directory, below: Option<Box<dyn DirStream>>) -> MemStream {
-        MemStream { directory, place: Place::default(), below }
+        MemStream { directory, cursor: Cursor::default(), below }
     }
 }
 
@@ -24,9 +24,9 @@ impl DirStream for MemStream {
         let names = &self.directory.names;
         let entry = |(name, entry): (&str, Entry)| match entry {
             Entry::Inode(inode, kind) => Some(DirEntry { name: name.to_owned(), kind, inode }),
-            Entry::Gone => None,
+            Entry::Whiteout => None,
         };
-        let entries: Vec<DirEntry> = names.after(&mut self.place).filter_map(entry).take(max).collect();
+        let entries: Vec<DirEntry> = names.iter_from(&mut self.cursor).filter_map(entry).take(max).collect();
         if !entries.is_empty() {
             return Ok(entries);
         }

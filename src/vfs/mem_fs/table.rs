@@ -1,4 +1,4 @@
-//! The inode table and the walk along a path.
+//! The inode table and path lookup.
 
 use std::sync::Arc;
 
@@ -7,46 +7,45 @@ use crate::path::Subpath;
 use crate::vfs::{Attempt, DirEntry, Kind, Stat, Stop};
 
 use super::inode::{Body, Directory, Inode};
-use super::lower::{BELOW, Lower};
+use super::lower::{LOWER_BIT, Lower};
 use super::names::Entry;
 use super::radix::Radix;
 use super::shared_map::SharedMap;
 
-/// Number of an inode. Numbers are not used again, so an open file cannot become another one.
+/// Number of an inode. Numbers are not reused, so an open file cannot become another one.
 pub(super) type Number = u64;
 
-/// The root directory; 1 is never used on Linux either, and some programs take 0 for "none".
+/// The root directory. Linux does not use 1 either, and some programs treat 0 as "none".
 pub(super) const ROOT: Number = 2;
 
-/// Every inode by its number. All access goes through these methods. A copy shares all inodes, each until one side
-/// changes it: that is what makes a snapshot cost nothing.
+/// All inodes by number. A copy shares every inode until one side changes it, which makes a snapshot free.
 #[derive(Clone)]
 pub(super) struct Table {
-    /// What was made here, under numbers that were handed out in order.
+    /// Inodes created here, with numbers assigned in order.
     inodes: Radix<Arc<Inode>>,
-    /// What stands for something below, under numbers that are as the file system below has them.
+    /// Inodes that stand for lower files, with the numbers of the lower file system.
     adopted: SharedMap<Number, Arc<Inode>>,
     next: Number,
-    /// What shows through where there is no inode.
+    /// The file system that shows through where there is no inode.
     pub(super) lower: Option<Lower>,
-    /// Whether a file may have changed under a name that no directory of the table knows.
+    /// Set if a file may have changed under a name that no directory of the table holds.
     pub(super) has_hidden_changes: bool,
 }
 
-/// What a path leads to.
-pub(super) enum Found {
+/// The result of a path lookup.
+pub(super) enum NodeRef {
     /// An inode of the table.
     Inode(Number),
-    /// What is below, as it always was: its path there, and what it is. Its number is the one it will have as an
+    /// An unchanged lower file: its lower path and its attributes. The inode number is the one that it will have as an
     /// inode.
-    Below(String, Stat),
+    Lower(String, Stat),
 }
 
-/// A name in a directory that is there; the name need not be.
+/// A name in an existing directory. The name itself need not exist.
 pub(super) struct Slot<'a> {
-    pub(super) parent: Found,
+    pub(super) parent: NodeRef,
     pub(super) name: &'a str,
-    pub(super) found: Option<Found>,
+    pub(super) found: Option<NodeRef>,
 }
 
 impl Table {
@@ -54,7 +53,7 @@ impl Table {
         Table::with_root(Inode::new(0o755, Body::directory()), None)
     }
 
-    /// A table in which everything shows through from below.
+    /// Creates a table in which the whole lower file system shows through.
     pub(super) fn over(lower: Lower) -> Result<Table> {
         let stat = match lower.stat("", false) {
             Ok(stat) if stat.kind == Kind::Directory => stat,
@@ -72,14 +71,15 @@ impl Table {
         Table { inodes, adopted: SharedMap::default(), next: ROOT + 1, lower, has_hidden_changes: false }
     }
 
-    /// A number that names no inode is a fault of this module; the guest sees an I/O error and the host goes on.
+    /// Returns an inode. A missing number is a fault of this module: the guest sees an I/O error and the host
+    /// continues.
     pub(super) fn get(&self, number: Number) -> Result<&Inode> {
         self.peek(number).ok_or(Errno::Io)
     }
 
-    /// An inode that need not be there: its number may be that of something below.
+    /// Returns an inode, or none if the number belongs to an unclaimed lower file.
     pub(super) fn peek(&self, number: Number) -> Option<&Inode> {
-        let inode = match number & BELOW {
+        let inode = match number & LOWER_BIT {
             0 => self.inodes.get(number),
             _ => self.adopted.get(&number),
         };
@@ -87,7 +87,7 @@ impl Table {
     }
 
     pub(super) fn get_mut(&mut self, number: Number) -> Result<&mut Inode> {
-        let inode = match number & BELOW {
+        let inode = match number & LOWER_BIT {
             0 => self.inodes.get_mut(number),
             _ => self.adopted.get_mut(&number),
         };
@@ -101,21 +101,21 @@ impl Table {
         number
     }
 
-    /// Puts in an inode that stands for something below, under its number. A file with several names below changes
-    /// under all of them, and still does when it has lost the name that it was changed by.
+    /// Inserts the inode of a lower file under its number. A file with several lower names changes under all of them,
+    /// even after it has lost the name through which it was changed.
     pub(super) fn adopt(&mut self, number: Number, inode: Inode) {
         self.has_hidden_changes |= !inode.is_dir() && inode.links > 1;
         self.adopted.insert(number, Arc::new(inode));
     }
 
-    /// As `adopt`, for a change that goes by no name.
+    /// Inserts an inode like `adopt`, for a change that used no name.
     pub(super) fn adopt_nameless(&mut self, number: Number, inode: Inode) {
         self.adopt(number, inode);
         self.has_hidden_changes = true;
     }
 
     pub(super) fn remove(&mut self, number: Number) -> Option<Arc<Inode>> {
-        match number & BELOW {
+        match number & LOWER_BIT {
             0 => self.inodes.remove(number),
             _ => self.adopted.remove(&number),
         }
@@ -128,8 +128,8 @@ impl Table {
         }
     }
 
-    /// What a path leads to.
-    pub(super) fn find(&self, path: Subpath<'_>, follow: bool) -> Attempt<Found> {
+    /// Looks up a path.
+    pub(super) fn find(&self, path: Subpath<'_>, follow: bool) -> Attempt<NodeRef> {
         let mut inode = self.get(ROOT)?;
         let mut number = ROOT;
         let mut names = path.names().enumerate().peekable();
@@ -139,7 +139,7 @@ impl Table {
             };
             number = match (directory.names.get(name), &directory.origin) {
                 (Some(Entry::Inode(number, _)), _) => number,
-                (None, Some(origin)) => return self.find_below(path, index, origin, follow),
+                (None, Some(origin)) => return self.find_in_lower(path, index, origin, follow),
                 _ => return Err(Errno::NoEntry.into()),
             };
             inode = self.get(number)?;
@@ -148,18 +148,18 @@ impl Table {
                 return Err(Stop::Link { names: index + 1, target: target.to_string() });
             }
         }
-        Ok(Found::Inode(number))
+        Ok(NodeRef::Inode(number))
     }
 
-    /// What the names of `path` from `index` on lead to in the directory `origin` below. None of the directories on
-    /// that way is in the table: one that was changed is known to the directory it stands in.
-    fn find_below(&self, path: Subpath<'_>, index: usize, origin: &str, follow: bool) -> Attempt<Found> {
+    /// Looks up the names of `path` from `index` on in the lower directory `origin`. None of the directories on the way
+    /// is in the table: a changed directory is an entry of its parent.
+    fn find_in_lower(&self, path: Subpath<'_>, index: usize, origin: &str, follow: bool) -> Attempt<NodeRef> {
         let lower = self.lower.as_ref().ok_or(Errno::Io)?;
         let below = join(origin, path.after(index));
         match lower.stat(&below, follow) {
-            // A file with several names may have been changed by another one.
-            Ok(stat) if self.peek(stat.inode).is_some() => Ok(Found::Inode(stat.inode)),
-            Ok(stat) => Ok(Found::Below(below, stat)),
+            // A file with several names may have been changed under another one.
+            Ok(stat) if self.peek(stat.inode).is_some() => Ok(NodeRef::Inode(stat.inode)),
+            Ok(stat) => Ok(NodeRef::Lower(below, stat)),
             Err(Stop::Link { names, target }) => {
                 Err(Stop::Link { names: names - Subpath::trusted(origin).names().count() + index, target })
             }
@@ -167,50 +167,50 @@ impl Table {
         }
     }
 
-    /// Where the last name of a path stands, and what it names.
+    /// Looks up the directory of the last name of a path, and the name in it.
     pub(super) fn slot<'a>(&self, path: Subpath<'a>) -> Attempt<Slot<'a>> {
-        // The root has no name to make or remove; the mount table keeps such calls away.
+        // The root has no name to create or remove; the mount table refuses such calls.
         let (parent, name) = path.split().ok_or(Errno::Busy)?;
         let parent = self.find(parent, true)?;
         let found = match &parent {
-            Found::Inode(number) => {
+            NodeRef::Inode(number) => {
                 let directory = self.directory(*number)?;
                 match (directory.names.get(name), &directory.origin) {
-                    (Some(Entry::Inode(number, _)), _) => Some(Found::Inode(number)),
-                    (None, Some(origin)) => self.look_below(origin, name)?,
+                    (Some(Entry::Inode(number, _)), _) => Some(NodeRef::Inode(number)),
+                    (None, Some(origin)) => self.look_up_in_lower(origin, name)?,
                     _ => None,
                 }
             }
-            Found::Below(below, stat) if stat.kind == Kind::Directory => self.look_below(below, name)?,
-            Found::Below(..) => return Err(Errno::NotDirectory.into()),
+            NodeRef::Lower(below, stat) if stat.kind == Kind::Directory => self.look_up_in_lower(below, name)?,
+            NodeRef::Lower(..) => return Err(Errno::NotDirectory.into()),
         };
         Ok(Slot { parent, name, found })
     }
 
-    /// What a name in a directory below names.
-    fn look_below(&self, directory: &str, name: &str) -> Attempt<Option<Found>> {
+    /// Looks up a name in a lower directory.
+    fn look_up_in_lower(&self, directory: &str, name: &str) -> Attempt<Option<NodeRef>> {
         let lower = self.lower.as_ref().ok_or(Errno::Io)?;
         let below = join(directory, name);
         match lower.stat(&below, false) {
-            Ok(stat) if self.peek(stat.inode).is_some() => Ok(Some(Found::Inode(stat.inode))),
-            Ok(stat) => Ok(Some(Found::Below(below, stat))),
+            Ok(stat) if self.peek(stat.inode).is_some() => Ok(Some(NodeRef::Inode(stat.inode))),
+            Ok(stat) => Ok(Some(NodeRef::Lower(below, stat))),
             Err(Stop::Errno(Errno::NoEntry)) => Ok(None),
             Err(stop) => Err(stop),
         }
     }
 
-    pub(super) fn stat(&self, found: &Found) -> Result<Stat> {
+    pub(super) fn stat(&self, found: &NodeRef) -> Result<Stat> {
         match found {
-            Found::Inode(number) => Ok(self.get(*number)?.stat(*number)),
-            Found::Below(_, stat) => Ok(*stat),
+            NodeRef::Inode(number) => Ok(self.get(*number)?.stat(*number)),
+            NodeRef::Lower(_, stat) => Ok(*stat),
         }
     }
 
-    /// Every name in a directory, in no order.
+    /// Returns the entries of a directory, in no order.
     pub(super) fn list(&self, directory: &Directory) -> Attempt<Vec<DirEntry>> {
         let entry = |(name, entry): (&str, Entry)| match entry {
             Entry::Inode(inode, kind) => Some(DirEntry { name: name.to_owned(), kind, inode }),
-            Entry::Gone => None,
+            Entry::Whiteout => None,
         };
         let mut list: Vec<DirEntry> = directory.names.iter().filter_map(entry).collect();
         if let (Some(origin), Some(lower)) = (&directory.origin, &self.lower) {
@@ -220,41 +220,42 @@ impl Table {
         Ok(list)
     }
 
-    /// Whether a directory holds no name.
-    pub(super) fn is_empty(&self, found: &Found) -> Attempt<bool> {
+    /// Returns true if a directory has no entries.
+    pub(super) fn is_empty(&self, found: &NodeRef) -> Attempt<bool> {
         let (own, below) = match found {
-            Found::Inode(number) => {
+            NodeRef::Inode(number) => {
                 let directory = self.directory(*number)?;
                 (Some(&directory.names), directory.origin.as_deref())
             }
-            Found::Below(path, _) => (None, Some(path.as_str())),
+            NodeRef::Lower(path, _) => (None, Some(path.as_str())),
         };
-        if own.is_some_and(|own| own.iter().any(|(_, entry)| entry != Entry::Gone)) {
+        if own.is_some_and(|own| own.iter().any(|(_, entry)| entry != Entry::Whiteout)) {
             return Ok(false);
         }
         let (Some(below), Some(lower)) = (below, &self.lower) else {
             return Ok(true);
         };
-        // Piece by piece: a directory of a million names is not empty at the first.
+        // In pieces: the first name of a directory of a million shows that it is not empty.
         let mut stream = lower.open_dir(below)?;
         loop {
             match stream.next(64) {
                 Ok(entries) if entries.is_empty() => return Ok(true),
                 Ok(entries) => {
-                    let is_gone = |entry: &DirEntry| own.is_some_and(|own| own.get(&entry.name) == Some(Entry::Gone));
+                    let is_gone =
+                        |entry: &DirEntry| own.is_some_and(|own| own.get(&entry.name) == Some(Entry::Whiteout));
                     if !entries.iter().all(is_gone) {
                         return Ok(false);
                     }
                 }
-                // A name that cannot be told is a name.
+                // A name that is not UTF-8 is still a name.
                 Err(Stop::Errno(Errno::IllegalSequence)) => return Ok(false),
                 Err(stop) => return Err(stop),
             }
         }
     }
 
-    /// Whether a directory has others in it more than `levels` deep. What shows through from below is not looked at: it
-    /// is as deep as its owner made it.
+    /// Returns true if a directory contains others more than `levels` deep. Lower directories are not searched: their
+    /// depth was chosen on the host.
     pub(super) fn is_deeper(&self, number: Number, levels: usize) -> Result<bool> {
         let mut pending = vec![(number, 0)];
         while let Some((number, depth)) = pending.pop() {
@@ -270,7 +271,7 @@ impl Table {
         Ok(false)
     }
 
-    /// Puts a name into a directory.
+    /// Adds a name to a directory.
     pub(super) fn enter(&mut self, parent: Number, name: &str, number: Number) -> Result<()> {
         let kind = self.get(number)?.kind();
         let inode = self.get_mut(parent)?;
@@ -284,7 +285,7 @@ impl Table {
         Ok(())
     }
 
-    /// Takes a name, which is there, out of a directory. What shows through from below must not come back.
+    /// Removes an existing name from a directory. A lower file of that name must not show again.
     pub(super) fn leave(&mut self, parent: Number, name: &str) -> Result<()> {
         let below = match (&self.directory(parent)?.origin, &self.lower) {
             (Some(origin), Some(lower)) => lower.kind(origin, name)?,
@@ -296,11 +297,11 @@ impl Table {
         };
         let kind = match directory.names.remove(name) {
             Some(Entry::Inode(_, kind)) => Some(kind),
-            Some(Entry::Gone) => None,
+            Some(Entry::Whiteout) => None,
             None => below,
         };
         if below.is_some() {
-            directory.names.insert(name, Entry::Gone);
+            directory.names.insert(name, Entry::Whiteout);
         }
         if kind.ok_or(Errno::NoEntry)? == Kind::Directory {
             inode.links = inode.links.saturating_sub(1);
@@ -310,7 +311,7 @@ impl Table {
     }
 }
 
-/// A path below a root, and a name or a path behind it.
+/// Joins a path below a root and a name or a path.
 pub(super) fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") }
 }

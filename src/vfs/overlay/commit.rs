@@ -1,26 +1,26 @@
-//! Writing changes to the directory of the host.
+//! Writing the changes of an overlay to the directory of the host.
 //!
-//! First everything that can be refused is looked for, and all new content is written under temporary names, next to
-//! where it goes or in the nearest directory that stays. Only then names are taken away, what is innermost first, and
-//! given, what is outermost first. What was only renamed is linked and not copied.
+//! First every possible refusal is checked, and all new content is written under temporary names, next to its
+//! destination or in the nearest directory that stays. Only then names are removed, the innermost first, and created,
+//! the outermost first. A file that was only renamed is linked, not copied.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::error::Errno;
 use crate::limits::TRANSFER_BYTES;
 use crate::path::Subpath;
-use crate::vfs::host_dir::Temp;
+use crate::vfs::host_dir::TempFile;
 use crate::vfs::mem_fs::compare::{Difference, Side};
-use crate::vfs::protect::List;
+use crate::vfs::protect::ProtectedPaths;
 use crate::vfs::{Attempt, FileSystem, HostDir, Kind, MemSnapshot, SetTime, Stop};
 
-/// Why changes could not be committed.
+/// The reason why changes could not be committed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot commit{}: {errno}", if path.is_empty() { String::new() } else { format!(" {path:?}") })]
 pub struct CommitError {
-    /// The path below the overlay's root; empty if it is about the whole.
+    /// The path below the root of the overlay; empty if the error concerns the whole commit.
     pub path: String,
-    /// What was in the way.
+    /// The error.
     pub errno: Errno,
 }
 
@@ -32,8 +32,8 @@ impl From<Errno> for CommitError {
 
 type Result<T> = std::result::Result<T, CommitError>;
 
-/// Writes what `snapshot` has changed to the directory that it stands on, unless `protected` forbids any of it.
-pub(super) fn apply(snapshot: &MemSnapshot, host: Option<&HostDir>, protected: Option<&List>) -> Result<()> {
+/// Writes the changes of `snapshot` to its lower directory, unless `protected` forbids one of them.
+pub(super) fn apply(snapshot: &MemSnapshot, host: Option<&HostDir>, protected: Option<&ProtectedPaths>) -> Result<()> {
     let host = host.ok_or(Errno::NotSupported)?;
     let differences = snapshot.differences()?;
     let removed = |difference: &&Difference| difference.after.is_none();
@@ -49,7 +49,7 @@ pub(super) fn apply(snapshot: &MemSnapshot, host: Option<&HostDir>, protected: O
     };
     for (index, difference) in differences.iter().enumerate() {
         commit.check(difference, protected).map_err(at(difference))?;
-        // Before any name is made here.
+        // Before any name is created here.
         if commit.is_linked(difference).map_err(at(difference))? {
             commit.linked.insert(index);
         }
@@ -61,9 +61,9 @@ pub(super) fn apply(snapshot: &MemSnapshot, host: Option<&HostDir>, protected: O
         commit.remove(difference).map_err(at(difference))?;
     }
     for (index, difference) in differences.iter().enumerate() {
-        commit.give(index, difference).map_err(at(difference))?;
+        commit.create_name(index, difference).map_err(at(difference))?;
     }
-    // Last of all: a directory may be one that nothing can be put into.
+    // At the very end: the mode of a directory may forbid creating names in it.
     for difference in differences.iter().rev() {
         commit.finish(difference).map_err(at(difference))?;
     }
@@ -74,7 +74,7 @@ fn at(difference: &Difference) -> impl FnOnce(Stop) -> CommitError {
     let path = difference.path.clone();
     |stop| CommitError {
         path,
-        // Someone put a link where there was none.
+        // A link was created in between.
         errno: stop.errno_or(Errno::NotDirectory),
     }
 }
@@ -82,22 +82,22 @@ fn at(difference: &Difference) -> impl FnOnce(Stop) -> CommitError {
 struct Commit<'a> {
     snapshot: &'a MemSnapshot,
     host: &'a HostDir,
-    /// The paths that will be gone.
+    /// The paths that will be removed.
     gone: HashSet<&'a str>,
-    /// What is to be placed, by the index of its difference.
-    staged: HashMap<usize, Temp>,
-    /// Of files with several names that are written anew, the first, by inode.
+    /// Files to be placed, by the index of their difference.
+    staged: HashMap<usize, TempFile>,
+    /// First name of each rewritten file with several names, by inode.
     first_names: HashMap<u64, String>,
-    /// Differences that are further names of such files.
+    /// Indexes of further names of such files.
     further: HashSet<usize>,
-    /// Differences in the attributes of files that the host gave several names. These are not set in place: the other
+    /// Indexes of changed attributes of files with several names on the host. These are not set in place: the other
     /// names may be anywhere.
     linked: HashSet<usize>,
 }
 
 impl Commit<'_> {
-    /// Refuses what the host could not be asked for.
-    fn check(&self, difference: &Difference, protected: Option<&List>) -> Attempt<()> {
+    /// Refuses changes that the host cannot represent or must not get.
+    fn check(&self, difference: &Difference, protected: Option<&ProtectedPaths>) -> Attempt<()> {
         let is_dir = difference.after.as_ref().or(difference.before.as_ref()).is_some_and(Side::is_dir);
         if protected.is_some_and(|list| list.protects(Subpath::trusted(&difference.path), is_dir)) {
             return Err(Errno::NotPermitted.into());
@@ -115,7 +115,7 @@ impl Commit<'_> {
         Ok(())
     }
 
-    /// Whether it is about the attributes of a file that has more names on the host than one.
+    /// Returns true for changed attributes of a file that has more than one name on the host.
     fn is_linked(&self, difference: &Difference) -> Attempt<bool> {
         let Some((after, origin)) =
             difference.after.as_ref().and_then(|side| Some((side, self.snapshot.origin(side)?)))
@@ -153,19 +153,19 @@ impl Commit<'_> {
                 let origin = self.snapshot.origin(after).filter(|_| !is_linked);
                 match origin.map(|origin| self.host.temp_name(directory, Subpath::trusted(origin))) {
                     Some(Ok(temp)) => temp,
-                    // Not every host can link, and not every file can be linked.
+                    // Not every host supports links, and not every file can be linked.
                     _ => self.copy(directory, &difference.path, after)?,
                 }
             }
             _ => return Ok(()),
         };
-        // There may be more of them than handles.
+        // There may be more temporary files than handles.
         temp.close();
         self.staged.insert(index, temp);
         Ok(())
     }
 
-    fn copy(&mut self, directory: Subpath<'_>, path: &str, side: &Side) -> Attempt<Temp> {
+    fn copy(&mut self, directory: Subpath<'_>, path: &str, side: &Side) -> Attempt<TempFile> {
         let mut temp = self.host.temp_file(directory)?;
         let reader = self.snapshot.reader(side)?;
         let mut offset = 0;
@@ -185,14 +185,14 @@ impl Commit<'_> {
         Ok(temp)
     }
 
-    /// The directory of a path, or the nearest one around it that is there and will stay.
+    /// Returns the directory of a path, or the nearest directory above it that exists and stays.
     fn nearest(&self, path: &str) -> Attempt<String> {
         let mut at = Subpath::trusted(path);
         while let Some((parent, _)) = at.split() {
             at = parent;
             let is_dir = match self.host.stat(at, false) {
                 Ok(stat) => stat.kind == Kind::Directory,
-                // A link or a file where a directory is going to be.
+                // A link or a file in the place of a future directory.
                 Err(Stop::Errno(Errno::NoEntry | Errno::NotDirectory) | Stop::Link { .. }) => false,
                 Err(stop) => return Err(stop),
             };
@@ -212,8 +212,8 @@ impl Commit<'_> {
         }
     }
 
-    /// Gives a name to what is new.
-    fn give(&mut self, index: usize, difference: &Difference) -> Attempt<()> {
+    /// Gives a new file its name.
+    fn create_name(&mut self, index: usize, difference: &Difference) -> Attempt<()> {
         let path = Subpath::trusted(&difference.path);
         let Some(after) = &difference.after else {
             return Ok(());
@@ -222,7 +222,7 @@ impl Commit<'_> {
             return temp.place_at(path);
         }
         match after.stat.kind {
-            // Open to us until everything is in it.
+            // With access for this process until everything is in it.
             Kind::Directory if difference.before.is_none() => self.host.mkdir(path, after.stat.mode | 0o700),
             Kind::File if self.further.contains(&index) => {
                 let first = self.first_names.get(&after.stat.inode).ok_or(Errno::Io)?;
@@ -234,7 +234,7 @@ impl Commit<'_> {
         }
     }
 
-    /// Sets the attributes that are not yet as they should be.
+    /// Sets the remaining attributes.
     fn finish(&self, difference: &Difference) -> Attempt<()> {
         let path = Subpath::trusted(&difference.path);
         let Some(after) = &difference.after else {

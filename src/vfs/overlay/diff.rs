@@ -8,42 +8,42 @@ use crate::vfs::{Kind, MemSnapshot};
 
 use super::patch;
 
-/// What an overlay has changed.
+/// The changes of an overlay.
 pub struct Diff {
     pub(super) snapshot: MemSnapshot,
     pub(super) differences: Vec<Difference>,
     changes: Vec<Change>,
 }
 
-/// One path that is not what it was.
+/// One changed path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// The path below the overlay's root; empty for the root itself.
+    /// The path below the root of the overlay; empty for the root itself.
     pub path: String,
-    /// What it names; if it is gone, what it named.
+    /// The kind of the file; of a deleted one, its former kind.
     pub kind: Kind,
-    /// What happened to it.
-    pub what: What,
+    /// The change.
+    pub change: ChangeKind,
 }
 
-/// What happened to a path. What was replaced by something of another kind was deleted, and then created.
+/// The change of a path. A file that was replaced by one of another kind was deleted, and then created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum What {
-    /// It was not there.
+pub enum ChangeKind {
+    /// The file is new.
     Created {
         /// Permission bits.
         mode: u32,
     },
-    /// It was there.
+    /// The file was changed.
     Changed {
-        /// Whether the bytes of a file or the target of a link are different.
+        /// The bytes of a file or the target of a link differ.
         content: bool,
-        /// Permission bits before and after, if they are different.
+        /// Permission bits before and after, if they differ.
         mode: Option<(u32, u32)>,
-        /// Whether the time of the last change is different. That of a directory is not compared.
+        /// The modification time differs. That of a directory is not compared.
         times: bool,
     },
-    /// It is gone.
+    /// The file was deleted.
     Deleted,
 }
 
@@ -54,18 +54,18 @@ impl Diff {
         Ok(Diff { snapshot, differences, changes })
     }
 
-    /// The changes, in the order of their paths, a directory before what is in it.
+    /// Returns the changes in the order of their paths, a directory before its entries.
     pub fn changes(&self) -> &[Change] {
         &self.changes
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no changes.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
 
-    /// The changes of files and links as a patch, in the form that `git apply` and `patch -p1` take. A file that is not
-    /// text, or too large to compare, is mentioned and not shown.
+    /// Returns the changes of files and links as a patch for `git apply` and `patch -p1`. A file that is not text, or
+    /// too large to compare, is mentioned and not shown.
     pub fn patch(&self) -> Result<String> {
         let mut patch = String::new();
         for difference in &self.differences {
@@ -78,26 +78,26 @@ impl Diff {
 impl Change {
     fn of(difference: &Difference) -> Option<Change> {
         let Difference { path, before, after, content, .. } = difference;
-        let (side, what) = match (before, after) {
+        let (side, change) = match (before, after) {
             (None, Some(after)) => {
                 let mode = after.stat.mode;
-                (after, What::Created { mode })
+                (after, ChangeKind::Created { mode })
             }
-            (Some(before), None) => (before, What::Deleted),
+            (Some(before), None) => (before, ChangeKind::Deleted),
             (Some(before), Some(after)) => match changed(before, after, *content) {
-                // Another file that looks the same is no change that anyone could see.
-                What::Changed { content: false, mode: None, times: false } => return None,
-                what => (after, what),
+                // Another file with the same content and attributes is no visible change.
+                ChangeKind::Changed { content: false, mode: None, times: false } => return None,
+                change => (after, change),
             },
             (None, None) => return None,
         };
-        Some(Change { path: path.clone(), kind: side.stat.kind, what })
+        Some(Change { path: path.clone(), kind: side.stat.kind, change })
     }
 }
 
-fn changed(before: &Side, after: &Side, content: bool) -> What {
+fn changed(before: &Side, after: &Side, content: bool) -> ChangeKind {
     let (old, new) = (&before.stat, &after.stat);
-    What::Changed {
+    ChangeKind::Changed {
         content,
         mode: (old.mode != new.mode).then_some((old.mode, new.mode)),
         times: old.modified != new.modified && old.kind != Kind::Directory,
@@ -107,13 +107,13 @@ fn changed(before: &Side, after: &Side, content: bool) -> What {
 /// A letter as in `git status`, and the path, with a slash behind a directory.
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let letter = match self.what {
-            What::Created { .. } => 'A',
-            What::Changed { .. } => 'M',
-            What::Deleted => 'D',
+        let letter = match self.change {
+            ChangeKind::Created { .. } => 'A',
+            ChangeKind::Changed { .. } => 'M',
+            ChangeKind::Deleted => 'D',
         };
         let path = if self.path.is_empty() { "." } else { &self.path };
-        // A name with a line end in it must not look like two.
+        // A name with a line end must not look like two.
         match path.chars().any(char::is_control) {
             true => write!(f, "{letter} {path:?}")?,
             false => write!(f, "{letter} {path}")?,
@@ -121,9 +121,9 @@ impl fmt::Display for Change {
         if self.kind == Kind::Directory {
             f.write_str("/")?;
         }
-        match self.what {
-            What::Changed { mode: Some((old, new)), .. } => write!(f, " (mode {old:o} to {new:o})"),
-            What::Changed { content: false, times: true, .. } => f.write_str(" (time)"),
+        match self.change {
+            ChangeKind::Changed { mode: Some((old, new)), .. } => write!(f, " (mode {old:o} to {new:o})"),
+            ChangeKind::Changed { content: false, times: true, .. } => f.write_str(" (time)"),
             _ => Ok(()),
         }
     }

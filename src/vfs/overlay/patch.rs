@@ -1,4 +1,4 @@
-//! Changes as a patch, in the form of git, which `patch` understands as well.
+//! Changes as a patch in the format of git, which `patch` understands as well.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -10,20 +10,20 @@ use crate::limits::{DIFF_BYTES, DIFF_MILLIS, TRANSFER_BYTES};
 use crate::vfs::mem_fs::compare::{Difference, Side};
 use crate::vfs::{Kind, MemSnapshot};
 
-/// What one side of a change has to show.
+/// The text of one side of a change.
 enum Text {
     Lines(String),
     Binary,
     TooLarge,
 }
 
-/// Appends the patch of one difference. Directories are no part of a patch.
+/// Appends the patch of one difference. A patch holds no directories.
 pub(super) fn write(snapshot: &MemSnapshot, difference: &Difference, patch: &mut String) -> Result<()> {
     let is_shown = |side: &Side| matches!(side.stat.kind, Kind::File | Kind::Symlink);
     let before = difference.before.as_ref().filter(|side| is_shown(side));
     let after = difference.after.as_ref().filter(|side| is_shown(side));
     if difference.content && before.is_some_and(is_link) && after.is_some_and(is_link) {
-        // `patch` refuses to change a link; it can take one away and make another.
+        // `patch` refuses to change a link, but can remove one and create another.
         entry(snapshot, difference, (before, None), patch)?;
         return entry(snapshot, difference, (None, after), patch);
     }
@@ -78,7 +78,7 @@ fn is_link(side: &Side) -> bool {
     side.stat.kind == Kind::Symlink
 }
 
-/// The mode as git has it: the kind, and whether a file can be executed.
+/// Returns the mode in the format of git: the kind, and the execute bit.
 fn mode(side: &Side) -> u32 {
     match side.stat.kind {
         Kind::Symlink => 0o120_000,
@@ -104,20 +104,20 @@ fn text(snapshot: &MemSnapshot, side: Option<&Side>) -> Result<Text> {
             break;
         }
         bytes.extend_from_slice(&piece);
-        // A file of the host may have grown since it was looked at.
+        // A file of the host may have grown since it was examined.
         if bytes.len() as u64 > DIFF_BYTES {
             return Ok(Text::TooLarge);
         }
     }
-    // As git has it: a NUL makes it binary; and what is not UTF-8 cannot be shown as text.
+    // As in git, a NUL makes a file binary. A file that is not UTF-8 cannot be shown as text.
     match String::from_utf8(bytes) {
         Ok(text) if !text.contains('\0') => Ok(Text::Lines(text)),
         _ => Ok(Text::Binary),
     }
 }
 
-/// A path as git writes it: in quotes, with escapes, if there is anything in it that is not plain. A blank is not plain:
-/// git could do without the quotes, `patch` cannot.
+/// Returns a path in the format of git: quoted, with escapes, if it holds special characters. A blank is quoted: git
+/// could do without, `patch` cannot.
 fn quote(prefix: &str, path: &str) -> String {
     let is_plain = |byte: u8| (0x21..0x7f).contains(&byte) && byte != b'"' && byte != b'\\';
     if path.bytes().all(is_plain) {

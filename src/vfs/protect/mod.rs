@@ -1,19 +1,19 @@
-//! A layer over a file system that keeps some paths from being changed.
+//! A layer over a file system that refuses changes of some paths.
 //!
-//! In a directory that is the host's, some files are obeyed by programs of the host as soon as someone works there:
-//! git's hooks and configuration, what shells load, tasks of editors, tools of agents ([`Rules`]). A sandbox that could
-//! write them could run anything outside. They can be read; every call that would make, change, replace, rename, link or
-//! remove one is refused with [`NotPermitted`](Errno::NotPermitted), and so is every call that would turn something else
-//! into one or take it out of protection: `mv evil .git` if there are hooks in `evil`, `mv .git x`, a hard link to a
-//! hook under another name, a file or a link called `.git`, which would point git to another directory.
+//! Programs of the host obey some files in a directory as soon as it is used: hooks and configuration of git, startup
+//! files of shells, tasks of editors, tools of agents ([`Rules`]). A sandbox that could write them could run anything
+//! outside. They can be read. Every call that would create, change, replace, rename, link or remove one is refused with
+//! [`NotPermitted`](Errno::NotPermitted). So is every call that would turn another file into one or remove its
+//! protection: `mv evil .git` if `evil` holds hooks, `mv .git x`, a hard link to a hook under another name, a file or a
+//! link called `.git`, which would point git to another directory.
 //!
-//! # Why it looks at names and nothing slips through
-//! A path that reaches a file system holds no `..` and is followed through no link: a link is an answer, and the path it
-//! leads to comes here as any other. So the names of a path are where it really is. Names are compared as the loosest of
-//! hosts would (`fold`). What a directory holds is looked at when it is moved to where other rules apply, and nobody can
-//! change anything meanwhile: `moving` is held alone by `rename`, and shared by every other change.
+//! # Checking names is sufficient
+//! A path that reaches a file system holds no `..` and passes through no link: a link is returned to the mount table,
+//! and its target arrives here as another path. The names of a path therefore show its real location. Names are
+//! compared in folded form (`fold`). When a directory moves to a location with other rules, its content is checked.
+//! Nothing can change meanwhile: `rename_lock` is exclusive for `rename` and shared by every other change.
 //!
-//! The boundary is one mount: two sandboxes that have the same directory each have a lock of their own.
+//! The protection is per mount: two sandboxes with the same directory have separate locks.
 
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -23,75 +23,75 @@ use crate::error::{Errno, Result};
 use crate::path::Subpath;
 
 use super::{
-    AtomicWrite, Attempt, DirEntry, DirStream, File, FileSystem, Frozen, HostDir, Kind, Node, OpenHow, Overlay, Quota,
-    SetTime, Stat, Stop,
+    AtomicWrite, Attempt, DirEntry, DirStream, File, FileSystem, FrozenFs, HostDir, Kind, MountInfo, MountKind, Node,
+    OpenHow, Overlay, Quota, SetTime, Stat, Stop,
 };
-use rules::State;
+use rules::PathState;
 
 pub use rules::Rules;
 
 mod rules;
 
-/// A file system of which some paths can only be read.
+/// A file system with some paths that can only be read.
 pub struct Protect {
     inner: Arc<dyn FileSystem>,
-    list: Arc<List>,
+    list: Arc<ProtectedPaths>,
 }
 
-/// What a layer and its forks have in common.
-pub(super) struct List {
+/// PathState that a layer shares with its forks.
+pub(super) struct ProtectedPaths {
     rules: Rules,
-    /// What is known of the path that leads to the root of the file system.
-    root: State,
-    /// Held alone while something is moved, so that nothing comes into a directory after it was looked at.
-    moving: RwLock<()>,
+    /// The state of the path that leads to the root of the file system.
+    root: PathState,
+    /// Exclusive during a rename, so that nothing can be added to a directory after it was checked.
+    rename_lock: RwLock<()>,
 }
 
-impl List {
-    /// Whether a path must not become, or be, something else than it is.
+impl ProtectedPaths {
+    /// Returns true if the file of a path must not be changed or created.
     pub(super) fn protects(&self, path: Subpath<'_>, is_dir: bool) -> bool {
         let state = self.state(path);
         state.is_protected || state.is_git && !is_dir
     }
 
-    fn state(&self, path: Subpath<'_>) -> State {
+    fn state(&self, path: Subpath<'_>) -> PathState {
         path.names().fold(self.root.clone(), |state, name| self.rules.step(&state, name))
     }
 }
 
 impl Protect {
-    /// A layer over a file system whose root stands nowhere in particular.
+    /// Creates a layer over a file system whose location does not matter.
     pub fn new(inner: Arc<dyn FileSystem>, rules: Rules) -> Protect {
         Protect::below(inner, rules, std::iter::empty())
     }
 
-    /// A layer over a directory of the host. Where that directory stands matters: in one that is a `.git` itself the
-    /// hooks are called `hooks`.
+    /// Creates a layer over a directory of the host. The location of the directory matters: in a `.git` the hooks are
+    /// called `hooks`.
     pub fn host(dir: HostDir, rules: Rules) -> Protect {
         let names = dir.names_on_host();
         Protect::below(Arc::new(dir), rules, names.iter().map(String::as_str))
     }
 
-    /// A layer over a file system whose root has these names.
+    /// Creates a layer over a file system whose root has these names.
     pub fn below<'a>(inner: Arc<dyn FileSystem>, rules: Rules, names: impl Iterator<Item = &'a str>) -> Protect {
-        let root = names.fold(State::default(), |state, name| rules.step(&state, name));
-        Protect { inner, list: Arc::new(List { rules, root, moving: RwLock::new(()) }) }
+        let root = names.fold(PathState::default(), |state, name| rules.step(&state, name));
+        Protect { inner, list: Arc::new(ProtectedPaths { rules, root, rename_lock: RwLock::new(()) }) }
     }
 
-    /// Leave to change something that is not going to be moved meanwhile.
-    fn still(&self) -> RwLockReadGuard<'_, ()> {
-        self.list.moving.read().unwrap_or_else(PoisonError::into_inner)
+    /// Locks out renames during another change.
+    fn lock_shared(&self) -> RwLockReadGuard<'_, ()> {
+        self.list.rename_lock.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn alone(&self) -> RwLockWriteGuard<'_, ()> {
-        self.list.moving.write().unwrap_or_else(PoisonError::into_inner)
+    fn lock_exclusive(&self) -> RwLockWriteGuard<'_, ()> {
+        self.list.rename_lock.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn state(&self, path: Subpath<'_>) -> State {
+    fn state(&self, path: Subpath<'_>) -> PathState {
         self.list.state(path)
     }
 
-    /// Refuses to change what is there, or to make something that is no directory.
+    /// Refuses to change a protected file, or to create a `.git` that is not a directory.
     fn check(&self, path: Subpath<'_>) -> Attempt<()> {
         let state = self.state(path);
         if state.is_protected {
@@ -103,7 +103,7 @@ impl Protect {
         Ok(())
     }
 
-    /// The refusal, unless a link is in the way: then the path is not the one that it is about.
+    /// Returns the refusal, unless a link is in the way: then the call applies to another path.
     fn refuse<T>(&self, path: Subpath<'_>) -> Attempt<T> {
         match self.inner.stat(path, false) {
             Err(stop @ Stop::Link { .. }) => Err(stop),
@@ -111,9 +111,9 @@ impl Protect {
         }
     }
 
-    /// Refuses to move a directory if anything in it would gain or lose protection.
-    fn check_contents(&self, path: Subpath<'_>, old: &State, new: &State) -> Attempt<()> {
-        // Directories that are still to be looked at, with what is known of them before and after.
+    /// Refuses to move a directory if a file in it would gain or lose protection.
+    fn check_contents(&self, path: Subpath<'_>, old: &PathState, new: &PathState) -> Attempt<()> {
+        // Directories to check, with their states before and after the move.
         let mut pending = vec![(path.as_str().to_owned(), old.clone(), new.clone())];
         while let Some((at, old, new)) = pending.pop() {
             if old == new {
@@ -139,18 +139,18 @@ impl FileSystem for Protect {
     fn open(&self, path: Subpath<'_>, how: &OpenHow) -> Attempt<Node> {
         if !how.writes() && !how.truncate && !how.create {
             return match self.inner.open(path, how)? {
-                Node::File(file) if self.state(path).is_protected => Ok(Node::File(Arc::new(Sealed(file)))),
+                Node::File(file) if self.state(path).is_protected => Ok(Node::File(Arc::new(ReadOnlyFile(file)))),
                 node => Ok(node),
             };
         }
-        let _still = self.still();
-        // Shells open what they only read with `create`, too; what is there is not made.
+        let _lock = self.lock_shared();
+        // Shells also use `create` to open files for reading; an existing file is not created.
         let is_made = || matches!(self.inner.stat(path, false), Err(Stop::Errno(Errno::NoEntry)));
         if how.writes() || how.truncate || how.exclusive || is_made() {
             self.check(path)?;
         } else if self.state(path).is_protected {
             return match self.inner.open(path, &OpenHow { create: false, ..*how })? {
-                Node::File(file) => Ok(Node::File(Arc::new(Sealed(file)))),
+                Node::File(file) => Ok(Node::File(Arc::new(ReadOnlyFile(file)))),
                 Node::Directory => Err(Errno::IsDirectory.into()),
                 node => Ok(node),
             };
@@ -175,9 +175,9 @@ impl FileSystem for Protect {
     }
 
     fn mkdir(&self, path: Subpath<'_>, mode: u32) -> Attempt<()> {
-        let _still = self.still();
+        let _lock = self.lock_shared();
         if self.state(path).is_protected {
-            // `mkdir -p` of what is there changes nothing.
+            // `mkdir -p` of an existing directory changes nothing.
             return match self.inner.stat(path, false) {
                 Ok(_) => Err(Errno::Exist.into()),
                 _ => self.refuse(path),
@@ -187,19 +187,19 @@ impl FileSystem for Protect {
     }
 
     fn rmdir(&self, path: Subpath<'_>) -> Attempt<()> {
-        let _still = self.still();
+        let _lock = self.lock_shared();
         self.check(path)?;
         self.inner.rmdir(path)
     }
 
     fn unlink(&self, path: Subpath<'_>) -> Attempt<()> {
-        let _still = self.still();
+        let _lock = self.lock_shared();
         self.check(path)?;
         self.inner.unlink(path)
     }
 
     fn rename(&self, from: Subpath<'_>, to: Subpath<'_>) -> Attempt<()> {
-        let _alone = self.alone();
+        let _lock = self.lock_exclusive();
         let (old, new) = (self.state(from), self.state(to));
         if old.is_protected {
             return self.refuse(from);
@@ -221,38 +221,38 @@ impl FileSystem for Protect {
     }
 
     fn link(&self, from: Subpath<'_>, to: Subpath<'_>) -> Attempt<()> {
-        let _still = self.still();
+        let _lock = self.lock_shared();
         self.check(from)?;
         self.check(to)?;
         self.inner.link(from, to)
     }
 
     fn symlink(&self, target: &str, path: Subpath<'_>) -> Attempt<()> {
-        let _still = self.still();
+        let _lock = self.lock_shared();
         self.check(path)?;
         self.inner.symlink(target, path)
     }
 
     fn chmod(&self, path: Subpath<'_>, mode: u32, follow: bool) -> Attempt<()> {
-        let _still = self.still();
+        let _lock = self.lock_shared();
         self.check(path)?;
         self.inner.chmod(path, mode, follow)
     }
 
     fn chown(&self, path: Subpath<'_>, uid: Option<u32>, gid: Option<u32>, follow: bool) -> Attempt<()> {
-        let _still = self.still();
+        let _lock = self.lock_shared();
         self.check(path)?;
         self.inner.chown(path, uid, gid, follow)
     }
 
     fn set_times(&self, path: Subpath<'_>, accessed: SetTime, modified: SetTime, follow: bool) -> Attempt<()> {
-        let _still = self.still();
+        let _lock = self.lock_shared();
         self.check(path)?;
         self.inner.set_times(path, accessed, modified, follow)
     }
 
     fn write_atomic(&self, path: Subpath<'_>, bytes: &[u8], how: &AtomicWrite) -> Attempt<Stat> {
-        let _still = self.still();
+        let _lock = self.lock_shared();
         self.check(path)?;
         self.inner.write_atomic(path, bytes, how)
     }
@@ -265,23 +265,31 @@ impl FileSystem for Protect {
         self.inner.lists_descriptors(path)
     }
 
+    fn mount_kind(&self) -> MountKind {
+        self.inner.mount_kind()
+    }
+
+    fn set_mounts(&self, mounts: &[MountInfo]) {
+        self.inner.set_mounts(mounts);
+    }
+
     fn overlay(&self) -> Option<Overlay> {
         self.inner.overlay().map(|overlay| overlay.protected(Arc::clone(&self.list)))
     }
 
-    fn freeze(&self) -> Option<Arc<dyn Frozen>> {
+    fn freeze(&self) -> Option<Arc<dyn FrozenFs>> {
         let inner = self.inner.freeze()?;
         Some(Arc::new(FrozenProtect { inner, list: Arc::clone(&self.list) }))
     }
 }
 
-/// What a snapshot keeps.
+/// The layer in a snapshot.
 struct FrozenProtect {
-    inner: Arc<dyn Frozen>,
-    list: Arc<List>,
+    inner: Arc<dyn FrozenFs>,
+    list: Arc<ProtectedPaths>,
 }
 
-impl Frozen for FrozenProtect {
+impl FrozenFs for FrozenProtect {
     fn thaw(&self, quota: &Arc<Quota>) -> Result<Arc<dyn FileSystem>> {
         let inner = self.inner.thaw(quota)?;
         // The lock is shared as well: both may be the same directory of the host.
@@ -293,10 +301,10 @@ impl Frozen for FrozenProtect {
     }
 }
 
-/// A protected file that is open for reading. Its times could be set even so.
-struct Sealed(Arc<dyn File>);
+/// A protected file that is open for reading. Without this wrapper its times could be set.
+struct ReadOnlyFile(Arc<dyn File>);
 
-impl File for Sealed {
+impl File for ReadOnlyFile {
     fn read_at(&self, offset: u64, max: usize) -> Result<Bytes> {
         self.0.read_at(offset, max)
     }

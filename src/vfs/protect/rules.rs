@@ -1,14 +1,14 @@
-//! Which paths are protected.
+//! The list of protected paths.
 
 use std::collections::HashMap;
 
 use crate::vfs::fold::fold;
 
-/// What is protected unless someone says otherwise: files that the host's own programs run or obey without being asked,
-/// when someone opens the directory, starts a shell or calls git in it. A pattern names a file or a directory, with all
-/// that is in it, wherever in the tree it is; `**` stands for any names.
+/// The default list: files that programs of the host run or obey when a user opens the directory, starts a shell or
+/// calls git in it. A pattern names a file, or a directory with its content, anywhere in the tree; `**` stands for any
+/// names.
 const STANDARD: [&str; 54] = [
-    // git: hooks are programs, and the configuration names programs, also by way of another file or directory.
+    // git: hooks are programs, and the configuration names programs, also through another file or directory.
     ".git/hooks",
     ".git/config",
     ".git/config.worktree",
@@ -23,7 +23,7 @@ const STANDARD: [&str; 54] = [
     ".gitconfig",
     ".config/git",
     ".husky",
-    // Shells, and what they load.
+    // Shells and their startup files.
     ".bashrc",
     ".bash_profile",
     ".bash_login",
@@ -63,7 +63,7 @@ const STANDARD: [&str; 54] = [
     ".gemini",
     ".continue",
     ".windsurf",
-    // Who may log in, and what is started with the session.
+    // Logins, and programs started with the session.
     ".ssh",
     ".gnupg",
     ".config/autostart",
@@ -73,28 +73,28 @@ const STANDARD: [&str; 54] = [
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
     patterns: Vec<Vec<String>>,
-    /// Patterns by their first names, so that a name on no list costs one look.
+    /// Patterns by first name, so that a name on no list costs one lookup.
     starts: HashMap<String, Vec<usize>>,
 }
 
-/// What is known of a path after some of its names: whether it is protected, and which patterns it is in the middle of.
-/// Two paths of one state have the same future: what is protected below one is protected below the other.
+/// The result of matching the names of a path: protected or not, and the patterns it matches in part. Below two paths
+/// with the same state the same paths are protected.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct State {
+pub(super) struct PathState {
     pub(super) is_protected: bool,
-    /// Whether the last name is that of git's directory. As anything else than a directory it names another one.
+    /// True if the last name is that of the git directory. A `.git` that is not a directory refers to another one.
     pub(super) is_git: bool,
-    /// Patterns and how many of their names have been seen, in order, each once.
+    /// Patterns and the number of their matched names, sorted, without duplicates.
     partial: Vec<(usize, usize)>,
 }
 
 impl Rules {
-    /// What is protected unless someone says otherwise.
+    /// Returns the default list.
     pub fn standard() -> Rules {
         STANDARD.iter().fold(Rules::none(), |rules, pattern| rules.protect(pattern))
     }
 
-    /// The standard list without these patterns of it; `all` stands for every one.
+    /// Returns the default list without these patterns; `all` stands for every pattern.
     pub fn standard_but<T: AsRef<str>>(allowed: &[T]) -> Rules {
         match allowed.iter().any(|pattern| pattern.as_ref() == "all") {
             true => Rules::none(),
@@ -102,7 +102,7 @@ impl Rules {
         }
     }
 
-    /// Refuses what is neither `all` nor a pattern of the standard list: whoever allows it would be mistaken.
+    /// Refuses a text that is neither `all` nor a pattern of the default list: allowing it would have no effect.
     pub fn check_standard(text: &str) -> Result<(), String> {
         let known: Vec<String> = Rules::standard().patterns().collect();
         match text == "all" || known.iter().any(|pattern| pattern == text) {
@@ -111,12 +111,12 @@ impl Rules {
         }
     }
 
-    /// Nothing is protected.
+    /// Returns an empty list.
     pub fn none() -> Rules {
         Rules::default()
     }
 
-    /// Protects one more path, such as `.vscode` or `.git/hooks`, wherever it is.
+    /// Adds a path, such as `.vscode` or `.git/hooks`, at any location.
     pub fn protect(mut self, pattern: &str) -> Rules {
         let pattern = parse(pattern);
         if let Some(first) = pattern.first()
@@ -128,30 +128,30 @@ impl Rules {
         self
     }
 
-    /// Takes a path off the list, by the pattern it is on the list with.
+    /// Removes a path by its pattern.
     pub fn allow(self, pattern: &str) -> Rules {
         let pattern = parse(pattern).join("/");
         let kept: Vec<String> = self.patterns().filter(|known| *known != pattern).collect();
         kept.iter().fold(Rules::none(), |rules, pattern| rules.protect(pattern))
     }
 
-    /// The patterns, for someone to read.
+    /// Returns the patterns as text.
     pub fn patterns(&self) -> impl Iterator<Item = String> {
         self.patterns.iter().map(|names| names.join("/"))
     }
 
-    /// What is known after one more name.
-    pub(super) fn step(&self, state: &State, name: &str) -> State {
+    /// Returns the state after one more name.
+    pub(super) fn step(&self, state: &PathState, name: &str) -> PathState {
         if state.is_protected {
-            return State { is_protected: true, ..State::default() };
+            return PathState { is_protected: true, ..PathState::default() };
         }
         let name = fold(name);
         let (is_short, starts) = (name.contains('~'), self.starts.get(&*name));
         if !is_short && starts.is_none() && state.partial.is_empty() {
-            return State::default();
+            return PathState::default();
         }
         let mut next =
-            State { is_git: self.starts.contains_key(".git") && is_alike(&name, ".git"), ..State::default() };
+            PathState { is_git: self.starts.contains_key(".git") && is_alike(&name, ".git"), ..PathState::default() };
         for (pattern, seen) in &state.partial {
             self.advance(&mut next, *pattern, *seen, &name);
         }
@@ -161,18 +161,18 @@ impl Rules {
             patterns.iter().for_each(|pattern| self.advance(&mut next, *pattern, 0, &name));
         }
         if next.is_protected {
-            return State { is_protected: true, ..State::default() };
+            return PathState { is_protected: true, ..PathState::default() };
         }
         next.partial.sort_unstable();
         next.partial.dedup();
         next
     }
 
-    fn advance(&self, next: &mut State, pattern: usize, seen: usize, name: &str) {
+    fn advance(&self, next: &mut PathState, pattern: usize, seen: usize, name: &str) {
         let names = &self.patterns[pattern];
         match names.get(seen).map(String::as_str) {
             Some("**") => {
-                // It stands for this name and perhaps for more, or for none at all.
+                // It stands for this name and perhaps more, or for no name.
                 next.partial.push((pattern, seen));
                 self.advance(next, pattern, seen + 1, name);
             }
@@ -189,8 +189,8 @@ fn parse(pattern: &str) -> Vec<String> {
     pattern.split('/').filter(|name| !name.is_empty()).map(|name| fold(name).into_owned()).collect()
 }
 
-/// Whether a folded name is one that some host would take for `wanted`: that name, or the short one that DOS file
-/// systems make of it, such as `git~1`.
+/// Returns true if some host would treat a folded name as `wanted`: the name itself, or its short form on DOS file
+/// systems, such as `git~1`.
 fn is_alike(name: &str, wanted: &str) -> bool {
     if name == wanted {
         return true;
@@ -210,8 +210,8 @@ fn is_alike(name: &str, wanted: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn state(rules: &Rules, path: &str) -> State {
-        path.split('/').fold(State::default(), |state, name| rules.step(&state, name))
+    fn state(rules: &Rules, path: &str) -> PathState {
+        path.split('/').fold(PathState::default(), |state, name| rules.step(&state, name))
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::limits::Limit;
-use crate::vfs::{AtomicWrite, Count, Expected, RESERVED};
+use crate::vfs::{AtomicWrite, ChargePolicy, Expected, RESERVED};
 
 const PLAIN: AtomicWrite = AtomicWrite { mode: 0o640, durable: false, expected: Expected::Anything };
 
@@ -34,7 +34,7 @@ fn a_file_is_made_or_replaced_and_keeps_its_mode() {
         let Opened::File(old) = vfs.open(&path("/d/f"), &how("r")).unwrap() else { panic!() };
         put(vfs, "/l", "longer").unwrap();
         vfs.check("cat /d/f => longer\nstat /d/f => file 751 6 1\nlstat /l => link 3");
-        // Whoever has the old file open keeps it.
+        // An open handle keeps the old file.
         assert_eq!(old.read_at(0, 9).unwrap().as_ref(), b"one");
         assert_eq!(old.stat().unwrap().links, 0);
         put(vfs, "/dangling", "made").unwrap();
@@ -130,7 +130,7 @@ fn attack_75_of_two_who_edit_one_file_one_wins_and_the_other_learns_of_it() {
         assert_eq!(vfs.write_atomic(&path("/g"), b"x", &of_none), Err(Errno::Again));
         vfs.check("cat /f => 1\nls / => [f]");
 
-        // Each of eight adds one 25 times, whoever is in between.
+        // Each of eight threads adds one 25 times.
         vfs.write_atomic(&at, b"0", &PLAIN).unwrap();
         std::thread::scope(|scope| {
             for _ in 0..8 {
@@ -159,13 +159,13 @@ fn attacks_45_and_49_an_atomic_write_over_the_quota_leaves_the_old_file_and_noth
     let temp = temp_dir();
     let quotas = [(); 2].map(|()| Arc::new(Quota::new(&limits)));
     let dir = HostDir::open(temp.path()).unwrap();
-    let dir = dir.charged_to(quotas[1].clone(), Count::Whole).unwrap();
+    let dir = dir.charged_to(quotas[1].clone(), ChargePolicy::Whole).unwrap();
     let trees = [mount(Arc::new(MemFs::new(quotas[0].clone()))), mount(Arc::new(dir))];
     for (quota, vfs) in quotas.iter().zip(trees) {
         let used = || (quota.bytes_used(), quota.inodes_used());
         put(&vfs, "/f", "old").unwrap();
         assert_eq!(used(), (512, 1));
-        // The old file and the new one are there at once.
+        // The old file and the new one exist at the same time.
         assert_eq!(put(&vfs, "/f", &"x".repeat(1025)), Err(Errno::NoSpace));
         assert_eq!(put(&vfs, "/f", &"x".repeat(2001)), Err(Errno::FileTooLarge));
         vfs.check("cat /f => old\nls / => [f]");
@@ -223,13 +223,13 @@ fn reserved_names_are_out_of_reach() {
 }
 
 #[test]
-fn what_a_host_has_of_reserved_names_is_hidden_and_in_nobody_s_way() {
+fn host_files_with_reserved_names_are_hidden_and_block_nothing() {
     let host = Host::new();
     std::fs::create_dir(host.inside("d")).unwrap();
     std::fs::write(host.inside("d").join(format!("{RESERVED}left-1")), "left").unwrap();
     host.vfs.check("ls /d => []\nrmdir /d");
     assert!(!host.inside("d").exists());
-    // A directory of such a name is not one of ours, and stays.
+    // A directory with such a name is not a temporary file, and stays.
     std::fs::create_dir_all(host.inside("e").join(format!("{RESERVED}dir"))).unwrap();
     host.vfs.check("ls /e => []\nrmdir /e => NotEmpty");
 }
@@ -241,7 +241,7 @@ fn a_temporary_file_is_made_where_no_link_leads_elsewhere() {
         symlink("../secret", host.inside("link")).unwrap();
         std::fs::hard_link(host.temp.path().join("outside/canary"), host.inside("planted")).unwrap();
         assert_eq!(put(&host.vfs, "/out/canary", "x"), Err(Errno::NoEntry));
-        // The link is read as one of the sandbox.
+        // The link is resolved as one of the sandbox.
         put(&host.vfs, "/link", "inside").unwrap();
         host.vfs.check("cat /secret => inside\nlstat /link => link 9");
         put(&host.vfs, "/planted", "own").unwrap();
@@ -253,7 +253,7 @@ fn a_temporary_file_is_made_where_no_link_leads_elsewhere() {
 
 const THIS: &str = "vfs::tests::atomic::a_kill_in_the_middle_of_120_rewrites_tears_nothing_and_leaves_nothing";
 
-/// Rewrites a file until it is killed.
+/// Rewrites a file until the process is killed.
 fn rewrite(at: &std::path::Path) {
     let vfs = mount(host_dir(at));
     for n in 0_u64.. {
@@ -264,7 +264,7 @@ fn rewrite(at: &std::path::Path) {
 
 #[test]
 fn a_kill_in_the_middle_of_120_rewrites_tears_nothing_and_leaves_nothing() {
-    // This very test is what it kills, in a process of its own.
+    // The child process that is killed is this test itself.
     if let Some(at) = std::env::var_os("REWRITE_IN") {
         return rewrite(at.as_ref());
     }
@@ -284,7 +284,7 @@ fn a_kill_in_the_middle_of_120_rewrites_tears_nothing_and_leaves_nothing() {
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
-        // It is at work when its lease is there; then a moment more, another one each time.
+        // The child is at work once its lease exists. Then a short delay, a different one each time.
         let leases = temp.path().join(format!("{RESERVED}leases"));
         while !leases.exists() && child.try_wait().unwrap().is_none() {
             std::thread::sleep(Duration::from_micros(200));
@@ -302,7 +302,7 @@ fn a_kill_in_the_middle_of_120_rewrites_tears_nothing_and_leaves_nothing() {
         assert_eq!(names(temp.path()), ["deep"], "trial {trial}");
         vfs.check("ls /deep => [file]\nls / => [deep/]");
     }
-    // Else the kills all came at the wrong moments, and the test has shown nothing.
+    // Otherwise all kills came at the wrong moments, and the test has shown nothing.
     assert!(left > 10, "{left} of 120");
 }
 

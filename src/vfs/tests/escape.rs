@@ -1,4 +1,4 @@
-//! Ways out of a directory of the host, and special files in it. The numbers are those of the list of attacks.
+//! Attempts to leave a directory of the host, and special files in it. The numbers are those of the list of attacks.
 
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::*;
 
-/// Every call that takes a path, as far as it can do harm or tell something.
+/// Every call with a path that could change or reveal something.
 const CALLS: [&str; 19] = [
     "cat",
     "stat",
@@ -29,10 +29,9 @@ const CALLS: [&str; 19] = [
     "list",
 ];
 
-/// Runs a test as the host is, with handles that are kept, and as a host without `openat2` would be.
+/// Runs a test with `openat2` and without it.
 fn on_hosts(test: impl Fn(&dyn Fn() -> Host)) {
     test(&Host::new);
-    test(&Host::keeping);
     test(&Host::without_openat2);
 }
 
@@ -43,7 +42,7 @@ fn line(call: &str, at: &str) -> String {
     }
 }
 
-/// Makes every call on every path; nothing of the secret may show and nothing outside may change.
+/// Makes every call on every path. Nothing of the secret may show and nothing outside may change.
 fn attack(host: &Host, paths: &[&str]) {
     let outside = host.temp.path().join("outside/canary");
     let before = std::fs::metadata(&outside).unwrap();
@@ -105,7 +104,7 @@ fn attack_54_a_nul_is_no_part_of_a_path() {
 #[test]
 fn attacks_55_56_and_59_to_61_links_do_not_lead_out() {
     on_hosts(|host| {
-        // Each afresh, since an attack may well remove or replace the link.
+        // A fresh host each time, since an attack may remove or replace the link.
         for at in [
             "/up",
             "/up/",
@@ -230,19 +229,19 @@ fn attack_63_a_hard_link_that_the_host_planted_is_not_written_through() {
             (after.len(), after.mode(), after.modified().unwrap())
         );
         host.check_outside();
-        // Another sandbox takes away the name that this one made: no name more is accounted for than there is.
+        // Another sandbox removes the name that this one created: no more names are accounted for than exist.
         std::fs::hard_link(host.temp.path().join("secret"), host.inside("shared")).unwrap();
         host.vfs.check("ln /shared /again");
         mount(host_dir(&host.inside(""))).check("rm /again");
         host.vfs.check("put w /shared x => NotPermitted\nchmod 600 /shared => NotPermitted");
-        // A handle that only reads does not change times either.
+        // A handle for reading does not change times either.
         std::fs::hard_link(host.temp.path().join("secret"), host.inside("more")).unwrap();
         let Opened::File(file) = host.vfs.open(&path("/more"), &how("r")).unwrap() else { panic!() };
         assert_eq!(file.set_times(SetTime::Now, SetTime::Now), Err(Errno::NotPermitted));
     });
 }
 
-/// The count of a file's names is looked at while others give it names and take them away.
+/// The link count of a file is compared while other threads create and remove its names.
 #[test]
 fn attack_63_no_race_of_names_opens_a_planted_file_for_writing() {
     on_hosts(|host| {
@@ -250,7 +249,8 @@ fn attack_63_no_race_of_names_opens_a_planted_file_for_writing() {
         std::fs::hard_link(host.temp.path().join("secret"), host.inside("planted")).unwrap();
         host.vfs.check("put wc /own x");
         let quota = Arc::new(Quota::new(&Limits::default()));
-        let charged = HostDir::open(&host.inside("")).unwrap().charged_to(quota, crate::vfs::Count::Growth).unwrap();
+        let charged =
+            HostDir::open(&host.inside("")).unwrap().charged_to(quota, crate::vfs::ChargePolicy::Growth).unwrap();
         let charged = mount(Arc::new(charged));
         for vfs in [&host.vfs, &charged] {
             let stop = AtomicBool::new(false);
@@ -310,7 +310,7 @@ fn attacks_78_to_80_special_files_are_refused_at_once() {
         make("fifo", FileType::Fifo, 0).unwrap();
         let _socket = std::os::unix::net::UnixListener::bind(host.inside("socket")).unwrap();
         let mut names = vec!["fifo", "socket"];
-        // Only root can make one: /dev/null and /dev/mem.
+        // Only root can create these: /dev/null and /dev/mem.
         for (name, minor) in [("null", 3), ("mem", 1)] {
             if make(name, FileType::CharacterDevice, rustix::fs::makedev(1, minor)).is_ok() {
                 names.push(name);
@@ -356,9 +356,9 @@ fn set_id_bits_are_refused_unless_they_are_there() {
     });
 }
 
-/// Exchanges two names of the host over and over while `test` runs, and `flips` times at least.
+/// Exchanges two names of the host repeatedly while `test` runs, at least `flips` times.
 fn flipping(a: &std::path::Path, b: &std::path::Path, flips: u64, mut test: impl FnMut(usize)) {
-    /// Ends the other thread also when the test fails.
+    /// Ends the other thread even when the test fails.
     struct Stop<'a>(&'a AtomicBool);
     impl Drop for Stop<'_> {
         fn drop(&mut self) {
@@ -491,15 +491,15 @@ fn attack_48_a_tree_too_deep_is_refused_and_what_the_host_made_deeper_can_be_mov
         host.vfs.check("mv /deep /moved\nls /moved => [deep/]\nrmdir /moved => NotEmpty");
         let quota = Arc::new(Quota::new(&Limits::default()));
         let counted = HostDir::open(&host.inside("")).unwrap();
-        let counted = mount(Arc::new(counted.charged_to(quota.clone(), crate::vfs::Count::Whole).unwrap()));
-        // What is deeper cannot be counted, so there is no room.
+        let counted = mount(Arc::new(counted.charged_to(quota.clone(), crate::vfs::ChargePolicy::Whole).unwrap()));
+        // Deeper files cannot be counted, so there is no room.
         counted.check("put wc /new x => NoSpace\nls /moved => [deep/]");
         assert!(quota.inodes_used() > 500);
         while let Some((parent, _)) = at.rsplit_once('/') {
             host.vfs.check(&format!("rmdir {at}"));
             at = parent.to_owned();
         }
-        // `rm -r` of the host can remove what is deeper than any path.
+        // `rm -r` of the host can remove files that are deeper than any path.
         let status = std::process::Command::new("rm").arg("-r").arg(host.inside("moved")).status();
         assert!(status.unwrap().success());
     });
@@ -514,7 +514,7 @@ fn attack_70_snapshots_and_overlays_lead_nowhere_else_either() {
     std::fs::hard_link(host.temp.path().join("secret"), host.inside("planted")).unwrap();
     let overlay = host.overlay();
     attack(&host, &["/relative", "/absolute", "/dir/canary", "/dir/", "/dir/..", "/../secret"]);
-    // In an overlay the planted file can be written to: it is a copy that changes.
+    // In an overlay the planted file can be written to: the change is in a copy.
     host.vfs.check("put w /planted x");
     let patch = overlay.diff().unwrap().patch().unwrap();
     assert!(!patch.contains("canary"), "{patch}");
@@ -522,8 +522,8 @@ fn attack_70_snapshots_and_overlays_lead_nowhere_else_either() {
     host.check_outside();
 }
 
-/// Runs the tests of this directory in a process that the kernel refuses `openat2`, as an old kernel or the seccomp
-/// filter of a container does: cap-std has a way of its own then, and so have we.
+/// Runs the tests of this directory in a process in which the kernel refuses `openat2`, as an old kernel or the seccomp
+/// filter of a container does. Both cap-std and this module have a fallback.
 #[test]
 fn every_attack_is_repelled_where_openat2_is_refused() {
     if std::env::var_os("WITHOUT_OPENAT2").is_some() {
@@ -534,13 +534,13 @@ fn every_attack_is_repelled_where_openat2_is_refused() {
         let output = std::process::Command::new("python3")
             .args(["-c", script, errno])
             .arg(std::env::current_exe().unwrap())
-            // The flips have had their million; the kernel is no oracle without `openat2`.
+            // Without the million flips, and without the kernel as oracle, which needs `openat2`.
             .args(["vfs::tests::escape", "vfs::tests::atomic", "vfs::tests::protect", "vfs::tests::posix"])
             .args(["vfs::tests::overlay", "vfs::tests::host_quota", "vfs::tests::mounts", "vfs::tests::quota"])
             .args(["vfs::tests::snapshot", "--skip", "attack_72", "--skip", "a_kill_in"])
             .env("WITHOUT_OPENAT2", "1")
             .output();
-        // Neither may be there: python, or leave to set a filter.
+        // Python may be missing, or the right to set a filter.
         let Ok(output) = output else { return };
         if output.status.code() == Some(77) {
             return;
@@ -561,9 +561,9 @@ fn attack_81_files_of_the_host_s_kernel_are_refused() {
         if device(at).is_ok_and(|below| device("/").is_ok_and(|root| below != root)) {
             vfs.check(&format!("ls {at} => NotPermitted\ncat {at}/{file} => NotPermitted"));
             vfs.check(&format!("stat {at}/{file} => NotPermitted\nreadlink {at}/self => NotPermitted"));
-            // To mount one is no better than to find one.
+            // Mounting one directly is refused as well.
             assert!(HostDir::open(Path::new(at)).is_err() && HostDir::open_read_only(Path::new(at)).is_err());
-            // Nor is it to change one by its name. (If it were, this would change nothing.)
+            // Changing one by its name is refused too. (If it were not, this call would change nothing.)
             let mode = std::fs::metadata(at).unwrap().mode() & 0o7777;
             let writable = mount(host_dir(Path::new("/")));
             writable.check(&format!("chmod {mode:o} {at} => NotPermitted"));
@@ -571,7 +571,7 @@ fn attack_81_files_of_the_host_s_kernel_are_refused() {
     }
 }
 
-/// No text that anyone gets to see names a path of the host.
+/// No error text names a path of the host.
 #[test]
 fn attack_94_no_error_tells_where_a_directory_is() {
     let mut host = Host::new();

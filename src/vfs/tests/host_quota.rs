@@ -1,9 +1,9 @@
-//! The quota of a directory of the host: what is in it counts, or what is added to it.
+//! The quota of a directory of the host: its whole content or its growth counts.
 
 use super::random::Random;
 use super::*;
 use crate::limits::{Exceeded, Limit};
-use crate::vfs::Count;
+use crate::vfs::ChargePolicy;
 
 const BLOCK: u64 = 512;
 
@@ -17,15 +17,15 @@ fn used(quota: &Quota) -> (u64, u64) {
     (quota.bytes_used(), quota.inodes_used())
 }
 
-fn charged(host: &std::path::Path, quota: &Arc<Quota>, count: Count) -> Vfs {
+fn charged(host: &std::path::Path, quota: &Arc<Quota>, policy: ChargePolicy) -> Vfs {
     let dir = HostDir::open(host).unwrap();
-    let dir = dir.charged_to(quota.clone(), count).unwrap();
+    let dir = dir.charged_to(quota.clone(), policy).unwrap();
     Vfs::builder().mount(GuestPath::root(), Arc::new(dir), false).build().unwrap()
 }
 
-/// Runs a test on an empty directory with either way of counting: they differ only in what was there before.
+/// Runs a test on an empty directory under both policies, which differ only for existing files.
 fn on_both(disk: u64, inodes: u64, file: u64, test: impl Fn(&Arc<Quota>, &Vfs)) {
-    for count in [Count::Whole, Count::Growth] {
+    for count in [ChargePolicy::Whole, ChargePolicy::Growth] {
         let temp = TempDir::new().unwrap();
         let quota = quota_of(disk, inodes, file);
         let vfs = charged(temp.path(), &quota, count);
@@ -35,10 +35,10 @@ fn on_both(disk: u64, inodes: u64, file: u64, test: impl Fn(&Arc<Quota>, &Vfs)) 
     }
 }
 
-/// What a fresh count says.
+/// Returns the result of a fresh count.
 fn recount(host: &std::path::Path) -> (u64, u64) {
     let quota = quota_of(1 << 30, 1 << 20, 1 << 30);
-    let vfs = charged(host, &quota, Count::Whole);
+    let vfs = charged(host, &quota, ChargePolicy::Whole);
     vfs.check("put wcx /recount x\nrm /recount");
     used(&quota)
 }
@@ -109,7 +109,7 @@ fn attack_40_a_file_of_the_host_has_a_limit_however_it_grows() {
         assert_eq!(file.write_at(1 << 40, b"abcd"), Err(Errno::FileTooLarge));
         assert_eq!(file.append(b"x"), Err(Errno::FileTooLarge));
         assert_eq!(file.write_at(1 << 20, b""), Ok(0));
-        // A hole is charged as what it can become.
+        // A hole is charged like data.
         assert_eq!(quota.bytes_used(), 1 << 20);
         assert_eq!(quota.take_exceeded().map(|exceeded| exceeded.kind), Some(Limit::File));
         file.set_len(0).unwrap();
@@ -198,7 +198,7 @@ fn attack_49_a_write_to_the_host_that_is_refused_leaves_the_old_content() {
 }
 
 #[test]
-fn what_is_there_counts_or_does_not() {
+fn existing_files_count_or_not_depending_on_the_policy() {
     let temp = TempDir::new().unwrap();
     std::fs::create_dir(temp.path().join("d")).unwrap();
     std::fs::write(temp.path().join("d/f"), [1; 1000]).unwrap();
@@ -207,9 +207,9 @@ fn what_is_there_counts_or_does_not() {
     let there = (3 * BLOCK, 4);
 
     let quota = quota_of(1 << 20, 100, 1 << 20);
-    let vfs = charged(temp.path(), &quota, Count::Whole);
+    let vfs = charged(temp.path(), &quota, ChargePolicy::Whole);
     vfs.check("ls / => [d/ g l@]\nstat /d/f => file 644 1000 2");
-    // Whoever only reads does not pay for a count.
+    // A reader does not pay for a count.
     assert_eq!(used(&quota), (0, 0));
     vfs.check("put wc /new x");
     assert_eq!(used(&quota), (there.0 + BLOCK, there.1 + 1));
@@ -220,10 +220,10 @@ fn what_is_there_counts_or_does_not() {
 
     let quota = quota_of(1 << 20, 100, 1 << 20);
     std::fs::write(temp.path().join("d/f"), [1; 1000]).unwrap();
-    let vfs = charged(temp.path(), &quota, Count::Growth);
+    let vfs = charged(temp.path(), &quota, ChargePolicy::Growth);
     vfs.check("put wc /new x\nmkdir /e");
     assert_eq!(used(&quota), (BLOCK, 2));
-    // What was there before and is removed makes up for what was added, but for no more.
+    // The removal of an existing file offsets added files, but never goes below zero.
     vfs.check("rm /d/f");
     assert_eq!(used(&quota), (0, 1));
     vfs.check("rmdir /e\nrm /new\nrmdir /d");
@@ -237,7 +237,7 @@ fn a_directory_with_more_files_than_allowed_is_full_but_can_be_read_and_cut() {
         std::fs::write(temp.path().join(n.to_string()), "text").unwrap();
     }
     let quota = quota_of(1 << 20, 10, 1 << 20);
-    let vfs = charged(temp.path(), &quota, Count::Whole);
+    let vfs = charged(temp.path(), &quota, ChargePolicy::Whole);
     vfs.check(
         "cat /1 => text
         put w /1 TEXT
@@ -257,7 +257,7 @@ fn a_directory_with_more_files_than_allowed_is_full_but_can_be_read_and_cut() {
     let inodes = Exceeded { kind: Limit::Inodes, value: 10 };
     assert_eq!(quota.take_exceeded(), Some(inodes));
     drop(vfs);
-    let vfs = charged(temp.path(), &quota, Count::Whole);
+    let vfs = charged(temp.path(), &quota, ChargePolicy::Whole);
     vfs.check("put wc /new x");
     assert_eq!(used(&quota), (3 * BLOCK, 3));
 }
@@ -268,7 +268,7 @@ fn memory_and_host_directories_share_one_quota() {
     let quota = quota_of(4 * BLOCK, 100, 1 << 20);
     let dir = |temp: &TempDir| {
         let dir = HostDir::open(temp.path()).unwrap();
-        Arc::new(dir.charged_to(quota.clone(), Count::Whole).unwrap())
+        Arc::new(dir.charged_to(quota.clone(), ChargePolicy::Whole).unwrap())
     };
     let vfs = Vfs::builder()
         .mount(GuestPath::root(), Arc::new(MemFs::new(quota.clone())), false)
@@ -286,7 +286,7 @@ fn memory_and_host_directories_share_one_quota() {
         put w /one/g x",
     );
     assert_eq!(used(&quota), (4 * BLOCK, 6));
-    // A fork has an account of its own for the same directories.
+    // A fork has its own account for the same directories.
     let own = quota_of(1 << 20, 100, 1 << 20);
     let forked = vfs.snapshot().fork(&own).unwrap();
     assert_eq!(used(&own), (2 * BLOCK, 4));
@@ -298,11 +298,11 @@ fn memory_and_host_directories_share_one_quota() {
 }
 
 #[test]
-fn after_any_calls_the_account_is_what_a_fresh_count_says() {
+fn after_any_calls_the_account_equals_a_fresh_count() {
     for seed in 1..=4 {
         let temp = TempDir::new().unwrap();
         let quota = quota_of(1 << 30, 1 << 20, 1 << 20);
-        let vfs = charged(temp.path(), &quota, Count::Whole);
+        let vfs = charged(temp.path(), &quota, ChargePolicy::Whole);
         let mut random = Random(seed);
         for step in 0..2000 {
             vfs.run(&random.call());
@@ -314,12 +314,12 @@ fn after_any_calls_the_account_is_what_a_fresh_count_says() {
 }
 
 #[test]
-fn attack_42_what_lost_its_name_before_the_count_is_charged_while_it_is_open() {
+fn attack_42_a_file_without_a_name_before_the_count_is_charged_while_it_is_open() {
     let temp = TempDir::new().unwrap();
     std::fs::write(temp.path().join("f"), [1; 5000]).unwrap();
     std::fs::write(temp.path().join("g"), [1; 5000]).unwrap();
     let quota = quota_of(1 << 20, 100, 1 << 20);
-    let vfs = charged(temp.path(), &quota, Count::Whole);
+    let vfs = charged(temp.path(), &quota, ChargePolicy::Whole);
     let (file, other) = (open(&vfs, "rw", "/f"), open(&vfs, "r", "/g"));
     vfs.check("rm /f\nrm /g");
     // Nothing has grown, so nothing was counted.
@@ -334,7 +334,7 @@ fn attack_42_what_lost_its_name_before_the_count_is_charged_while_it_is_open() {
 }
 
 #[test]
-fn attack_38_what_cannot_be_counted_leaves_no_room() {
+fn attack_38_a_directory_that_cannot_be_counted_has_no_room() {
     let temp = TempDir::new().unwrap();
     let mut at = temp.path().to_owned();
     for _ in 0..=crate::limits::PATH_DEPTH {
@@ -342,15 +342,15 @@ fn attack_38_what_cannot_be_counted_leaves_no_room() {
         std::fs::create_dir(&at).unwrap();
     }
     let quota = quota_of(1 << 20, 1000, 1 << 20);
-    // As deep as a path can be: all is seen.
+    // At the maximum depth of a path, everything is counted.
     std::fs::remove_dir(&at).unwrap();
-    charged(temp.path(), &quota, Count::Whole).check("put wc /f x\nrm /f");
+    charged(temp.path(), &quota, ChargePolicy::Whole).check("put wc /f x\nrm /f");
     // Deeper, where a sandbox could hide files by moving a directory.
     std::fs::create_dir(&at).unwrap();
-    charged(temp.path(), &quota, Count::Whole).check("put wc /f x => NoSpace\nls / => [d/]");
+    charged(temp.path(), &quota, ChargePolicy::Whole).check("put wc /f x => NoSpace\nls / => [d/]");
     assert_eq!(quota.take_exceeded().map(|exceeded| exceeded.kind), Some(Limit::Inodes));
 
-    // More bytes than can be added up: sparse files that the host made.
+    // More bytes than can be added up: sparse files of the host.
     let temp = temp_dir();
     for n in 0..3 {
         let file = std::fs::File::create(temp.path().join(n.to_string())).unwrap();
@@ -359,17 +359,17 @@ fn attack_38_what_cannot_be_counted_leaves_no_room() {
         }
     }
     let quota = quota_of(1 << 20, 1000, 1 << 20);
-    let vfs = charged(temp.path(), &quota, Count::Whole);
+    let vfs = charged(temp.path(), &quota, ChargePolicy::Whole);
     let memory = mount(Arc::new(MemFs::new(quota.clone())));
     vfs.check("put wc /f x => NoSpace");
     memory.check("put wc /f x => NoSpace");
     vfs.check("rm /0\nrm /1\nrm /2\nput wc /f x => NoSpace");
     drop(vfs);
     memory.check("put wc /f x");
-    charged(temp.path(), &quota, Count::Whole).check("put wc /f x");
+    charged(temp.path(), &quota, ChargePolicy::Whole).check("put wc /f x");
 }
 
-/// A user that is not root cannot look into a directory without rights, and may be the one who took them away.
+/// A user other than root cannot open a directory without rights, and may be the one who removed them.
 #[test]
 fn attack_38_a_directory_that_cannot_be_looked_into_leaves_no_room() {
     if rustix::process::geteuid().is_root() {
@@ -382,17 +382,17 @@ fn attack_38_a_directory_that_cannot_be_looked_into_leaves_no_room() {
             .output();
         let Ok(output) = output else { return };
         let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-        // The binary may be out of that user's reach.
+        // That user may have no access to the binary.
         assert!(output.status.success() || text.contains("PermissionError"), "{text}");
         return;
     }
     let temp = TempDir::new().unwrap();
     let quota = quota_of(1 << 20, 1000, 1 << 20);
-    charged(temp.path(), &quota, Count::Whole).check("mkdir /d\nput wc /d/f x\nchmod 000 /d");
-    let vfs = charged(temp.path(), &quota, Count::Whole);
+    charged(temp.path(), &quota, ChargePolicy::Whole).check("mkdir /d\nput wc /d/f x\nchmod 000 /d");
+    let vfs = charged(temp.path(), &quota, ChargePolicy::Whole);
     vfs.check("put wc /f x => NoSpace\nchmod 700 /d\nput wc /f x => NoSpace");
     drop(vfs);
-    charged(temp.path(), &quota, Count::Whole).check("put wc /f x\nrm /f");
+    charged(temp.path(), &quota, ChargePolicy::Whole).check("put wc /f x\nrm /f");
 }
 
 #[test]
@@ -400,7 +400,7 @@ fn attack_38_a_large_write_to_a_full_disk_ends_at_once() {
     let quota = quota_of(3 * BLOCK, 10, 1 << 30);
     let temp = temp_dir();
     let bytes = vec![1; 64 << 20];
-    for vfs in [mount(Arc::new(MemFs::new(quota.clone()))), charged(temp.path(), &quota, Count::Whole)] {
+    for vfs in [mount(Arc::new(MemFs::new(quota.clone()))), charged(temp.path(), &quota, ChargePolicy::Whole)] {
         let file = open(&vfs, "rwc", "/f");
         let start = std::time::Instant::now();
         assert_eq!(file.write_at(100, &bytes), Ok(3 * 512 - 100));

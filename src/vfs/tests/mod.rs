@@ -1,13 +1,12 @@
-//! Tests of the VFS from the outside in: calls as lines of text, run on every file system alike, and on the host's
-//! kernel as the oracle.
+//! Tests of the VFS from the outside in: calls as lines of text, run on every file system and on the kernel of the host
+//! as the oracle.
 
-// The host's side of a test is made and looked at by the host's own means.
+// Tests create and examine files of the host directly.
 #![allow(clippy::disallowed_methods)]
 
 mod atomic;
 mod escape;
 mod host_quota;
-mod kept;
 mod mounts;
 mod oracle;
 mod overlay;
@@ -31,12 +30,12 @@ use super::{
     SetTime, Stat, Vfs,
 };
 
-/// Something that runs a line such as `mkdir /a` and tells how it went: `ok`, a value, or the name of an errno.
+/// A tree that runs a line such as `mkdir /a` and returns `ok`, a value, or the name of an errno.
 trait Tree {
     fn call(&self, words: &[&str]) -> Result<String>;
 
-    /// Opens a file to keep it.
-    fn hold(&self, flags: &str, at: &str) -> Result<Box<dyn Held>>;
+    /// Opens a file and returns its handle.
+    fn hold(&self, flags: &str, at: &str) -> Result<Box<dyn OpenHandle>>;
 
     fn run(&self, line: &str) -> String {
         let words: Vec<&str> = line.split(' ').collect();
@@ -53,14 +52,14 @@ trait Tree {
 }
 
 /// An open file.
-trait Held {
-    /// Writes, at the end if it was opened so.
+trait OpenHandle {
+    /// Writes at the offset, or at the end if the file was opened for appending.
     fn write(&self, offset: u64, bytes: &[u8]) -> Result<usize>;
     fn read(&self, offset: u64) -> Result<Vec<u8>>;
     fn cut(&self, len: u64) -> Result<()>;
     fn stat(&self) -> Result<String>;
 
-    /// The length of all there is to read, and a sum of it.
+    /// Returns the length and a hash of the whole content.
     fn sum(&self) -> Result<String> {
         let mut all = Vec::new();
         loop {
@@ -80,7 +79,7 @@ struct OpenFile {
     appends: bool,
 }
 
-impl Held for OpenFile {
+impl OpenHandle for OpenFile {
     fn write(&self, offset: u64, bytes: &[u8]) -> Result<usize> {
         match self.appends {
             true => self.file.append(bytes).map(|_| bytes.len()),
@@ -102,7 +101,7 @@ impl Held for OpenFile {
 }
 
 impl Tree for Vfs {
-    fn hold(&self, flags: &str, at: &str) -> Result<Box<dyn Held>> {
+    fn hold(&self, flags: &str, at: &str) -> Result<Box<dyn OpenHandle>> {
         match self.open(&GuestPath::parse(&GuestPath::root(), at)?, &how(flags))? {
             Opened::File(file) => Ok(Box::new(OpenFile { file, appends: flags.contains('a') })),
             _ => Err(Errno::IsDirectory),
@@ -185,17 +184,17 @@ fn set_time(call: impl Fn(SetTime) -> Result<()>, time: &str) -> Result<()> {
     call(SetTime::At(time.parse().unwrap()))
 }
 
-/// An inode and its times, to be compared with those of the same inode later.
+/// Returns an inode and its times as text, for comparison with a later call.
 fn times(inode: u64, modified: u64, changed: u64) -> String {
     format!("{inode} {modified} {changed}")
 }
 
-/// A directory for a test, in memory if the host has a place for that.
+/// Creates a directory for a test, in memory if the host has a file system for that.
 fn temp_dir() -> TempDir {
     TempDir::new_in("/dev/shm").unwrap_or_else(|_| TempDir::new().unwrap())
 }
 
-/// The flags of an open, a letter each.
+/// Parses the flags of an open, a letter each.
 fn how(flags: &str) -> OpenHow {
     let has = |letter| flags.contains(letter);
     OpenHow {
@@ -215,7 +214,7 @@ fn octal(mode: &str) -> u32 {
     u32::from_str_radix(mode, 8).unwrap()
 }
 
-/// What can be compared between file systems: times and the sizes of directories cannot.
+/// Shows the attributes that can be compared between file systems: not times, and not sizes of directories.
 fn show(stat: &Stat) -> String {
     match stat.kind {
         Kind::File => format!("file {:o} {} {}", stat.mode, stat.size, stat.links),
@@ -256,7 +255,7 @@ fn mem() -> Vfs {
     Vfs::builder().mount(GuestPath::root(), mem_fs(), false).build().unwrap()
 }
 
-/// An overlay over nothing but a root of memory.
+/// Creates an overlay over an empty tree in memory.
 fn overlay_of_memory() -> Vfs {
     let quota = Arc::new(Quota::new(&Limits::default()));
     mount(Overlay::over_snapshot(&mem_fs().snapshot(), quota).unwrap().files())
@@ -273,10 +272,10 @@ fn mount(fs: Arc<dyn FileSystem>) -> Vfs {
     Vfs::builder().mount(GuestPath::root(), fs, false).build().unwrap()
 }
 
-/// What must not be seen.
+/// Content that must not be seen.
 const SECRET: &str = "hush, hush";
 
-/// A directory of the host at `/`. Beside it, out of reach, stand a `secret` and a directory `outside`.
+/// A directory of the host at `/`. Beside it, out of reach, are a file `secret` and a directory `outside`.
 struct Host {
     temp: TempDir,
     vfs: Vfs,
@@ -287,24 +286,19 @@ impl Host {
         Host::with(|dir| dir)
     }
 
-    /// As on a kernel that has no `openat2`.
+    /// Creates a host as on a kernel without `openat2`.
     fn without_openat2() -> Host {
         Host::with(HostDir::without_openat2)
     }
 
-    /// With handles of directories kept from the first look on.
-    fn keeping() -> Host {
-        Host::with(HostDir::keeping_eagerly)
-    }
-
-    /// An overlay over the directory in its place.
+    /// Creates a host with an overlay in place of the directory.
     fn overlaid() -> Host {
         let mut host = Host::new();
         host.overlay();
         host
     }
 
-    /// Puts an overlay over the directory, as it is now.
+    /// Puts an overlay over the current directory.
     fn overlay(&mut self) -> Overlay {
         let dir = HostDir::open(&self.inside("")).unwrap();
         let quota = Arc::new(Quota::new(&Limits::default()));
@@ -327,12 +321,12 @@ impl Host {
         Host { temp, vfs }
     }
 
-    /// A path of the host below the mounted directory.
+    /// Returns a path of the host below the mounted directory.
     fn inside(&self, name: &str) -> std::path::PathBuf {
         self.temp.path().join("root").join(name)
     }
 
-    /// Fails if anything outside was touched.
+    /// Fails if anything outside was changed.
     fn check_outside(&self) {
         let names = |path: &std::path::Path| {
             let mut names: Vec<_> = std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name()).collect();

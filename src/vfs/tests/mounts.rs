@@ -1,10 +1,10 @@
 //! Several file systems in one tree.
 
 use super::*;
-use crate::vfs::{Listing, Proc, ProcFacts};
+use crate::vfs::{Listing, MountKind, Proc, ProcFacts};
 
-/// `/` in memory, a directory of the host at `/mount` with memory mounted in it at `/mount/deep/cache`, programs,
-/// devices, and the same directory of the host again, read-only, at `/ro`.
+/// Creates `/` in memory, a directory of the host at `/mount` with memory mounted in it at `/mount/deep/cache`,
+/// programs, devices, and the same directory of the host again, read-only, at `/ro`.
 fn world() -> (TempDir, Vfs) {
     let temp = TempDir::new().unwrap();
     std::fs::create_dir(temp.path().join("dir")).unwrap();
@@ -49,7 +49,7 @@ fn a_mount_point_shows_in_its_parent_and_is_not_written_to_the_host() {
         ls /mount/deep/cache => [x]",
     );
     assert!(!temp.path().join("deep").exists());
-    // What the host puts there later shows beside the mount.
+    // A directory that the host creates later shows beside the mount.
     std::fs::create_dir(temp.path().join("deep")).unwrap();
     std::fs::write(temp.path().join("deep/beside"), "b").unwrap();
     vfs.check("ls /mount/deep => [beside cache/]\ncat /mount/deep/cache/x => mem\ncat /mount/deep/beside => b");
@@ -81,7 +81,7 @@ fn links_reach_across_mounts() {
         ls /w => [absolute@ deep/ dir/ file to-nested@ tool@]
         realpath /w/dir => /mount/dir",
     );
-    // The read-only view leads to where the link says, and there writing is allowed.
+    // The link in the read-only view leads to the writable mount, where writing is allowed.
     vfs.check("put wc /ro/absolute written\ncat /mount/absolute => written");
     std::os::unix::fs::symlink("/bin", temp.path().join("bin")).unwrap();
     vfs.check("ls /mount/bin => [cat tr]");
@@ -172,7 +172,7 @@ fn attack_65_a_read_only_mount_refuses_every_change() {
     assert_eq!(std::fs::metadata(temp.path().join("file")).unwrap().modified().unwrap(), before);
 }
 
-/// Every name in a directory, by pages of this many.
+/// Lists a directory in pages of this size.
 fn paged(vfs: &Vfs, at: &str, page: usize) -> Vec<String> {
     let mut directory = vfs.open_dir(&path(at)).unwrap();
     let mut names = Vec::new();
@@ -217,7 +217,7 @@ fn attack_82_a_directory_is_listed_page_by_page() {
         let mut directory = vfs.open_dir(&path("/")).unwrap();
         let first = directory.next(1000).unwrap();
         assert_eq!(first.len(), 1000);
-        // What stays shows once, whatever comes and goes meanwhile.
+        // Every unchanged name shows once, whatever is created or removed meanwhile.
         vfs.check("rm /name-7\nput wc /new x\nmv /name-8 /renamed");
         let mut listed: Vec<String> = first.into_iter().map(|entry| entry.name).collect();
         loop {
@@ -236,7 +236,7 @@ fn attack_82_a_directory_is_listed_page_by_page() {
 }
 
 #[test]
-fn programs_are_files_that_say_who_they_are() {
+fn program_files_name_their_program() {
     let (_temp, vfs) = world();
     vfs.check(
         "ls /bin => [cat tr]
@@ -310,17 +310,18 @@ fn a_table_that_makes_no_sense_is_refused() {
     }
 }
 
-/// A sandbox's `/proc` and `/dev` at their places.
+/// Creates a tree with the `/proc` and `/dev` of a sandbox.
 fn machine() -> Vfs {
     let facts = ProcFacts {
         memory: 512 << 20,
         processors: 2,
         hostname: "isopod".to_owned(),
         limits: vec![("Max open files", 256, "files")],
-        mounts: vec![(GuestPath::root(), "tmpfs", false), (path("/a b"), "host", true)],
     };
+    let directory = temp_dir();
     Vfs::builder()
         .mount(GuestPath::root(), mem_fs(), false)
+        .mount(path("/dev/shm/a b"), host_dir(directory.path()), true)
         .mount(path("/proc"), Arc::new(Proc::new(facts)), true)
         .mount(path("/dev"), Arc::new(Dev::new()), false)
         .mount(path("/dev/shm"), mem_fs(), false)
@@ -359,7 +360,14 @@ fn proc_tells_of_a_machine_that_is_not_the_host() {
         touch 1 /proc/uptime => ReadOnly
         readlink /proc/uptime => Invalid",
     );
-    assert_eq!(vfs.run("cat /proc/mounts"), "tmpfs / tmpfs rw 0 0\nhost /a\\040b host ro 0 0");
+    let mounts = [
+        "tmpfs / tmpfs rw 0 0",
+        "host /dev/shm/a\\040b host ro 0 0",
+        "proc /proc proc ro 0 0",
+        "devtmpfs /dev devtmpfs rw 0 0",
+        "tmpfs /dev/shm tmpfs rw 0 0",
+    ];
+    assert_eq!(vfs.run("cat /proc/mounts"), mounts.join("\n"));
     assert!(vfs.run("cat /proc/meminfo").starts_with("MemTotal:         524288 kB\nMemFree:"));
     assert_eq!(vfs.run("cat /proc/cpuinfo").matches("processor\t:").count(), 2);
     let uptime: Vec<f64> = vfs.run("cat /proc/uptime").split(' ').map(|number| number.parse().unwrap()).collect();
@@ -368,6 +376,28 @@ fn proc_tells_of_a_machine_that_is_not_the_host() {
     assert_eq!((uuid.len(), uuid == vfs.run("cat /proc/sys/kernel/random/uuid")), (36, false));
     let host = std::fs::read_to_string("/proc/version").unwrap();
     assert_ne!(vfs.run("cat /proc/version"), host.trim());
+}
+
+#[test]
+fn mounts_are_reported_in_the_order_in_which_they_were_mounted() {
+    let vfs = machine();
+    let mounts = vfs.mounts();
+    let paths: Vec<&str> = mounts.iter().map(|mount| mount.path.as_str()).collect();
+    assert_eq!(paths, ["/", "/dev/shm/a b", "/proc", "/dev", "/dev/shm"]);
+    let kinds: Vec<MountKind> = mounts.iter().map(|mount| mount.kind).collect();
+    let expected = [MountKind::Memory, MountKind::Host, MountKind::Proc, MountKind::Devices, MountKind::Memory];
+    assert_eq!(kinds, expected);
+    let builtin: Vec<bool> = kinds.iter().map(|kind| kind.is_builtin()).collect();
+    assert_eq!(builtin, [false, false, true, true, false]);
+    let read_only: Vec<bool> = mounts.iter().map(|mount| mount.is_read_only).collect();
+    assert_eq!(read_only, [false, true, true, false, false]);
+
+    let fork = vfs.snapshot().fork(&Arc::new(Quota::new(&Limits::default()))).unwrap();
+    assert_eq!(fork.mounts(), mounts);
+    assert_eq!(fork.run("cat /proc/mounts"), vfs.run("cat /proc/mounts"));
+    let host = Host::overlaid();
+    assert_eq!(host.vfs.mounts()[0].kind, MountKind::Overlay);
+    assert_eq!(overlay_of_memory().mounts()[0].kind, MountKind::Memory);
 }
 
 #[test]

@@ -1,12 +1,12 @@
-//! The host's kernel as the oracle: the same calls on a real directory, with `openat2(RESOLVE_IN_ROOT)` so that links
-//! and `..` meet the same root as in a sandbox.
+//! The kernel of the host as the oracle: the same calls on a real directory, with `openat2(RESOLVE_IN_ROOT)`, so that
+//! links and `..` have the same root as in a sandbox.
 
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Timespec, Timestamps};
 use rustix::io::Errno as Host;
 use tempfile::TempDir;
 
-use super::{Held, Tree, how, list, octal};
+use super::{OpenHandle, Tree, how, list, octal};
 use crate::error::{Errno, Result};
 use crate::vfs::Kind;
 
@@ -16,7 +16,7 @@ pub(super) struct Oracle {
 }
 
 impl Oracle {
-    /// Whether a directory has one link more for each directory in it, as not every file system has it.
+    /// Returns true if the link count of a directory includes its subdirectories, as on most file systems.
     pub(super) fn counts_links(&self) -> bool {
         let made = rustix::fs::mkdirat(&self.root, "probe", Mode::RWXU);
         let links = rustix::fs::statat(&self.root, ".", AtFlags::empty()).map(|stat| stat.st_nlink);
@@ -24,7 +24,7 @@ impl Oracle {
         made.is_ok() && links == Ok(3)
     }
 
-    /// None where the kernel has no `openat2`, or where a umask keeps it from making a mode of 755.
+    /// Creates the oracle; none without `openat2`, or if the umask prevents a mode of 755.
     pub(super) fn new() -> Option<Oracle> {
         let temp = super::temp_dir();
         rustix::fs::chmod(temp.path(), Mode::from_raw_mode(0o755)).unwrap();
@@ -40,14 +40,14 @@ impl Oracle {
         let mode = if flags.contains(OFlags::CREATE) { Mode::from_raw_mode(0o644) } else { Mode::empty() };
         loop {
             match rustix::fs::openat2(&self.root, path, flags | OFlags::CLOEXEC, mode, ResolveFlags::IN_ROOT) {
-                // Someone on this machine renamed something; it says nothing about this path.
+                // A concurrent rename on this machine, which need not concern this path.
                 Err(Host::AGAIN) => continue,
                 result => return result,
             }
         }
     }
 
-    /// The directory and the last component, with its trailing slashes.
+    /// Returns the directory and the last component, with its trailing slashes.
     fn split<'a>(&self, path: &'a str) -> rustix::io::Result<(OwnedFd, &'a str)> {
         let name_end = path.trim_end_matches('/').len();
         let name_start = path[..name_end].rfind('/').map_or(0, |at| at + 1);
@@ -57,8 +57,17 @@ impl Oracle {
     }
 
     fn call_host(&self, words: &[&str]) -> rustix::io::Result<String> {
+        match words[0] {
+            "mkdir" | "rmdir" | "rm" | "mv" | "ln" | "ln-L" | "ln-s" => self.change_names(words),
+            "chmod" | "touch" | "touch-h" => self.change_attributes(words),
+            "open" | "put" | "cat" | "truncate" => self.open_and_use(words),
+            _ => self.look_up(words),
+        }
+    }
+
+    /// Runs the calls that create, remove or move a name.
+    fn change_names(&self, words: &[&str]) -> rustix::io::Result<String> {
         let done = |()| "ok".to_owned();
-        let by_handle = |handle: &OwnedFd| format!("/proc/self/fd/{}", handle.as_raw_fd());
         match *words {
             ["mkdir", at] => {
                 let (dir, name) = self.split(at)?;
@@ -90,77 +99,42 @@ impl Oracle {
             ["ln-L", from, to] => {
                 let from = self.open(from, OFlags::PATH)?;
                 let (to_dir, to) = self.split(to)?;
-                rustix::fs::linkat(rustix::fs::CWD, by_handle(&from), to_dir, to, AtFlags::SYMLINK_FOLLOW).map(done)
+                rustix::fs::linkat(rustix::fs::CWD, handle_path(&from), to_dir, to, AtFlags::SYMLINK_FOLLOW).map(done)
             }
             ["ln-s", target, at] => {
                 let (dir, name) = self.split(at)?;
                 rustix::fs::symlinkat(target, dir, name).map(done)
             }
-            ["readlink", at] => {
-                let handle = self.open(at, OFlags::PATH | OFlags::NOFOLLOW)?;
-                match rustix::fs::readlinkat(&handle, "", Vec::new()) {
-                    Ok(target) => Ok(target.into_string().unwrap()),
-                    // `readlink` of a handle has an error of its own for what is no link.
-                    Err(Host::NOENT) => Err(Host::INVAL),
-                    Err(error) => Err(error),
-                }
-            }
-            ["stat", at] => self.open(at, OFlags::PATH).and_then(show),
-            ["lstat", at] => self.open(at, OFlags::PATH | OFlags::NOFOLLOW).and_then(show),
-            ["ls", at] => {
-                let mut entries = Vec::new();
-                for entry in rustix::fs::Dir::new(self.open(at, OFlags::DIRECTORY)?)? {
-                    let entry = entry?;
-                    let name = entry.file_name().to_str().unwrap().to_owned();
-                    if name != "." && name != ".." {
-                        entries.push((name, kind(entry.file_type())));
-                    }
-                }
-                entries.sort_by(|a, b| a.0.cmp(&b.0));
-                Ok(list(entries.iter().map(|(name, kind)| (name.as_str(), *kind))))
-            }
+            _ => panic!("no such call: {words:?}"),
+        }
+    }
+
+    /// Runs the calls that set attributes.
+    fn change_attributes(&self, words: &[&str]) -> rustix::io::Result<String> {
+        let done = |()| "ok".to_owned();
+        match *words {
             ["chmod", mode, at] => {
                 let handle = self.open(at, OFlags::PATH)?;
-                rustix::fs::chmod(by_handle(&handle), Mode::from_raw_mode(octal(mode))).map(done)
+                rustix::fs::chmod(handle_path(&handle), Mode::from_raw_mode(octal(mode))).map(done)
             }
             ["touch", time, at] => {
                 let handle = self.open(at, OFlags::PATH)?;
-                let time: u64 = time.parse().unwrap();
-                let time = Timespec { tv_sec: (time / 1_000_000_000) as i64, tv_nsec: (time % 1_000_000_000) as _ };
-                let times = Timestamps { last_access: time, last_modification: time };
-                rustix::fs::utimensat(rustix::fs::CWD, by_handle(&handle), &times, AtFlags::empty()).map(done)
+                let times = timestamps(time);
+                rustix::fs::utimensat(rustix::fs::CWD, handle_path(&handle), &times, AtFlags::empty()).map(done)
             }
             ["touch-h", time, at] => {
                 let handle = self.open(at, OFlags::PATH | OFlags::NOFOLLOW)?;
-                let time: u64 = time.parse().unwrap();
-                let time = Timespec { tv_sec: (time / 1_000_000_000) as i64, tv_nsec: (time % 1_000_000_000) as _ };
-                let times = Timestamps { last_access: time, last_modification: time };
+                let times = timestamps(time);
                 rustix::fs::utimensat(handle, "", &times, AtFlags::EMPTY_PATH).map(done)
             }
-            ["links", at] => {
-                let stat = rustix::fs::fstat(self.open(at, OFlags::PATH | OFlags::NOFOLLOW)?)?;
-                Ok(stat.st_nlink.to_string())
-            }
-            ["mtime", at] => {
-                let stat = rustix::fs::fstat(self.open(at, OFlags::PATH | OFlags::NOFOLLOW)?)?;
-                Ok((stat.st_mtime as u64 * 1_000_000_000 + stat.st_mtime_nsec as u64).to_string())
-            }
-            ["times", at] => {
-                let stat = rustix::fs::fstat(self.open(at, OFlags::PATH | OFlags::NOFOLLOW)?)?;
-                let time = |seconds: i64, nanos: u64| seconds as u64 * 1_000_000_000 + nanos;
-                Ok(super::times(
-                    stat.st_ino,
-                    time(stat.st_mtime, stat.st_mtime_nsec as u64),
-                    time(stat.st_ctime, stat.st_ctime_nsec as u64),
-                ))
-            }
-            ["realpath", at] => {
-                let handle = self.open(at, OFlags::PATH)?;
-                let root = rustix::fs::readlink(by_handle(&self.root), Vec::new())?.into_string().unwrap();
-                let path = rustix::fs::readlink(by_handle(&handle), Vec::new())?.into_string().unwrap();
-                let path = path.strip_prefix(&root).unwrap();
-                Ok(if path.is_empty() { "/" } else { path }.to_owned())
-            }
+            _ => panic!("no such call: {words:?}"),
+        }
+    }
+
+    /// Runs the calls that open a file.
+    fn open_and_use(&self, words: &[&str]) -> rustix::io::Result<String> {
+        let done = |()| "ok".to_owned();
+        match *words {
             ["open", flags, at] => {
                 let handle = self.open(at, oflags(flags))?;
                 match kind(FileType::from_raw_mode(rustix::fs::fstat(handle)?.st_mode)) {
@@ -183,9 +157,63 @@ impl Oracle {
             _ => panic!("no such call: {words:?}"),
         }
     }
+
+    /// Runs the calls that only look something up.
+    fn look_up(&self, words: &[&str]) -> rustix::io::Result<String> {
+        match *words {
+            ["readlink", at] => {
+                let handle = self.open(at, OFlags::PATH | OFlags::NOFOLLOW)?;
+                match rustix::fs::readlinkat(&handle, "", Vec::new()) {
+                    Ok(target) => Ok(target.into_string().unwrap()),
+                    // `readlink` of a handle has its own error for a file that is no link.
+                    Err(Host::NOENT) => Err(Host::INVAL),
+                    Err(error) => Err(error),
+                }
+            }
+            ["stat", at] => self.open(at, OFlags::PATH).and_then(show),
+            ["lstat", at] => self.open(at, OFlags::PATH | OFlags::NOFOLLOW).and_then(show),
+            ["ls", at] => {
+                let mut entries = Vec::new();
+                for entry in rustix::fs::Dir::new(self.open(at, OFlags::DIRECTORY)?)? {
+                    let entry = entry?;
+                    let name = entry.file_name().to_str().unwrap().to_owned();
+                    if name != "." && name != ".." {
+                        entries.push((name, kind(entry.file_type())));
+                    }
+                }
+                entries.sort_by(|a, b| a.0.cmp(&b.0));
+                Ok(list(entries.iter().map(|(name, kind)| (name.as_str(), *kind))))
+            }
+            ["links", at] => {
+                let stat = rustix::fs::fstat(self.open(at, OFlags::PATH | OFlags::NOFOLLOW)?)?;
+                Ok(stat.st_nlink.to_string())
+            }
+            ["mtime", at] => {
+                let stat = rustix::fs::fstat(self.open(at, OFlags::PATH | OFlags::NOFOLLOW)?)?;
+                Ok((stat.st_mtime as u64 * 1_000_000_000 + stat.st_mtime_nsec as u64).to_string())
+            }
+            ["times", at] => {
+                let stat = rustix::fs::fstat(self.open(at, OFlags::PATH | OFlags::NOFOLLOW)?)?;
+                let time = |seconds: i64, nanos: u64| seconds as u64 * 1_000_000_000 + nanos;
+                Ok(super::times(
+                    stat.st_ino,
+                    time(stat.st_mtime, stat.st_mtime_nsec as u64),
+                    time(stat.st_ctime, stat.st_ctime_nsec as u64),
+                ))
+            }
+            ["realpath", at] => {
+                let handle = self.open(at, OFlags::PATH)?;
+                let root = rustix::fs::readlink(handle_path(&self.root), Vec::new())?.into_string().unwrap();
+                let path = rustix::fs::readlink(handle_path(&handle), Vec::new())?.into_string().unwrap();
+                let path = path.strip_prefix(&root).unwrap();
+                Ok(if path.is_empty() { "/" } else { path }.to_owned())
+            }
+            _ => panic!("no such call: {words:?}"),
+        }
+    }
 }
 
-impl Held for OwnedFd {
+impl OpenHandle for OwnedFd {
     fn write(&self, offset: u64, bytes: &[u8]) -> Result<usize> {
         rustix::io::pwrite(self, bytes, offset).map_err(errno)
     }
@@ -207,7 +235,7 @@ impl Held for OwnedFd {
 }
 
 impl Tree for Oracle {
-    fn hold(&self, flags: &str, at: &str) -> Result<Box<dyn Held>> {
+    fn hold(&self, flags: &str, at: &str) -> Result<Box<dyn OpenHandle>> {
         let file = self.open(at, oflags(flags)).map_err(errno)?;
         match kind(FileType::from_raw_mode(rustix::fs::fstat(&file).map_err(errno)?.st_mode)) {
             Kind::Directory => Err(Errno::IsDirectory),
@@ -225,6 +253,17 @@ impl Tree for Oracle {
             _ => self.call_host(words).map_err(errno),
         }
     }
+}
+
+/// Returns a path that names an open handle.
+fn handle_path(handle: &OwnedFd) -> String {
+    format!("/proc/self/fd/{}", handle.as_raw_fd())
+}
+
+fn timestamps(time: &str) -> Timestamps {
+    let time: u64 = time.parse().unwrap();
+    let time = Timespec { tv_sec: (time / 1_000_000_000) as i64, tv_nsec: (time % 1_000_000_000) as _ };
+    Timestamps { last_access: time, last_modification: time }
 }
 
 fn errno(error: Host) -> Errno {

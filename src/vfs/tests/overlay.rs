@@ -1,14 +1,14 @@
-//! Overlays: what shows through, what is kept apart, and what is committed.
+//! Overlays: visible lower files, separate changes, and commits.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 
 use super::*;
-use crate::vfs::{Change, What};
+use crate::vfs::{Change, ChangeKind};
 
 /// A directory of the host with a few files, and an overlay over it.
-fn furnished() -> (Host, Overlay) {
+fn sample_tree() -> (Host, Overlay) {
     let mut host = Host::new();
     host.vfs.check(
         "mkdir /d
@@ -24,8 +24,8 @@ fn furnished() -> (Host, Overlay) {
     (host, overlay)
 }
 
-/// Everything in a directory of the host: kinds, modes, contents and times of files.
-pub(super) fn photograph(root: &Path) -> BTreeMap<String, String> {
+/// Returns every file in a directory of the host: kind, mode, content and time.
+pub(super) fn dump_tree(root: &Path) -> BTreeMap<String, String> {
     fn visit(root: &Path, at: &Path, into: &mut BTreeMap<String, String>) {
         for entry in std::fs::read_dir(at).unwrap() {
             let path = entry.unwrap().path();
@@ -59,9 +59,9 @@ fn list_of(overlay: &Overlay) -> Vec<String> {
 }
 
 #[test]
-fn what_is_below_shows_through_and_stays_as_it_is() {
-    let (host, overlay) = furnished();
-    let before = photograph(&host.inside(""));
+fn lower_files_show_through_and_stay_unchanged() {
+    let (host, overlay) = sample_tree();
+    let before = dump_tree(&host.inside(""));
     host.vfs.check(
         "ls / => [d/ empty/ link@ top]
         cat /link => one
@@ -86,7 +86,7 @@ fn what_is_below_shows_through_and_stays_as_it_is() {
         mv /link /moved
         cat /moved => two",
     );
-    assert_eq!(photograph(&host.inside("")), before);
+    assert_eq!(dump_tree(&host.inside("")), before);
     assert_eq!(
         list_of(&overlay),
         [
@@ -104,12 +104,12 @@ fn what_is_below_shows_through_and_stays_as_it_is() {
     overlay.discard().unwrap();
     assert!(overlay.diff().unwrap().is_empty());
     host.vfs.check("ls / => [d/ empty/ link@ top]\ncat /d/f => one\nls /d/e => [deep]");
-    assert_eq!(photograph(&host.inside("")), before);
+    assert_eq!(dump_tree(&host.inside("")), before);
 }
 
 #[test]
-fn a_commit_makes_the_directory_what_the_overlay_was() {
-    let (host, overlay) = furnished();
+fn a_commit_makes_the_directory_equal_to_the_overlay() {
+    let (host, overlay) = sample_tree();
     host.vfs.check(
         "put w /d/f two
         chmod 750 /d/f
@@ -128,24 +128,24 @@ fn a_commit_makes_the_directory_what_the_overlay_was() {
         ln /d/f /d/also
         chmod 711 /empty",
     );
-    let want = photograph_of(&host.vfs);
+    let want = dump_vfs(&host.vfs);
     overlay.commit().unwrap();
     assert!(overlay.diff().unwrap().is_empty());
-    assert_eq!(photograph_of(&host.vfs), want);
+    assert_eq!(dump_vfs(&host.vfs), want);
     let plain = mount(host_dir(&host.inside("")));
-    assert_eq!(photograph_of(&plain), want);
+    assert_eq!(dump_vfs(&plain), want);
     plain.check("stat /d/f => file 750 3 2\nmtime /d/also => 1700000000000000000\nstat /new => directory 500");
     assert!(host.inside("link").is_dir());
-    // Nothing of ours is left.
+    // No temporary file is left.
     drop((plain, overlay, host.vfs));
     let root = host.temp.path().join("root");
-    let names: Vec<String> = photograph(&root).into_keys().collect();
+    let names: Vec<String> = dump_tree(&root).into_keys().collect();
     assert!(names.iter().all(|name| !name.contains("isopod")), "{names:?}");
     std::fs::set_permissions(root.join("new"), std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// Everything in a tree, as its calls tell it.
-fn photograph_of(vfs: &Vfs) -> BTreeMap<String, String> {
+/// Returns every file in a tree, as its calls show it.
+fn dump_vfs(vfs: &Vfs) -> BTreeMap<String, String> {
     fn visit(vfs: &Vfs, at: &GuestPath, into: &mut BTreeMap<String, String>) {
         for entry in vfs.read_dir(at).unwrap() {
             let inner = at.join(&entry.name).unwrap();
@@ -170,7 +170,7 @@ fn photograph_of(vfs: &Vfs) -> BTreeMap<String, String> {
 
 #[test]
 fn a_directory_is_renamed_with_all_that_is_below_it() {
-    let (host, overlay) = furnished();
+    let (host, overlay) = sample_tree();
     host.vfs.check(
         "mv /d /moved
         ls / => [empty/ link@ moved/ top]
@@ -190,7 +190,7 @@ fn a_directory_is_renamed_with_all_that_is_below_it() {
     let inode = host.inside("d/f").metadata().unwrap().ino();
     overlay.commit().unwrap();
     host.vfs.check("ls /d => [e/]\ncat /d/e/inner/f => one\ncat /d/e/deep => deeper");
-    // What was only renamed is still the same file.
+    // A file that was only renamed is still the same file.
     assert_eq!(host.inside("d/e/inner/f").metadata().unwrap().ino(), inode);
 }
 
@@ -209,7 +209,7 @@ fn a_write_copies_one_chunk_and_attributes_copy_none() {
     assert_eq!(quota.bytes_used(), 64 << 10);
     assert_eq!(file.read_at((5 << 20) - 1, 3).unwrap().as_ref(), b"\x07x\x07");
     assert_eq!(file.read_at((5 << 20) + (64 << 10) - 1, 2).unwrap().as_ref(), b"\x07\x07");
-    // What was cut off does not come back.
+    // Truncated bytes do not come back.
     file.set_len(100).unwrap();
     assert_eq!(quota.bytes_used(), 0);
     file.set_len(300).unwrap();
@@ -224,7 +224,7 @@ fn a_write_copies_one_chunk_and_attributes_copy_none() {
 
 #[test]
 fn a_reader_sees_what_is_written_later_and_an_open_file_stays() {
-    let (host, overlay) = furnished();
+    let (host, overlay) = sample_tree();
     let Opened::File(reader) = host.vfs.open(&path("/d/f"), &how("r")).unwrap() else { panic!() };
     let before = reader.stat().unwrap();
     host.vfs.check("put w /d/f two");
@@ -236,7 +236,7 @@ fn a_reader_sees_what_is_written_later_and_an_open_file_stays() {
     assert_eq!(reader.read_at(0, 9).unwrap().as_ref(), b"two");
     assert_eq!(reader.stat().unwrap().links, 0);
 
-    // One that was never changed, too.
+    // An unchanged file as well.
     let Opened::File(top) = host.vfs.open(&path("/top"), &how("r")).unwrap() else { panic!() };
     host.vfs.check("rm /top");
     assert_eq!((top.read_at(0, 9).unwrap().as_ref(), top.stat().unwrap().links), (&b"top"[..], 0));
@@ -269,7 +269,7 @@ fn names_of_one_file_below_stay_names_of_one_file() {
     overlay.commit().unwrap();
     host.vfs.check("stat /a => file 600 4 3\nput w /d/b text\ncat /new => text");
     assert_eq!(host.inside("a").metadata().unwrap().nlink(), 3);
-    // Times that are set by a handle go by no name.
+    // Setting times through a handle uses no name.
     let Opened::File(file) = host.vfs.open(&path("/a"), &how("r")).unwrap() else { panic!() };
     overlay.discard().unwrap_err();
     file.set_times(SetTime::Keep, SetTime::At(7)).unwrap();
@@ -277,16 +277,16 @@ fn names_of_one_file_below_stay_names_of_one_file() {
 }
 
 #[test]
-fn what_changed_by_a_handle_only_is_found() {
-    let (host, overlay) = furnished();
+fn changes_through_a_handle_only_are_found() {
+    let (host, overlay) = sample_tree();
     let Opened::File(file) = host.vfs.open(&path("/d/e/deep"), &how("r")).unwrap() else { panic!() };
     file.set_times(SetTime::Keep, SetTime::At(7)).unwrap();
     drop(file);
     host.vfs.check("mtime /d/e/deep => 7");
     assert_eq!(list_of(&overlay), ["M d/e/deep (time)"]);
     let changes = overlay.diff().unwrap().changes().to_vec();
-    let times = What::Changed { content: false, mode: None, times: true };
-    assert_eq!(changes[0].what, times);
+    let times = ChangeKind::Changed { content: false, mode: None, times: true };
+    assert_eq!(changes[0].change, times);
     overlay.commit().unwrap();
     assert_eq!(mount(host_dir(&host.inside(""))).run("mtime /d/e/deep"), "7");
 }
@@ -337,28 +337,28 @@ fn the_patch_is_one_that_git_and_patch_take() {
             .spawn()
         {
             Ok(child) => child,
-            // It is not installed here.
+            // Not installed here.
             Err(_) => continue,
         };
         use std::io::Write;
         child.stdin.take().unwrap().write_all(patch.as_bytes()).unwrap();
         assert!(child.wait().unwrap().success(), "{tool:?}: {patch}");
-        let want = photograph_of(&host.vfs);
-        let got = photograph_of(&mount(host_dir(copy.path())));
-        let strip = |photo: BTreeMap<String, String>| -> Vec<String> {
-            // Times differ, and empty directories are no part of a patch.
+        let want = dump_vfs(&host.vfs);
+        let got = dump_vfs(&mount(host_dir(copy.path())));
+        let strip = |before_overlay: BTreeMap<String, String>| -> Vec<String> {
+            // Times differ, and a patch holds no empty directories.
             let keep = |(name, line): (String, String)| {
                 let line = line.trim_end_matches(|letter: char| letter.is_ascii_digit()).to_owned();
                 (name != "/dir").then(|| format!("{name} {line}"))
             };
-            photo.into_iter().filter_map(keep).collect()
+            before_overlay.into_iter().filter_map(keep).collect()
         };
         assert_eq!(strip(got), strip(want), "{tool:?}: {patch}");
     }
 }
 
 #[test]
-fn what_is_no_text_or_too_large_is_only_named() {
+fn binary_and_too_large_files_are_only_named() {
     let host = Host::overlaid();
     let overlay = host.vfs.overlay_at("/");
     let put = |at: &str, bytes: &[u8]| {
@@ -377,7 +377,7 @@ fn what_is_no_text_or_too_large_is_only_named() {
 #[test]
 fn a_comparison_that_would_take_for_ever_ends() {
     let mut host = Host::new();
-    // No two lines alike, and hardly any in common: the worst there is.
+    // No two lines alike, and hardly any in common: the worst case.
     let text =
         |step: u64| -> String { (0..30_000).map(|n: u64| format!("{:x}\n", n.wrapping_mul(step) % 65_521)).collect() };
     std::fs::write(host.inside("f"), text(7919)).unwrap();
@@ -392,7 +392,7 @@ fn a_comparison_that_would_take_for_ever_ends() {
 
 #[test]
 fn a_commit_that_cannot_be_done_changes_nothing() {
-    let (host, overlay) = furnished();
+    let (host, overlay) = sample_tree();
     rustix::fs::mknodat(
         rustix::fs::CWD,
         host.inside("d/fifo"),
@@ -401,7 +401,7 @@ fn a_commit_that_cannot_be_done_changes_nothing() {
         0,
     )
     .unwrap();
-    let before = photograph_without(&host, "d/fifo");
+    let before = dump_tree_without(&host, "d/fifo");
     host.vfs.check(
         "put w /top new
         rm /link
@@ -413,41 +413,41 @@ fn a_commit_that_cannot_be_done_changes_nothing() {
     let error = overlay.commit().unwrap_err();
     assert_eq!((error.path.as_str(), error.errno), ("moved/fifo", Errno::NotSupported));
     assert_eq!(error.to_string(), "cannot commit \"moved/fifo\": Operation not supported");
-    assert_eq!(photograph_without(&host, "d/fifo"), before);
-    // It can be removed, though, and then it works.
+    assert_eq!(dump_tree_without(&host, "d/fifo"), before);
+    // It can be removed, and then the rename works.
     host.vfs.check("rm /moved/fifo");
     host.vfs.check("chmod 4755 /top");
     assert_eq!(overlay.commit().unwrap_err().errno, Errno::NotPermitted);
-    assert_eq!(photograph_without(&host, "d/fifo"), before);
+    assert_eq!(dump_tree_without(&host, "d/fifo"), before);
     host.vfs.check("chmod 755 /top");
     overlay.commit().unwrap();
     assert!(host.inside("moved/f").exists() && !host.inside("d").exists());
 }
 
-fn photograph_without(host: &Host, name: &str) -> BTreeMap<String, String> {
+fn dump_tree_without(host: &Host, name: &str) -> BTreeMap<String, String> {
     let fifo = host.inside(name);
     let aside = host.temp.path().join("aside");
     let moved = std::fs::rename(&fifo, &aside).is_ok();
-    let photo = photograph(&host.inside(""));
+    let before_overlay = dump_tree(&host.inside(""));
     if moved {
         std::fs::rename(&aside, &fifo).unwrap();
     }
-    photo
+    before_overlay
 }
 
 #[test]
 fn a_commit_onto_a_quota_that_is_too_small_changes_nothing() {
-    let (host, _) = furnished();
+    let (host, _) = sample_tree();
     let limits = Limits { disk: 5000, ..Limits::default() };
     let small = Arc::new(Quota::new(&limits));
     let dir = HostDir::open(&host.inside("")).unwrap();
-    let dir = dir.charged_to(small.clone(), crate::vfs::Count::Whole).unwrap();
+    let dir = dir.charged_to(small.clone(), crate::vfs::ChargePolicy::Whole).unwrap();
     let overlay = Overlay::over_host(dir, Arc::new(Quota::new(&Limits::default()))).unwrap();
     let vfs = mount(overlay.files());
-    let before = photograph(&host.inside(""));
+    let before = dump_tree(&host.inside(""));
     vfs.check("rm /top\nput wc /a x\nput wc /z x\ntruncate 100000 /z");
     assert_eq!(overlay.commit().unwrap_err().errno, Errno::NoSpace);
-    assert_eq!(photograph(&host.inside("")), before);
+    assert_eq!(dump_tree(&host.inside("")), before);
     vfs.check("truncate 10 /z");
     overlay.commit().unwrap();
     vfs.check("ls / => [a d/ empty/ link@ z]");
@@ -455,7 +455,7 @@ fn a_commit_onto_a_quota_that_is_too_small_changes_nothing() {
 
 #[test]
 fn an_overlay_is_forked_with_its_changes() {
-    let (host, overlay) = furnished();
+    let (host, overlay) = sample_tree();
     host.vfs.check("put w /top ONE\nrm /d/f");
     let quota = Arc::new(Quota::new(&Limits::default()));
     let fork = host.vfs.snapshot().fork(&quota).unwrap();
@@ -487,7 +487,7 @@ fn an_overlay_stands_on_a_snapshot_but_not_on_an_overlay() {
 
 #[test]
 fn removing_and_making_again_leaves_nothing_behind() {
-    let (host, overlay) = furnished();
+    let (host, overlay) = sample_tree();
     for n in 0..500 {
         host.vfs.check(&format!("put wc /d/temp-{n} x\nrm /d/temp-{n}"));
     }
@@ -512,7 +512,7 @@ fn a_change_by_a_name_that_is_gone_shows_under_the_others() {
     host.vfs.check("cat /d/b => NEW\nls / => [c d/]");
 }
 
-/// A chain of directories of the host, deeper than any path.
+/// Creates a chain of directories on the host, deeper than any path.
 fn deep(at: &std::path::Path, depth: usize) {
     use rustix::fs::{Mode, OFlags, mkdirat, openat};
     let mut dir = rustix::fs::open(at, OFlags::PATH, Mode::empty()).unwrap();
@@ -529,7 +529,7 @@ fn attack_48_a_tree_deeper_than_any_path_cannot_be_compared_and_does_no_harm() {
     host.vfs.check("put wc /a old\nln /a /b");
     let overlay = host.overlay();
     assert!(overlay.diff().unwrap().is_empty());
-    // Names of one file may be anywhere, so everything has to be looked at.
+    // Names of one file may be anywhere, so every directory must be searched.
     host.vfs.check("put w /a new");
     assert_eq!(overlay.diff().map(|_| ()), Err(Errno::NameTooLong));
     overlay.discard().unwrap();
@@ -564,7 +564,7 @@ fn attributes_of_a_file_with_several_names_are_committed() {
     host.vfs.check("chmod 600 /a\ntouch 7 /b");
     overlay.commit().unwrap();
     host.vfs.check("stat /a => file 600 3 2\nstat /b => file 600 3 2\nmtime /a => 7");
-    // By a name that it did not have before, and one of which the sandbox sees nothing.
+    // Under a new name, and under one that is outside the sandbox.
     std::fs::hard_link(host.inside("a"), host.temp.path().join("outside/name")).unwrap();
     host.vfs.check("mv /a /0\nchmod 640 /b\nln /b /c");
     overlay.commit().unwrap();
@@ -582,13 +582,13 @@ fn two_new_names_of_a_file_that_also_got_a_mode_are_names_of_one_file() {
     host.vfs.check("ls / => [x y]\nstat /x => file 600 4 2\nstat /y => file 600 4 2");
 }
 
-/// What is the same to look at need not be the same file.
+/// Files that look the same need not be the same file.
 #[test]
 fn files_that_are_alike_stay_files_of_their_own_when_they_are_committed() {
     let mut host = Host::new();
     host.vfs.check("put wc /a text\nput wc /b text\nput wc /c text\ntouch 7 /a\ntouch 7 /b\ntouch 7 /c");
     let overlay = host.overlay();
-    // One takes the place of another, which lives on elsewhere.
+    // One replaces another, which remains under another name.
     host.vfs.check("mv /a /moved\nput wc /a text\ntouch 7 /a");
     // And one gets the name of another.
     host.vfs.check("rm /c\nln /b /c");
@@ -601,7 +601,7 @@ fn files_that_are_alike_stay_files_of_their_own_when_they_are_committed() {
     assert!(overlay.diff().unwrap().is_empty());
     host.vfs.check("put w /a TEXT\ncat /moved => text");
     overlay.commit().unwrap();
-    // Written to, with what was there, and by two names.
+    // Written with the same content, and under two names.
     host.vfs.check("touch 8 /moved\nput w /moved text\ntouch 7 /moved\nln /moved /d");
     overlay.commit().unwrap();
     host.vfs.check("stat /moved => file 644 4 2\nstat /d => file 644 4 2");

@@ -1,10 +1,10 @@
-//! What POSIX says, with Linux's errors: the same lines on memory, on a directory of the host, and on the host's
-//! kernel.
+//! POSIX semantics with the errors of Linux: the same lines on memory, on a directory of the host, and on the kernel of
+//! the host.
 
 use super::oracle::Oracle;
 use super::*;
 
-/// Runs a script in fresh trees of every sort.
+/// Runs a script in a fresh tree of every kind.
 fn everywhere(script: &str) {
     mem().check(script);
     Host::new().vfs.check(script);
@@ -309,7 +309,7 @@ fn an_open_file_does_what_it_was_opened_for() {
         let file = open(vfs, "wc", "/f");
         assert_eq!((file.write_at(3, b"xyz"), file.append(b"end")), (Ok(3), Ok(9)));
         assert_eq!(file.append(b""), Ok(9));
-        // After an append a write still goes where it is told.
+        // After an append a write still goes to its offset.
         assert_eq!(file.write_at(0, b"abc"), Ok(3));
         assert_eq!(file.read_at(0, 1), Err(Errno::BadDescriptor));
 
@@ -392,7 +392,7 @@ fn stat_identifies_a_file_and_tells_its_times() {
         assert_eq!(stat("/d").links, 4);
         let entries = vfs.read_dir(&path("/")).unwrap();
         assert_eq!((entries[0].inode, entries[1].inode), (a.inode, a.inode));
-        // The host's clock for file times may lag by a tick.
+        // The clock of the host for file times may lag by a tick.
         assert!(c.modified + 100_000_000 >= before && c.changed >= a.modified);
         vfs.set_times(&path("/a"), SetTime::At(1), SetTime::Keep, true).unwrap();
         assert_eq!((stat("/a").accessed, stat("/a").modified), (1, a.modified));

@@ -1,11 +1,11 @@
-//! The layer that keeps what the host's own programs obey from being changed.
+//! The layer that protects files which programs of the host obey.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
 use crate::vfs::{AtomicWrite, Protect, Rules};
 
-/// A repository of the host with the usual files in it, behind the layer.
+/// A repository of the host with the usual files, behind the layer.
 struct Repository {
     host: Host,
     vfs: Vfs,
@@ -37,7 +37,7 @@ fn on_repositories(test: impl Fn(&Repository)) {
 }
 
 #[test]
-fn attack_98_what_is_protected_can_be_read_and_not_changed() {
+fn attack_98_protected_files_can_be_read_and_not_changed() {
     on_repositories(|repository| {
         for at in ["/.git/config", "/.git/hooks/pre-push", "/.bashrc", "/lib/.git/config"] {
             for call in [
@@ -81,7 +81,7 @@ fn attack_98_what_is_protected_can_be_read_and_not_changed() {
 }
 
 #[test]
-fn attack_98_what_is_protected_cannot_be_made() {
+fn attack_98_protected_files_cannot_be_created() {
     on_repositories(|repository| {
         for at in [
             "/.git/hooks/post-checkout",
@@ -108,7 +108,7 @@ fn attack_98_what_is_protected_cannot_be_made() {
             let write = repository.vfs.write_atomic(&path(at), b"x", &AtomicWrite::default());
             assert_eq!(write, Err(Errno::NotPermitted), "{at}");
         }
-        // By a link of the sandbox's own, which is nothing but another path.
+        // Through a link of the sandbox, which is just another path.
         repository.vfs.check(
             "ln-s .git /g
             ln-s .git/hooks /h
@@ -200,7 +200,7 @@ fn attack_68_twins_in_case_and_in_unicode_are_denied() {
         ] {
             repository.vfs.check(&format!("mkdir {name} => NotPermitted\nput wc {name} x => NotPermitted"));
             repository.vfs.check(&format!("ln-s x {name} => NotPermitted"));
-            // Of what cannot be reached nothing can be renamed to it.
+            // Nothing can be renamed to a path that cannot be reached.
             let outcome = repository.vfs.run(&format!("mv /src {name}"));
             assert!(outcome == "NotPermitted" || outcome == "NoEntry", "{name}: {outcome}");
         }
@@ -209,7 +209,7 @@ fn attack_68_twins_in_case_and_in_unicode_are_denied() {
 }
 
 #[test]
-fn what_is_allowed_can_be_changed() {
+fn allowed_paths_can_be_changed() {
     let rules = Rules::standard().allow(".vscode").allow(".git/hooks").allow(".bashrc");
     let repository = repository(|dir| dir, rules);
     repository.vfs.check(
@@ -272,7 +272,7 @@ fn attack_98_a_protected_file_is_not_committed_by_way_of_another_name() {
     assert_eq!((error.path.as_str(), error.errno), (".git/hooks/pre-push", Errno::NotPermitted));
     assert_eq!(std::fs::read_to_string(&hook).unwrap(), "host");
     assert_eq!(std::fs::read_to_string(repository.host.inside("src/main")).unwrap(), "host");
-    // What is not protected can be committed, once the other is out of the way.
+    // Unprotected changes can be committed once the other one is gone.
     vfs.check("rm /other");
     overlay.commit().unwrap_err();
     overlay.discard().unwrap();

@@ -1,4 +1,4 @@
-//! The quota of memory: exact, and given back.
+//! The quota of files in memory: exact, and released.
 
 use super::*;
 use crate::limits::{Exceeded, Limit};
@@ -23,7 +23,7 @@ fn attack_38_a_full_disk_takes_what_fits_and_keeps_what_it_has() {
     assert_eq!(file.append(b"x"), Err(Errno::NoSpace));
     assert_eq!((quota.bytes_used(), file.stat().unwrap().size), (10 * BLOCK, 10 * BLOCK));
     assert_eq!(quota.take_exceeded(), Some(Exceeded { kind: Limit::Disk, value: 10 * BLOCK }));
-    // What is stored already can be overwritten.
+    // Stored bytes can be overwritten.
     assert_eq!(file.write_at(0, &[3; 5120]), Ok(5120));
     assert_eq!(file.read_at(5119, 9).unwrap().as_ref(), [3]);
 }
@@ -178,16 +178,16 @@ fn attack_48_a_tree_does_not_become_too_deep_by_being_moved() {
     vfs.check(&format!(
         "put wc /b/f x\nmv /b {bottom}/b => NameTooLong\nmv /c {bottom}/c\nmv /b/d {bottom}/b => NameTooLong"
     ));
-    // What is moved up is not asked how deep it is, nor is a file.
+    // Neither a move upwards nor a file needs a check of the depth.
     vfs.check(&format!("mv {bottom}/c /c\nmv /b/f {bottom}/f\nls /c => [d/]"));
 }
 
-/// The largest numbers that a guest can say.
+/// The largest numbers that a guest can pass.
 #[test]
 fn attack_40_no_offset_and_no_length_is_too_large_for_an_answer() {
     let (quota, vfs) = limited(u64::MAX, 10, u64::MAX);
     let temp = temp_dir();
-    let host = HostDir::open(temp.path()).unwrap().charged_to(quota.clone(), crate::vfs::Count::Whole).unwrap();
+    let host = HostDir::open(temp.path()).unwrap().charged_to(quota.clone(), crate::vfs::ChargePolicy::Whole).unwrap();
     for vfs in [vfs, mount(Arc::new(host)), mount(host_dir(temp.path()))] {
         let file = open(&vfs, "rwc", "/f");
         for offset in [u64::MAX, u64::MAX - 1, u64::MAX - 70_000, 1 << 63, (1 << 63) - 1] {

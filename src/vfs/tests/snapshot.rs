@@ -72,7 +72,7 @@ fn a_fork_is_charged_in_full_and_gives_back_in_full() {
         assert!(too_small.take_exceeded().is_some());
     }
     drop(vfs);
-    // A snapshot is held by whoever took it, and is not the sandbox's.
+    // A snapshot belongs to its owner and is not charged to the sandbox.
     assert_eq!(used(&quota), (0, 0));
     drop(snapshot.fork(&own).unwrap());
     assert_eq!(used(&own), (0, 0));
@@ -130,7 +130,7 @@ fn a_fork_of_many_files_takes_no_time_and_its_first_change_copies_little() {
         vfs.open(&path(&format!("/d/name-{n}")), &how("wc")).unwrap();
     }
     let quota = Arc::new(Quota::new(&limits));
-    // The best of some: a busy machine may take its time with any one of them.
+    // The best of several: a busy machine may delay any of them.
     let (fork, change) = (0..20)
         .map(|_| {
             let start = Instant::now();

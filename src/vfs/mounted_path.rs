@@ -1,89 +1,90 @@
-//! A path where it meets a file system.
+//! A path and the mount that serves it.
 
 use crate::error::{Errno, Result};
 use crate::path::{GuestPath, Subpath};
 
-use super::listing::{Listed, OpenDirectory};
-use super::mount::{Mount, Point};
+use super::listing::{OpenDirectory, VecStream};
+use super::mount::{Mount, MountNode};
 use super::{Attempt, DirEntry, Kind, OpenHow, Stat, Stop};
 
-/// A path and the file system that serves it. What it answers is what a guest sees there: the file system's own
-/// answer, with the mount points put in and the read-only mounts kept from changes. **Every refusal of a change on a
-/// read-only mount is decided here** (and for files already open, in `open_file`).
-pub(super) struct Place<'a> {
+/// A path and the mount that serves it. Its methods return the view of the guest: the answer of the file system, plus
+/// the mount points, minus changes of read-only mounts. **Every change of a read-only mount is refused here**, and for
+/// files that are already open, in `open_file`.
+pub(super) struct MountedPath<'a> {
     pub(super) path: &'a GuestPath,
     pub(super) mount: &'a Mount,
     /// The path below the mount.
     pub(super) sub: Subpath<'a>,
     /// Set if the path is a mount point or leads to one.
-    point: Option<&'a Point>,
+    node: Option<&'a MountNode>,
 }
 
-impl<'a> Place<'a> {
-    pub(super) fn new(path: &'a GuestPath, mount: &'a Mount, point: Option<&'a Point>) -> Place<'a> {
-        Place { path, mount, sub: path.below(mount.depth), point }
+impl<'a> MountedPath<'a> {
+    pub(super) fn new(path: &'a GuestPath, mount: &'a Mount, node: Option<&'a MountNode>) -> MountedPath<'a> {
+        MountedPath { path, mount, sub: path.below(mount.depth), node }
     }
 
-    /// How many components of the path the first `names` names below the mount reach to.
+    /// Returns the number of path components up to the first `names` names below the mount.
     pub(super) fn depth(&self, names: usize) -> usize {
         self.mount.depth + names
     }
 
-    /// Whether the path is a mount point or leads to one, and so can be neither made nor removed nor moved.
+    /// Returns true if the path is a mount point or leads to one. Such a path cannot be created, removed or moved.
     pub(super) fn is_pinned(&self) -> bool {
-        self.point.is_some()
+        self.node.is_some()
     }
 
-    /// Whether the path is a directory that only the mount table has.
+    /// Returns true if the path is a directory that exists only in the mount table.
     pub(super) fn is_virtual(&self) -> bool {
-        self.point.is_some_and(|point| !point.is_mounted())
+        self.node.is_some_and(|node| !node.is_mounted())
             && !matches!(self.stat_in_fs(false), Ok(Stat { kind: Kind::Directory, .. }))
     }
 
     pub(super) fn stat(&self, follow: bool) -> Attempt<Stat> {
-        match self.point {
-            Some(point) if self.is_virtual() => Ok(point.stat()),
+        match self.node {
+            Some(node) if self.is_virtual() => Ok(node.stat()),
             _ => self.stat_in_fs(follow),
         }
     }
 
     pub(super) fn read_dir(&self) -> Attempt<Vec<DirEntry>> {
         let mut entries = if self.is_virtual() { Vec::new() } else { self.mount.fs.read_dir(self.sub)? };
-        if let Some(point) = self.point {
-            entries.retain(|entry| !point.below.contains_key(&entry.name));
-            entries.extend(self.points());
+        if let Some(node) = self.node {
+            entries.retain(|entry| !node.children.contains_key(&entry.name));
+            entries.extend(self.mount_points());
         }
         entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         Ok(entries)
     }
 
-    /// The directory, to be listed piece by piece.
+    /// Opens the directory for listing in pieces.
     pub(super) fn open_dir(&self) -> Attempt<OpenDirectory> {
         let stream =
-            if self.is_virtual() { Box::new(Listed::new(Vec::new())) } else { self.mount.fs.open_dir(self.sub)? };
-        let points = self.points();
-        let hidden = points.iter().map(|entry| entry.name.clone()).collect();
-        Ok(OpenDirectory { stream, points, hidden, lists_descriptors: self.lists_descriptors() })
+            if self.is_virtual() { Box::new(VecStream::new(Vec::new())) } else { self.mount.fs.open_dir(self.sub)? };
+        let mount_points = self.mount_points();
+        let hidden = mount_points.iter().map(|entry| entry.name.clone()).collect();
+        Ok(OpenDirectory { stream, mount_points, hidden, lists_descriptors: self.lists_descriptors() })
     }
 
-    /// Whether the directory lists the descriptors of whoever asks.
+    /// Returns true if the directory lists the descriptors of the caller.
     pub(super) fn lists_descriptors(&self) -> bool {
         !self.is_pinned() && self.mount.fs.lists_descriptors(self.sub)
     }
 
-    /// The mount points in the directory. The number is that of the covered directory, not of what is mounted: so it is
-    /// on Linux, too.
-    fn points(&self) -> Vec<DirEntry> {
-        let entry = |(name, below): (&String, &Point)| DirEntry {
+    /// Returns the mount points in the directory. The inode is that of the covered directory, not of the mounted root,
+    /// as on Linux.
+    fn mount_points(&self) -> Vec<DirEntry> {
+        let entry = |(name, children): (&String, &MountNode)| DirEntry {
             name: name.clone(),
             kind: Kind::Directory,
-            inode: below.inode,
+            inode: children.inode,
         };
-        self.point.map_or(Vec::new(), |point| point.below.iter().map(entry).collect())
+        self.node.map_or(Vec::new(), |node| node.children.iter().map(entry).collect())
     }
 
-    /// Refuses an open that would change a read-only mount; what is left makes and truncates nothing. A device is no
-    /// part of the file system it stands in, so it can be written to; `OpenFile::new` looks again at what was opened.
+    /// Refuses an open that would change a read-only mount, and clears the flags that create or truncate. A device is
+    /// not part of the file system that holds its name, so it can be written to; `OpenFile::new` checks the opened file
+    /// again.
     pub(super) fn guard_open(&self, how: &mut OpenHow) -> Attempt<()> {
         if !self.mount.read_only || !(how.writes() || how.create || how.truncate) {
             return Ok(());
@@ -105,12 +106,12 @@ impl<'a> Place<'a> {
         refusal.map_or(Ok(()), |errno| Err(errno.into()))
     }
 
-    /// Refuses a change on a read-only mount, without a look at what is there.
+    /// Refuses a change on a read-only mount, without looking up the path.
     pub(super) fn guard_write(&self) -> Result<()> {
         if self.mount.read_only { Err(Errno::ReadOnly) } else { Ok(()) }
     }
 
-    /// Refuses to make or remove this name on a read-only mount. If the name is there, the answer is `existing`.
+    /// Refuses to create or remove this name on a read-only mount. If the name exists, the error is `existing`.
     pub(super) fn guard_name(&self, existing: Errno) -> Attempt<()> {
         if !self.mount.read_only {
             return Ok(());
@@ -131,7 +132,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Checks that the directory that the last name stands in is there.
+    /// Checks that the directory of the last name exists.
     pub(super) fn parent(&self) -> Attempt<()> {
         let Some((parent, _)) = self.sub.split() else {
             return Ok(());
@@ -142,7 +143,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// What the file system itself says, without the mount points.
+    /// Returns the attributes from the file system itself, without the mount points.
     pub(super) fn stat_in_fs(&self, follow: bool) -> Attempt<Stat> {
         self.mount.fs.stat(self.sub, follow).map(|stat| Stat { device: self.mount.device, ..stat })
     }

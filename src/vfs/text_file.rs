@@ -1,4 +1,4 @@
-//! A file whose text is made up: nobody wrote it, and nobody can.
+//! Read-only files whose text the host makes up.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use crate::error::{Errno, Result};
 
 use super::{Attempt, File, Kind, Node, OpenHow, SetTime, Stat};
 
-/// An open file: its text as it was when it was opened, so that it can be read piece by piece.
+/// An open file. The text is fixed at the open, so that it can be read in pieces.
 pub(super) struct TextFile {
     pub(super) text: Bytes,
     pub(super) stat: Stat,
 }
 
 impl TextFile {
-    /// Opens what a path names in a tree of such files: one of them, none for a directory, or nothing there.
+    /// Opens the result of a lookup in a tree of such files: a file, none for a directory, or an error.
     pub(super) fn open(found: Result<Option<TextFile>>, how: &OpenHow) -> Attempt<Node> {
         let found = match found {
             Ok(_) if how.create && how.exclusive => return Err(Errno::Exist.into()),
@@ -32,8 +32,8 @@ impl TextFile {
     }
 }
 
-/// What `stat` tells of a file that came with the sandbox: it is root's and has no date, since nobody in there made it.
-pub(super) fn given(kind: Kind, mode: u32, inode: u64, size: u64) -> Stat {
+/// Returns the attributes of a file that comes with the sandbox. It belongs to root and has no date.
+pub(super) fn builtin_stat(kind: Kind, mode: u32, inode: u64, size: u64) -> Stat {
     let links = if kind == Kind::Directory { 2 } else { 1 };
     Stat { kind, mode, uid: 0, gid: 0, size, links, device: 0, inode, accessed: 0, modified: 0, changed: 0 }
 }

@@ -1,4 +1,4 @@
-//! A handle that points at a file without opening it.
+//! A handle of a file that is not open for reading or writing.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
@@ -11,34 +11,34 @@ use crate::vfs::SetTime;
 
 use super::errors::errno;
 use super::file::timestamps;
-use super::stat::Facts;
+use super::stat::HostStat;
 
-/// An `O_PATH` handle. It cannot hang on a FIFO, it needs no right to read, and what was learnt about it stays true
-/// of what is then changed through it: a name could have changed hands in between.
-pub(super) struct Pointer<'a> {
+/// An `O_PATH` handle. It cannot block on a FIFO and needs no right to read. Attributes read through it belong to the
+/// same file that is then changed through it, which would not hold for a name.
+pub(super) struct PathHandle<'a> {
     dir: &'a Dir,
     name: &'a str,
-    handle: File,
+    file: File,
 }
 
-impl<'a> Pointer<'a> {
-    pub(super) fn new(dir: &'a Dir, name: &'a str) -> Result<Pointer<'a>> {
-        let handle = open(dir, name, OFlags::PATH)?;
-        Ok(Pointer { dir, name, handle })
+impl<'a> PathHandle<'a> {
+    pub(super) fn new(dir: &'a Dir, name: &'a str) -> Result<PathHandle<'a>> {
+        let file = open(dir, name, OFlags::PATH)?;
+        Ok(PathHandle { dir, name, file })
     }
 
-    pub(super) fn facts(&self) -> Result<Facts> {
-        Facts::of(&self.handle)
+    pub(super) fn host_stat(&self) -> Result<HostStat> {
+        HostStat::of(&self.file)
     }
 
-    /// Sets the mode. `fchmod` does not take such a handle and `chmodat` would follow a name, so the handle is named by
-    /// way of `/proc/self/fd`. Where there is no proc, the file has to be opened after all.
+    /// Sets the mode. `fchmod` does not take such a handle and `chmodat` would follow a link, so the handle is named
+    /// through `/proc/self/fd`. Without a mounted proc the file must be opened.
     pub(super) fn set_mode(&self, mode: u32) -> Result<()> {
         let mode = Mode::from_raw_mode(mode);
-        match rustix::fs::chmod(format!("/proc/self/fd/{}", self.handle.as_raw_fd()), mode) {
+        match rustix::fs::chmod(format!("/proc/self/fd/{}", self.file.as_raw_fd()), mode) {
             Err(rustix::io::Errno::NOENT) => {
                 let file = open(self.dir, self.name, OFlags::NONBLOCK | OFlags::NOCTTY)?;
-                if Facts::of(&file)?.identity() != self.facts()?.identity() {
+                if HostStat::of(&file)?.identity() != self.host_stat()?.identity() {
                     return Err(Errno::NoEntry);
                 }
                 rustix::fs::fchmod(&file, mode).map_err(errno)
@@ -47,10 +47,10 @@ impl<'a> Pointer<'a> {
         }
     }
 
-    /// Sets the times, of a link those of the link itself.
+    /// Sets the times; for a link, those of the link itself.
     pub(super) fn set_times(&self, accessed: SetTime, modified: SetTime) -> Result<()> {
         let times = timestamps(accessed, modified);
-        match rustix::fs::utimensat(&self.handle, "", &times, AtFlags::EMPTY_PATH) {
+        match rustix::fs::utimensat(&self.file, "", &times, AtFlags::EMPTY_PATH) {
             // Linux before 5.8 takes a name only.
             Err(rustix::io::Errno::INVAL) => {
                 rustix::fs::utimensat(self.dir, self.name, &times, AtFlags::SYMLINK_NOFOLLOW).map_err(errno)
@@ -60,9 +60,9 @@ impl<'a> Pointer<'a> {
     }
 }
 
-impl AsFd for Pointer<'_> {
+impl AsFd for PathHandle<'_> {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.handle.as_fd()
+        self.file.as_fd()
     }
 }
 
