@@ -7,11 +7,12 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard};
 
 use tokio::runtime::{Handle, Id};
 
 use crate::limits::{FILE_THREADS, SEARCH_SHARE};
+use crate::sync::lock;
 
 /// How long work takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +70,7 @@ pub(super) fn submit(kind: Work, job: impl FnOnce() + Send + 'static) {
 }
 
 fn desks() -> MutexGuard<'static, HashMap<Id, Desk>> {
-    DESKS.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&DESKS)
 }
 
 impl Desk {

@@ -1,7 +1,9 @@
 //! How long a process has computed.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
+
+use crate::sync::lock;
 
 /// The account of one process. A leaf among the locks.
 #[derive(Debug, Default)]
@@ -43,6 +45,6 @@ impl CpuTime {
     }
 
     fn account(&self) -> MutexGuard<'_, Account> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }

@@ -7,7 +7,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::task::{Context, Poll};
 
 use futures::future::BoxFuture;
@@ -15,6 +15,7 @@ use futures::future::BoxFuture;
 use super::process::{Process, Status};
 use super::signal::Signal;
 use crate::limits::ZOMBIES;
+use crate::sync::lock;
 
 /// A life that is not yet, or no longer, polled by anyone.
 pub(super) type Life = BoxFuture<'static, Status>;
@@ -79,7 +80,7 @@ impl Process {
     }
 
     fn newborn(&self) -> MutexGuard<'_, Option<Life>> {
-        self.newborn.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.newborn)
     }
 }
 

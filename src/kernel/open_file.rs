@@ -2,7 +2,7 @@
 //!
 //! So `{ echo a; echo b; } > f` appends and `2>&1` interleaves, as on any Unix.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 
@@ -11,6 +11,7 @@ use super::pipe::{PipeReader, PipeWriter};
 use super::relay::Relay;
 use crate::error::{Errno, Result};
 use crate::limits::TRANSFER_BYTES;
+use crate::sync::lock;
 use crate::vfs::{DirEntry, File, Kind, OpenDirectory, Stat};
 
 /// Most entries of a directory in one answer.
@@ -136,7 +137,7 @@ impl OpenFile {
         match &self.object {
             Object::Reader(reader) => Ok(reader.try_read(max)),
             Object::File(file) => {
-                let mut offset = self.offset.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut offset = lock(&self.offset);
                 let bytes = file.read_at(*offset, max)?;
                 if file.seekable() {
                     *offset += bytes.len() as u64;
@@ -151,7 +152,7 @@ impl OpenFile {
     /// The next entries of a directory, at most `max`; fewer are the last.
     pub fn list(&self, max: usize) -> Result<Vec<DirEntry>> {
         let Object::Directory(directory) = &self.object else { return Err(Errno::NotDirectory) };
-        let mut directory = directory.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut directory = lock(directory);
         let max = max.min(LISTED);
         let mut entries = directory.next(max)?;
         while entries.len() < max {
@@ -216,7 +217,7 @@ impl OpenFile {
     /// Moves the offset and returns the new one.
     pub fn seek(&self, by: i64, whence: Whence) -> Result<u64> {
         let Object::File(file) = &self.object else { return Err(Errno::Seek) };
-        let mut offset = self.offset.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut offset = lock(&self.offset);
         let from = match whence {
             Whence::Start => 0,
             Whence::Current => *offset,
@@ -239,7 +240,7 @@ impl OpenFile {
     }
 
     fn write_file(&self, file: &dyn File, mut bytes: &[u8]) -> Result<()> {
-        let mut offset = self.offset.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut offset = lock(&self.offset);
         if self.access.append {
             *offset = file.append(bytes)?;
             return Ok(());

@@ -3,12 +3,13 @@
 //! A shell that lives on between commands asks for the next one, and by asking says how the last one ended. Whoever
 //! gave the order runs the shell meanwhile, so there is no task between the two.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use tokio::sync::Notify;
 
 use super::process::Process;
 use super::signal::Signal;
+use crate::sync::lock;
 
 /// The desk between an owner and a shell.
 #[derive(Debug, Default)]
@@ -71,7 +72,7 @@ impl Orders {
     }
 
     fn desk(&self) -> MutexGuard<'_, Desk> {
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.desk)
     }
 }
 

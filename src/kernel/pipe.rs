@@ -5,7 +5,7 @@
 //! the order they were written.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use bytes::{Bytes, BytesMut};
 use tokio::sync::Notify;
@@ -13,6 +13,7 @@ use tokio::sync::Notify;
 use super::memory::ProcessMemory;
 use crate::error::{Errno, Result};
 use crate::limits::PIPE_BYTES;
+use crate::sync::lock;
 
 /// A write of at most this many bytes is never torn by another writer, as POSIX promises.
 const ATOMIC_BYTES: usize = 4096;
@@ -84,7 +85,7 @@ impl State {
 impl Pipe {
     fn state(&self) -> MutexGuard<'_, State> {
         // Nothing panics while it holds the lock; if something did, the queue is still a queue.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 

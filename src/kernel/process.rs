@@ -2,7 +2,7 @@
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 
 use tokio::sync::Notify;
@@ -17,6 +17,7 @@ use super::signal::{Signal, Signals};
 use crate::error::{Errno, Result};
 use crate::limits::{Exceeded, Limit};
 use crate::path::GuestPath;
+use crate::sync::lock;
 
 /// A process's number, unique within its sandbox.
 pub type Pid = u32;
@@ -212,9 +213,4 @@ impl Process {
     pub(super) fn children(&self) -> MutexGuard<'_, Children> {
         lock(&self.children)
     }
-}
-
-/// A mutex of the kernel guards plain data that stays whole even if a holder panics.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

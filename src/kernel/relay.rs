@@ -3,9 +3,10 @@
 //! The processes of a live session keep their descriptors, while each call brings its own input and takes its own
 //! output: this is what lies between, as a terminal does elsewhere.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::open_file::OpenFile;
+use crate::sync::lock;
 
 /// The owner's side of a relay.
 pub struct Relay {
@@ -21,12 +22,12 @@ impl Relay {
 
     /// Lets it stand for another file from now on. What was begun with the one before ends there.
     pub fn connect(&self, file: Arc<OpenFile>) {
-        let old = std::mem::replace(&mut *self.target.lock().unwrap_or_else(PoisonError::into_inner), file);
+        let old = std::mem::replace(&mut *lock(&self.target), file);
         // It may be the last handle of a pipe, whose end wakes others: not under the lock.
         drop(old);
     }
 
     pub(super) fn target(&self) -> Arc<OpenFile> {
-        self.target.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.target).clone()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
@@ -16,6 +16,7 @@ use super::{Kernel, OpenFile, life, spawn};
 use crate::error::{Errno, Result};
 use crate::limits::Exceeded;
 use crate::path::GuestPath;
+use crate::sync::lock;
 
 /// How many faults a session keeps.
 const FAULTS: usize = 8;
@@ -244,7 +245,7 @@ impl Session {
     }
 
     fn time(&self) -> MutexGuard<'_, Time> {
-        self.time.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.time)
     }
 
     fn judge(&self, verdict: Verdict) {
@@ -281,7 +282,7 @@ impl Session {
 
     /// Notes a limit that was hit.
     pub fn exceed(&self, exceeded: Exceeded) {
-        let mut all = self.exceeded.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = lock(&self.exceeded);
         if !all.contains(&exceeded) {
             all.push(exceeded);
         }
@@ -289,12 +290,12 @@ impl Session {
 
     /// Takes the limits that were hit, in order.
     pub fn take_exceeded(&self) -> Vec<Exceeded> {
-        std::mem::take(&mut *self.exceeded.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *lock(&self.exceeded))
     }
 
     /// Notes a process that did not end by itself. The first few are enough: a guest could go on for ever.
     pub fn fault(&self, line: String) {
-        let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut faults = lock(&self.faults);
         if faults.len() < FAULTS {
             faults.push(line);
         }
@@ -302,7 +303,7 @@ impl Session {
 
     /// Takes the lines about processes that did not end by themselves.
     pub fn take_faults(&self) -> Vec<String> {
-        std::mem::take(&mut *self.faults.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *lock(&self.faults))
     }
 
     /// Instructions left, if there is a budget.

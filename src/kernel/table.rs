@@ -1,12 +1,13 @@
 //! The process table of a sandbox: what lives, by number.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::process::{Pid, Process};
 use super::session::Session;
 use super::signal::Signal;
 use crate::error::{Errno, Result};
+use crate::sync::lock;
 
 /// Numbers are reused only after this many, as Linux has it.
 const PIDS: Pid = 1 << 22;
@@ -99,6 +100,6 @@ impl Table {
     }
 
     fn live(&self) -> MutexGuard<'_, Live> {
-        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.live)
     }
 }

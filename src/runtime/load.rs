@@ -4,13 +4,14 @@
 
 use std::collections::HashSet;
 use std::ptr::NonNull;
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard};
 
 use rustix::mm::{MprotectFlags, mprotect};
 use wasmtime::component::Component;
 use wasmtime::{CustomCodeMemory, Engine, Result};
 
 use super::image::Code;
+use crate::sync::lock;
 
 /// The code that an engine of this process runs where it lies, by its digest. Guards who is first.
 static CLAIMED: LazyLock<Mutex<HashSet<&'static str>>> = LazyLock::new(Mutex::default);
@@ -35,7 +36,7 @@ impl Drop for Place {
 }
 
 fn claimed() -> MutexGuard<'static, HashSet<&'static str>> {
-    CLAIMED.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&CLAIMED)
 }
 
 /// Loads a component's code into an engine: where it lies if the engine has the place, or else a copy.

@@ -1,6 +1,6 @@
 //! A wasmtime engine that runs processes: its allocator, its clock, and the programs it has loaded.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use wasmtime::component::Linker;
 use wasmtime::{AsContextMut, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Result, Store};
@@ -16,6 +16,7 @@ use super::ticker::Ticker;
 use super::tunables::{self, Metering};
 use super::world;
 use crate::kernel::{Process, Status};
+use crate::sync::lock;
 
 /// Host memory that one call of a guest may make the host allocate for its arguments.
 const CALL_BYTES: usize = 16 << 20;
@@ -89,7 +90,7 @@ impl Processor {
         let code = code(image, self.metering).ok_or_else(|| wasmtime::Error::msg("not in this build"))?;
         let place = Place::claim(code);
         let component = load(&self.engine, code, place.as_ref())?;
-        self.places.lock().unwrap_or_else(PoisonError::into_inner).extend(place);
+        lock(&self.places).extend(place);
         let linker = world::without_sockets(&self.linker, &component)?;
         CommandPre::new(linker.instantiate_pre(&component)?)
     }

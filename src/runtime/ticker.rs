@@ -7,13 +7,14 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use wasmtime::{Engine, EngineWeak};
 
 use crate::kernel::{Process, Session};
+use crate::sync::lock;
 
 /// How long a process may run before it yields: a kill or a deadline is at most this late. Shorter ticks cost
 /// more wake-ups than they win.
@@ -101,7 +102,7 @@ impl Drop for Running {
 
 impl State {
     fn deadlines(&self) -> MutexGuard<'_, Deadlines> {
-        self.deadlines.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.deadlines)
     }
 
     /// Ends the commands whose time is over.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::super::{Backend, BackendError, Result};
 use super::gate::{Call, Gate, Guarded, Operation, Outcome, Permit};
+use crate::sync::lock;
 
 /// Where records go. Each is handed over whole, with its end of line, so that records of several writers do not mix.
 pub trait AuditSink: Send + Sync + 'static {
@@ -20,7 +21,7 @@ pub trait AuditSink: Send + Sync + 'static {
 /// Something to write to. The lock guards one write.
 impl<W: Write + Send + 'static> AuditSink for Mutex<W> {
     fn record(&self, line: &[u8]) -> io::Result<()> {
-        let mut to = self.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut to = lock(self);
         to.write_all(line)?;
         to.flush()
     }
@@ -83,7 +84,7 @@ impl Audit {
     }
 
     fn open(&self) -> std::sync::MutexGuard<'_, Vec<(Call, u64)>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.open)
     }
 }
 
