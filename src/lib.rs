@@ -30,6 +30,7 @@ pub mod path;
 pub mod provider;
 pub mod runtime;
 pub mod sandbox;
+mod sync;
 pub mod units;
 pub mod vfs;
 pub mod wall;

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use isopod::backend::layer::{
-    AllowList, Approval, Approver, Audit, AuditSink, Call, DenyList, PathMap, Redact, Verdict, WriteQuota,
+    AllowList, Approval, Approver, Audit, AuditSink, Call, Decision, DenyList, PathMap, Redact, WriteQuota,
 };
 use isopod::backend::{self, Backend};
 use pyo3::prelude::*;
@@ -153,28 +153,28 @@ struct Decide(Arc<Py<PyAny>>);
 
 #[async_trait]
 impl Approver for Decide {
-    async fn decide(&self, call: &Call) -> Verdict {
+    async fn decide(&self, call: &Call) -> Decision {
         let (decide, call) = (self.0.clone(), call.clone());
         // A person may take their time: not on a thread that others need.
         let asked = tokio::task::spawn_blocking(move || attached(|py| ask(py, &decide, call)));
         match asked.await {
             Ok(Some(Ok(verdict))) => verdict,
-            Ok(Some(Err(error))) => Verdict::Deny(error.to_string()),
-            Ok(None) => Verdict::Deny("the program ends".to_owned()),
-            Err(error) => Verdict::Deny(error.to_string()),
+            Ok(Some(Err(error))) => Decision::Deny(error.to_string()),
+            Ok(None) => Decision::Deny("the program ends".to_owned()),
+            Err(error) => Decision::Deny(error.to_string()),
         }
     }
 }
 
 /// True is yes; a text is no, for that reason.
-fn ask(py: Python<'_>, decide: &Py<PyAny>, call: Call) -> PyResult<Verdict> {
+fn ask(py: Python<'_>, decide: &Py<PyAny>, call: Call) -> PyResult<Decision> {
     let plan = call.plan().map(|plan| Shape(plan).into_pyobject(py)).transpose()?;
     let Call { operation, path, pattern, command, cwd, bytes, .. } = call;
     let plan = plan.map(Bound::unbind);
     let request = Request { operation: operation.name(), path, pattern, command, cwd, bytes, plan };
     let said = decide.bind(py).call1((request,))?;
     if let Ok(reason) = said.extract::<String>() {
-        return Ok(Verdict::Deny(reason));
+        return Ok(Decision::Deny(reason));
     }
-    Ok(if said.is_truthy()? { Verdict::Approve } else { Verdict::Deny("it was not approved".to_owned()) })
+    Ok(if said.is_truthy()? { Decision::Approve } else { Decision::Deny("it was not approved".to_owned()) })
 }

@@ -1,4 +1,4 @@
-//! Linux namespaces, by bubblewrap.
+//! Commands in Linux namespaces, by bubblewrap.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ use super::execute::{ExecuteRequest, Executed, OutputStream, collect};
 use super::host_command::{HostCommand, check};
 use super::{Result, bounds};
 
-/// What of the host is seen, only to be read. No home, no /etc beyond what programs need to run.
+/// The directories of the host that commands see read-only: no home, and of /etc only what programs need to run.
 const READ_ONLY: [&str; 6] = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/alternatives"];
 
-/// Programs of the host in namespaces of their own: the host's programs only to read, no network, and one directory that
-/// can be written to, as /workspace. The boundary is the host's kernel.
+/// Runs programs of the host in namespaces of their own: the host's programs are read-only, there is no network, and
+/// one directory is writable, as /workspace. The boundary is the host's kernel.
 #[derive(Debug, Clone)]
 pub struct Bubblewrap {
     program: PathBuf,
@@ -33,7 +33,7 @@ impl Bubblewrap {
         }
     }
 
-    /// As a backend, file operations and all. Only what is in /workspace lasts from one to the next.
+    /// Makes a backend with all file operations. Only the files in /workspace last from one operation to the next.
     pub fn backend(self) -> ExecFiles {
         ExecFiles::new(std::sync::Arc::new(self))
     }

@@ -1,4 +1,4 @@
-//! Several backends under one root, by path prefix.
+//! Several backends under one root, chosen by path prefix.
 
 use std::sync::Arc;
 
@@ -13,30 +13,30 @@ use crate::error::Errno;
 use crate::path::GuestPath;
 use crate::vfs::Kind;
 
-/// Routes by path prefix, the longest first: `/memories` to a store, say, and the rest to a sandbox. A backend sees its
-/// own paths, without the prefix. Commands go to the backend of the rest, and see only its files.
+/// Routes operations by path prefix, the longest first: for example `/memories` to a store and the rest to a sandbox. A
+/// backend sees paths without the prefix. Commands go to the backend of the rest and see only its files.
 #[derive(Clone)]
 pub struct Composite {
     rest: Arc<dyn Backend>,
-    /// Prefixes without a slash at their end, longest first.
+    /// Prefixes without a trailing slash, longest first.
     routes: Vec<(String, Arc<dyn Backend>)>,
 }
 
-/// Where a path leads.
+/// The backend of a path.
 struct Route<'a> {
     backend: &'a Arc<dyn Backend>,
-    /// What its own paths go without.
+    /// The prefix that the backend's paths lack.
     prefix: &'a str,
     path: String,
 }
 
 impl Composite {
-    /// Everything goes to `rest`.
+    /// Makes a composite that routes everything to `rest`.
     pub fn new(rest: Arc<dyn Backend>) -> Composite {
         Composite { rest, routes: Vec::new() }
     }
 
-    /// What is below `prefix`, an absolute path, goes to `backend`.
+    /// Routes all paths below `prefix`, an absolute path, to `backend`.
     pub fn route(mut self, prefix: &str, backend: Arc<dyn Backend>) -> Result<Composite> {
         let path = GuestPath::parse(&GuestPath::root(), prefix).map_err(|errno| BackendError::file(prefix, errno))?;
         if !prefix.starts_with('/') || path.is_root() || path.components().any(|name| name == "..") {
@@ -47,8 +47,8 @@ impl Composite {
         Ok(self)
     }
 
-    /// Which backend a path is of. A `..` is taken back here, by its text: it could lead from one backend to another,
-    /// which neither would know of.
+    /// Finds the backend of a path. A `..` is resolved here, by the text: it could lead from one backend to another,
+    /// and neither would know.
     fn find(&self, text: &str) -> Result<Route<'_>> {
         let rest = Route { backend: &self.rest, prefix: "", path: text.to_owned() };
         if !text.starts_with('/') {
@@ -65,11 +65,11 @@ impl Composite {
                 _ => {}
             }
         }
-        // As it was written: links before a `..` are the backend's to follow.
+        // Unchanged: the backend follows links before a `..`.
         Ok(rest)
     }
 
-    /// The routes below a directory: a search through it goes through them too.
+    /// The routes below a directory. A search through it includes them.
     fn below<'a>(&'a self, directory: &str) -> impl Iterator<Item = &'a (String, Arc<dyn Backend>)> {
         let directory = clean(directory).unwrap_or_default();
         let directory = directory.trim_end_matches('/').to_owned();
@@ -80,7 +80,7 @@ impl Composite {
 }
 
 impl Route<'_> {
-    /// A path of the backend, as the caller knows it.
+    /// Adds the prefix to a path of the backend.
     fn outer(&self, path: &str) -> String {
         if self.prefix.is_empty() { path.to_owned() } else { format!("{}{}", self.prefix, path.trim_end_matches('/')) }
     }
@@ -90,7 +90,7 @@ impl Route<'_> {
     }
 }
 
-/// An absolute path without `.`, `..` and empty names.
+/// Returns an absolute path without `.`, `..` and empty names.
 pub(super) fn clean(text: &str) -> Result<String> {
     let path = GuestPath::parse(&GuestPath::root(), text).map_err(|errno| BackendError::file(text, errno))?;
     let mut names: Vec<&str> = Vec::new();
@@ -150,7 +150,7 @@ impl Backend for Composite {
 
     async fn delete(&self, path: &str) -> Result<()> {
         let route = self.find(path)?;
-        // The backend of the rest does not have what is routed elsewhere, and could only delete what it hides.
+        // The backend of the rest has none of the routed files: it could only delete files that the route hides.
         if route.path == "/" || self.below(path).next().is_some() {
             return Err(BackendError::file(path, Errno::Busy));
         }
@@ -168,7 +168,8 @@ impl Backend for Composite {
             let root = root.trim_end_matches('/');
             globbed.matches.retain(|found| !self.below(root).any(|(prefix, _)| is_within(&found.path, prefix)));
             for (prefix, backend) in self.below(root) {
-                // The pattern is about paths from the root of the search, which the backend does not know.
+                // The pattern is matched here: it is relative to the root of the search, which the backend does not
+                // know.
                 let (pattern_of_all, path) = ("/**".to_owned(), "/".to_owned());
                 let inner = GlobRequest { pattern: pattern_of_all, hidden: true, path, ..request.clone() };
                 let found = backend.glob(inner).await?;
@@ -276,7 +277,7 @@ impl SandboxBackend for Composite {
     }
 
     async fn execute_with_offload(&self, request: ExecuteRequest, offload: Offload) -> Result<Offloaded> {
-        // By this one's own `write`: the file may be on another backend than the command.
+        // Written by the composite: the file may be on another backend than the command.
         let stream = self.stream(request).await?;
         super::execute::offload(stream, &offload, |request| self.write(request)).await
     }

@@ -1,4 +1,4 @@
-//! Files in a directory of the host, and nothing else.
+//! The files of a directory of the host, without commands.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use crate::limits::Limits;
 use crate::path::GuestPath;
 use crate::vfs::{ChargePolicy, FileSystem, HostDir, MemFs, Overlay, Protect, Quota, Rules, Vfs};
 
-/// The files of a directory of the host, which is the root of all paths: no path and no link leads out of it. What it
-/// adds is charged to the disk limits. What programs of the host obey (git's hooks, what shells load, settings of
-/// editors) cannot be changed, unless the rules allow it.
+/// The files of a directory of the host. The directory is the root of all paths: no path and no link leads out of it.
+/// Added bytes and files are charged to the disk limits. Files that programs of the host obey (Git hooks, shell
+/// start-up files, editor settings) cannot be changed, unless the rules allow it.
 #[derive(Clone)]
 pub struct Directory {
     host: PathBuf,
@@ -22,12 +22,12 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// The files of `host`, with the standard protection.
+    /// Opens the directory `host` with the standard protection.
     pub fn open(host: impl AsRef<Path>, limits: &Limits) -> Result<Directory> {
         Directory::open_with(host, limits, Rules::standard())
     }
 
-    /// As `open`, with other rules on what cannot be changed.
+    /// Opens the directory `host` with other rules on protected files.
     pub fn open_with(host: impl AsRef<Path>, limits: &Limits, rules: Rules) -> Result<Directory> {
         let host = host.as_ref();
         let quota = Arc::new(Quota::new(limits));
@@ -38,8 +38,8 @@ impl Directory {
     }
 }
 
-/// The files of a directory of the host under the name that the host has for it, and nothing else: what a shell of the
-/// host calls them, too.
+/// Opens a directory of the host under its path on the host, so that file operations and a shell of the host use the
+/// same paths.
 pub(super) fn under_own_name(host: &Path, limits: &Limits) -> Result<VfsFiles> {
     let text = host.to_str().ok_or_else(|| BackendError::file("/", Errno::IllegalSequence))?;
     let at = GuestPath::parse(&GuestPath::root(), text).map_err(|errno| BackendError::file(text, errno))?;
@@ -56,7 +56,7 @@ fn tree(at: &GuestPath, fs: Arc<dyn FileSystem>, limits: &Limits) -> Result<VfsF
     Ok(VfsFiles::new(Arc::new(vfs), at.clone(), limits.file))
 }
 
-/// Without the host's path: an answer may go to an agent.
+/// The error without the host's path, since it may go to an agent.
 fn not_opened(error: std::io::Error) -> BackendError {
     BackendError::Transport { backend: "directory", reason: format!("cannot be opened: {error}") }
 }
@@ -71,8 +71,8 @@ impl HasFiles for Directory {
         let dir = HostDir::open(&self.host).map_err(not_opened)?;
         let names = dir.names_on_host();
         let overlay = Overlay::over_host(dir, Arc::new(Quota::new(&self.limits))).map_err(refused)?;
-        let guarded = Protect::below(overlay.files(), self.rules.clone(), names.iter().map(String::as_str));
-        let files = tree(&GuestPath::root(), Arc::new(guarded), &self.limits)?;
+        let protected = Protect::below(overlay.files(), self.rules.clone(), names.iter().map(String::as_str));
+        let files = tree(&GuestPath::root(), Arc::new(protected), &self.limits)?;
         Ok(Arc::new(Directory { files, ..self.clone() }))
     }
 }

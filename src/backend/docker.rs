@@ -1,4 +1,4 @@
-//! A container that runs already, by the command line of docker or podman.
+//! Commands in a running container, by the command line of docker or podman.
 
 use async_trait::async_trait;
 
@@ -7,11 +7,11 @@ use super::execute::{ExecuteRequest, Executed, OutputStream, collect};
 use super::host_command::{HostCommand, check};
 use super::{Result, bounds};
 
-/// In the container, so that the command ends there too when its time is over: ending the client does not end it.
-const WITHIN_TIME: &str = "if command -v timeout >/dev/null 2>&1; then exec timeout -s KILL \"$1\" sh -c \"$2\"; \
-                           else exec sh -c \"$2\"; fi";
+/// The script that runs in the container. It ends the command at the timeout, since ending the client does not.
+const TIMEOUT_SCRIPT: &str = "if command -v timeout >/dev/null 2>&1; then exec timeout -s KILL \"$1\" sh -c \"$2\"; \
+                              else exec sh -c \"$2\"; fi";
 
-/// A running container. [`Docker::backend`] has its files as well, by shell commands.
+/// A running container. [`Docker::backend`] adds file operations by shell commands.
 #[derive(Debug, Clone)]
 pub struct Docker {
     /// The client: `docker` or `podman`.
@@ -21,19 +21,20 @@ pub struct Docker {
 }
 
 impl Docker {
-    /// A container, by its name or its number, and the client that knows it: `docker` or `podman`.
+    /// Names a container, by its name or id, and the client that runs it: `docker` or `podman`.
     pub fn new(client: impl Into<String>, container: impl Into<String>) -> Docker {
         let path = ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned());
         Docker { client: client.into(), container: container.into(), env: vec![path] }
     }
 
-    /// A variable of the client's own environment, `DOCKER_HOST` for one. Nothing of this process's own is in it.
+    /// Sets a variable in the environment of the client, such as `DOCKER_HOST`. The client inherits none of this
+    /// process.
     pub fn client_env(mut self, name: impl Into<String>, value: impl Into<String>) -> Docker {
         self.env.push((name.into(), value.into()));
         self
     }
 
-    /// The container as a backend, file operations and all.
+    /// Makes a backend with all file operations.
     pub fn backend(self) -> ExecFiles {
         ExecFiles::new(std::sync::Arc::new(self))
     }
@@ -64,7 +65,7 @@ impl Executor for Docker {
         }
         let seconds = timeout.as_secs().saturating_add(1).to_string();
         argv.push(self.container.clone());
-        argv.extend(["sh", "-c", WITHIN_TIME, "sh", &seconds, &request.command].map(str::to_owned));
+        argv.extend(["sh", "-c", TIMEOUT_SCRIPT, "sh", &seconds, &request.command].map(str::to_owned));
         let argv = argv.into_iter().map(Into::into).collect();
         HostCommand { argv, cwd: None, env: self.env.clone(), stdin: request.stdin, timeout }.start("docker")
     }

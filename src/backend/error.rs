@@ -1,4 +1,4 @@
-//! Why an operation of a backend was refused.
+//! The errors of backends.
 
 use std::fmt;
 
@@ -10,129 +10,130 @@ use crate::sandbox::{ExecuteError, FileError};
 /// The result of an operation of a backend.
 pub type Result<T> = std::result::Result<T, BackendError>;
 
-/// Why a backend did not do what it was asked to. Paths are as the caller knows them, never the host's.
+/// The error of an operation of a backend. Paths are those of the caller, never the host's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub enum BackendError {
-    /// What the file system says.
-    #[error("{}: {errno}", Shown(path))]
+    /// The file system refused.
+    #[error("{}: {errno}", EscapedPath(path))]
     File {
         /// The path as the caller gave it.
         path: String,
-        /// What was in the way.
+        /// The error of the file system.
         errno: Errno,
     },
-    /// Neither a regular file nor a link to one.
-    #[error("{}: not a regular file", Shown(.0))]
+    /// The path is neither a regular file nor a link to one.
+    #[error("{}: not a regular file", EscapedPath(.0))]
     NotRegular(String),
-    /// Text was asked for, and this is not UTF-8.
-    #[error("{}: not a text file", Shown(.0))]
+    /// The file is not UTF-8, and text was requested.
+    #[error("{}: not a text file", EscapedPath(.0))]
     NotText(String),
-    /// An edit that replaces nothing.
-    #[error("{}: the text to replace is empty", Shown(.0))]
+    /// The text that an edit should replace is empty.
+    #[error("{}: the text to replace is empty", EscapedPath(.0))]
     EmptyText(String),
-    /// An edit whose text is not there.
-    #[error("{}: the text to replace is not in the file", Shown(.0))]
+    /// The text that an edit should replace is not in the file.
+    #[error("{}: the text to replace is not in the file", EscapedPath(.0))]
     TextNotFound(String),
-    /// An edit of one place whose text is in several.
-    #[error("{}: the text to replace is there {occurrences} times", Shown(path))]
+    /// The text that an edit should replace once occurs several times.
+    #[error("{}: the text to replace is there {occurrences} times", EscapedPath(path))]
     Ambiguous {
         /// The file.
         path: String,
-        /// How often the text is in it.
+        /// The number of occurrences.
         occurrences: usize,
     },
-    /// Someone else changed the file between the look at it and the change.
-    #[error("{}: the file was changed by someone else", Shown(.0))]
+    /// The file was changed by another party after it was read.
+    #[error("{}: the file was changed by someone else", EscapedPath(.0))]
     Conflict(String),
-    /// A page that starts behind the last line.
-    #[error("{}: line offset {offset} exceeds file length ({lines} lines)", Shown(path))]
+    /// The page starts after the last line.
+    #[error("{}: line offset {offset} exceeds file length ({lines} lines)", EscapedPath(path))]
     PastEnd {
         /// The file.
         path: String,
-        /// The first line that was asked for, from 0.
+        /// The first line of the page, counted from 0.
         offset: u64,
-        /// How many there are.
+        /// The number of lines in the file.
         lines: u64,
     },
-    /// More than may be handled at once.
-    #[error("{}: {size} bytes, {limit} are allowed", Shown(path))]
+    /// The file is larger than the limit.
+    #[error("{}: {size} bytes, {limit} are allowed", EscapedPath(path))]
     TooLarge {
         /// The file.
         path: String,
-        /// How large it is or would be.
+        /// The size of the file, or its size after the operation.
         size: u64,
-        /// How large it may be.
+        /// The limit.
         limit: u64,
     },
-    /// A pattern that cannot be used.
+    /// The pattern cannot be used.
     #[error("pattern {pattern:?}: {fault}")]
     Pattern {
         /// The pattern as the caller gave it.
         pattern: String,
-        /// What is wrong with it.
+        /// The fault of the pattern.
         fault: PatternFault,
     },
-    /// A layer said no.
+    /// A layer refused the operation.
     #[error("refused by {layer}: {reason}")]
     Refused {
-        /// Which one.
+        /// The name of the layer.
         #[serde(deserialize_with = "name")]
         layer: Name,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// The time of a file operation is over.
-    #[error("{}: the operation took too long", Shown(.0))]
+    /// The file operation timed out.
+    #[error("{}: the operation took too long", EscapedPath(.0))]
     TimedOut(String),
-    /// The backend has files only.
+    /// The backend executes no commands.
     #[error("this backend executes no commands")]
     ExecutesNothing,
     /// The command did not start.
     #[error(transparent)]
     Execute(#[from] ExecuteError),
-    /// What stands between this process and the files failed.
+    /// The connection to the files failed.
     #[error("{backend}: {reason}")]
     Transport {
-        /// Which backend.
+        /// The name of the backend.
         #[serde(deserialize_with = "name")]
         backend: Name,
-        /// What it said.
+        /// The reason.
         reason: String,
     },
-    /// The process that the sandbox lived in has ended, and the sandbox with it.
+    /// The worker process of the sandbox has ended, and the sandbox with it.
     #[error("worker died: {0}")]
     WorkerDied(String),
-    /// Something that this backend cannot do.
+    /// The backend does not support the operation.
     #[error("not supported: {0}")]
     Unsupported(String),
 }
 
-/// A name of ours. Not written out, because serde takes a reference for a borrow of what it reads.
+/// A constant name. An alias, because serde takes a plain `&'static str` for a borrow of its input.
 type Name = &'static str;
 
-/// A name that came from a worker, which knows no layers: it is one of its own.
+/// Reads a name that a worker sent. A worker has no layers, so the name is one of two.
 fn name<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Name, D::Error> {
     String::deserialize(from).map(|name| if name == "files" { "files" } else { "worker" })
 }
 
-/// What is wrong with a pattern.
+/// The fault of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub enum PatternFault {
-    /// A `..` would lead out of the root of the search.
+    /// The pattern has a `..`, which could lead out of the root of the search.
     #[error("`..` is not allowed")]
     Parent,
-    /// Its braces stand for too many patterns.
+    /// The braces of the pattern expand to too many alternatives, or it is too long.
     #[error("too many alternatives")]
     TooBroad,
-    /// It is not written as a pattern is.
+    /// The syntax of the pattern is wrong.
     #[error("{0}")]
     Syntax(String),
 }
 
 impl PatternFault {
-    /// What the engine says of an expression, in one line: before that it draws a picture of it.
+    /// Makes a fault from an error of the regex engine. Only the last line is kept: the lines before it quote the
+    /// expression.
     pub(super) fn of_regex(error: &impl fmt::Display) -> PatternFault {
         let text = error.to_string();
         let line = text.lines().next_back().unwrap_or_default();
@@ -141,17 +142,17 @@ impl PatternFault {
 }
 
 impl BackendError {
-    /// A refusal of the file system.
+    /// Makes an error of the file system.
     pub fn file(path: impl Into<String>, errno: Errno) -> BackendError {
         BackendError::File { path: path.into(), errno }
     }
 
-    /// A pattern that cannot be used.
+    /// Makes an error of a pattern.
     pub fn pattern(pattern: impl Into<String>, fault: PatternFault) -> BackendError {
         BackendError::Pattern { pattern: pattern.into(), fault }
     }
 
-    /// What the file system said, if it was the file system.
+    /// The errno that corresponds to the error, if there is one.
     pub fn errno(&self) -> Option<Errno> {
         match self {
             BackendError::File { errno, .. } => Some(*errno),
@@ -163,7 +164,7 @@ impl BackendError {
         }
     }
 
-    /// The same error about another path: what a layer that renames paths shows.
+    /// Replaces the path in the error, for a layer that renames paths.
     pub fn map_path(mut self, map: impl FnOnce(&str) -> String) -> BackendError {
         use BackendError as E;
         match &mut self {
@@ -189,15 +190,15 @@ impl From<FileError> for BackendError {
     }
 }
 
-/// A path in a message: what would move the cursor, hide or reorder text is escaped.
-struct Shown<'a>(&'a str);
+/// A path in a message. Characters that move the cursor, hide text or reorder it are escaped.
+struct EscapedPath<'a>(&'a str);
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for EscapedPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for char in self.0.chars() {
             match char {
                 '\'' | '"' | '\\' => write!(f, "{char}")?,
-                // Joiners and marks of direction are printable to Rust.
+                // Rust's `escape_debug` leaves joiners and direction marks as they are.
                 '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' => {
                     write!(f, "{}", char.escape_unicode())?;
                 }

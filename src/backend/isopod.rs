@@ -32,7 +32,7 @@ impl Isopod {
 
     /// The same backend; `hold` stays for as long as it does, or an operation of it on files.
     pub(crate) fn holding(self, hold: Arc<dyn Any + Send + Sync>) -> Isopod {
-        Isopod { files: self.files.holding(hold), ..self }
+        Isopod { files: self.files.keeping_alive(hold), ..self }
     }
 
     /// The sandbox behind it.

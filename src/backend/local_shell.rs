@@ -1,4 +1,4 @@
-//! The host's own shell, with nothing around it. For comparison, and for those who know what they do.
+//! The host's own shell without a sandbox, for comparison and for trusted commands.
 
 use std::path::{Path, PathBuf};
 
@@ -13,14 +13,14 @@ use crate::error::Errno;
 use crate::limits::Limits;
 use crate::sandbox::ExecuteError;
 
-/// Where the host's programs are.
+/// The directories of the host's programs.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// **UNSAFE: no sandbox at all.** Commands run on the host as the user of this process: they read its keys, change its
-/// files and use its network. A timeout kills their process group, and one that leaves its group lives on. Use
-/// [`Isopod`](super::Isopod) for anything that someone else wrote.
+/// files and use its network. A timeout kills their process group; a process that has left the group lives on. Use
+/// [`Isopod`](super::Isopod) for all commands that you did not write.
 ///
-/// Only the file operations are confined, to one directory, whose files have the names that the host has for them.
+/// Only the file operations are confined, to one directory, and use the paths of the host.
 #[derive(Clone)]
 pub struct LocalShell {
     id: String,
@@ -30,8 +30,8 @@ pub struct LocalShell {
 }
 
 impl LocalShell {
-    /// The host's shell, which starts in `directory`, an absolute path without links. The name says it: what it executes
-    /// is not confined by anything.
+    /// Makes a backend of the host's shell, which starts in `directory`, an absolute path without links. Nothing
+    /// confines the commands.
     pub fn unconfined(directory: impl AsRef<Path>) -> Result<LocalShell> {
         let directory = directory.as_ref().to_owned();
         let files = under_own_name(&directory, &Limits::default())?;
@@ -43,7 +43,7 @@ impl LocalShell {
         Ok(LocalShell { id: format!("local-{:08x}", u32::from_le_bytes(token)), directory, files, env })
     }
 
-    /// A variable in the environment of every command. Nothing of this process's own is in it.
+    /// Sets a variable in the environment of every command. Commands inherit none of this process.
     pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> LocalShell {
         self.env.push((name.into(), value.into()));
         self
@@ -81,7 +81,7 @@ impl SandboxBackend for LocalShell {
     }
 }
 
-/// For a better message only: the host's kernel decides.
+/// Checks a directory for the sake of the error message: the host's kernel decides.
 async fn is_directory(path: &Path) -> bool {
     let path = path.to_owned();
     tokio::task::spawn_blocking(move || path.is_dir()).await.unwrap_or(false)

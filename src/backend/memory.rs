@@ -1,4 +1,4 @@
-//! Files in memory, and nothing else: an agent's state.
+//! Files in memory, without commands: the state of an agent.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::limits::Limits;
 use crate::path::GuestPath;
 use crate::vfs::{MemFs, Quota, Vfs};
 
-/// Files in memory. They last as long as it does; clones are handles to the same ones.
+/// Files in memory. They last until the last handle is dropped; clones are handles to the same files.
 #[derive(Clone)]
 pub struct Memory {
     tree: MemFs,
@@ -18,7 +18,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// No files yet, within the disk limits.
+    /// Makes an empty tree within the disk limits.
     pub fn new(limits: &Limits) -> Result<Memory> {
         Memory::over(MemFs::new(Arc::new(Quota::new(limits))), limits)
     }

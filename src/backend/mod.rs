@@ -1,9 +1,9 @@
-//! What an agent calls: execute a command, and do something to files.
+//! Backends: the operations on files and commands that agent frameworks call.
 //!
-//! Frameworks for agents agree that there is a backend with nine file operations, and that some backends execute
-//! commands as well. They disagree on everything else: what a page is, what a missing file is called, whether a
-//! pattern is a regular expression. So a backend takes typed requests and answers with raw facts, and a
-//! [`profile`] makes the shapes and strings of one framework out of them.
+//! Agent frameworks agree that a backend has nine file operations, and that some backends also execute commands. They
+//! disagree on everything else: the size of a page, the name of a missing file's error, the syntax of patterns. So a
+//! backend takes typed requests and returns raw facts, and a [`profile`] translates them to the types and strings of
+//! one framework.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -22,25 +22,24 @@
 //! ```
 //!
 //! # Layout
-//! - [`Backend`] and [`SandboxBackend`] are the traits; `request`, `answer`, `execute` and `error` what they speak in.
-//! - `vfs_files` does the file operations on a tree of the VFS: no guest code, no shell. [`Isopod`], [`Memory`],
-//!   [`Directory`] and [`Store`] are such trees, and [`LocalShell`] has one beside the host's shell.
-//! - [`ExecFiles`] does them with nothing but `execute`, by shell commands: a new provider implements one method.
+//! - [`Backend`] and [`SandboxBackend`] are the traits; `request`, `answer`, `execute` and `error` have their types.
+//! - `vfs_files` implements the file operations on a tree of the VFS, without guest code or a shell. [`Isopod`],
+//!   [`Memory`], [`Directory`] and [`Store`] are such trees, and [`LocalShell`] has one beside the host's shell.
+//! - [`ExecFiles`] implements them by shell commands, with nothing but `execute`: a new provider implements one method.
 //! - `host_command` runs a program of the host, for [`LocalShell`], [`Docker`] and [`Bubblewrap`].
-//! - [`Composite`] joins several under path prefixes; [`layer`] has backends around a backend.
-//! - [`plan`] tells what a command would run, for whoever is asked before it does.
-//! - `pattern`, `pager` and `replace` are what globs, pages and edits mean, whoever does them.
+//! - [`Composite`] joins several backends under path prefixes; [`layer`] has backends that wrap a backend.
+//! - [`plan`] lists the programs that a command would run, for a reviewer who approves it.
+//! - `pattern`, `pager` and `replace` implement globs, pages and edits for all backends.
 //!
-//! # What holds for every backend
-//! - A file operation answers with the whole truth or says what is missing: a listing, a page or a search that was
-//!   cut short says why.
+//! # Promises of every backend
+//! - The result of a file operation is complete or says what is missing: a listing, a page or a search that was cut
+//!   short has the reason.
 //! - **Cancel is drop**: dropping the future of an operation stops its work.
 //! - Writes, edits and uploads replace a file in one step. An edit that finds the file changed since it was read is a
 //!   conflict and changes nothing.
 //! - Searches follow no link to a directory, and a link to a file only if it stays below the root of the search.
 
 mod answer;
-pub mod bounds;
 mod bubblewrap;
 mod composite;
 mod directory;
@@ -69,6 +68,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+pub use crate::limits::backend as bounds;
 pub use answer::{Content, Cut, Edited, Entry, Found, Globbed, GrepMatch, Grepped, Listed, Page, Written};
 pub use bubblewrap::Bubblewrap;
 pub use composite::Composite;
@@ -85,22 +85,22 @@ pub use request::{EditRequest, GlobRequest, GrepRequest, ReadAs, ReadRequest, Up
 pub use store::{Store, StoreError};
 pub use transcript::Transcript;
 
-/// A place with files. A path is absolute, or starts where the backend's commands would.
+/// A tree of files. A path is absolute, or relative to the directory in which the backend's commands start.
 #[async_trait]
 pub trait Backend: Send + Sync {
-    /// What is in a directory: one level, hidden names too, links not followed.
+    /// Lists a directory: one level, hidden names too, links not followed.
     async fn ls(&self, path: &str) -> Result<Listed>;
 
-    /// A page of a text file, or the bytes of one that is not text.
+    /// Reads a page of a text file, or the bytes of a file that is not text.
     async fn read(&self, request: ReadRequest) -> Result<Content>;
 
-    /// Puts content into a file and makes the directories it needs.
+    /// Writes a file and creates the directories that it needs.
     async fn write(&self, request: WriteRequest) -> Result<Written>;
 
     /// Replaces text in a file.
     async fn edit(&self, request: EditRequest) -> Result<Edited>;
 
-    /// Removes a file, a link, or a directory with all that is in it.
+    /// Removes a file, a link, or a directory with all its contents.
     async fn delete(&self, path: &str) -> Result<()>;
 
     /// Finds files by name.
@@ -109,52 +109,52 @@ pub trait Backend: Send + Sync {
     /// Finds lines in files.
     async fn grep(&self, request: GrepRequest) -> Result<Grepped>;
 
-    /// Writes many files: an answer for each, in their order, whatever became of the others.
+    /// Writes several files. Returns a result for each, in their order; one failure does not affect the others.
     async fn upload(&self, files: Vec<Upload>) -> Vec<Result<Written>>;
 
-    /// Reads many files whole: an answer for each, in their order, whatever became of the others.
+    /// Reads several files whole. Returns a result for each, in their order; one failure does not affect the others.
     async fn download(&self, paths: Vec<String>) -> Vec<Result<Vec<u8>>>;
 
-    /// The path without links and `..`; the last names of it need not exist.
+    /// Returns the path without links and `..`. Its last names need not exist.
     async fn resolve(&self, path: &str) -> Result<String>;
 
-    /// Bytes that a file may have: whoever takes an upload from elsewhere can refuse it before it is in memory.
+    /// The largest size of a file, in bytes. A server can refuse a larger upload before it is in memory.
     fn largest_file(&self) -> u64;
 
-    /// A backend of its own that starts as this one is now and whose changes land nowhere, for a dry run.
+    /// Returns an independent backend with a copy of the current files, for a dry run. Its changes are discarded.
     fn fork(&self) -> Result<Arc<dyn Backend>> {
         Err(BackendError::Unsupported("a copy of this backend whose changes land nowhere".to_owned()))
     }
 
-    /// The same backend as one that executes commands, if it does.
+    /// This backend as one that executes commands, if it does.
     fn sandbox(&self) -> Option<&dyn SandboxBackend> {
         None
     }
 
-    /// Whether it executes commands.
+    /// Returns true if it executes commands.
     fn executes(&self) -> bool {
         self.sandbox().is_some()
     }
 }
 
-/// A backend that executes commands where its files are.
+/// A backend that executes commands on its files.
 #[async_trait]
 pub trait SandboxBackend: Backend {
-    /// What tells it from others.
+    /// The identifier of the backend.
     fn id(&self) -> String;
 
-    /// Starts a command whose output comes piece by piece. Dropping the stream ends the command.
+    /// Starts a command and streams its output. Dropping the stream ends the command.
     async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>>;
 
-    /// Executes a command and keeps its output: all of it, or head and tail if there is too much. A command that fails
-    /// or runs out of time is an answer, not an error.
+    /// Executes a command and returns its output: all of it, or head and tail if there is too much. A command that
+    /// fails or times out is a result, not an error.
     async fn execute(&self, request: ExecuteRequest) -> Result<Executed> {
         let limit = request.output.unwrap_or(bounds::OUTPUT_BYTES);
         execute::collect(self.stream(request).await?, limit).await
     }
 
-    /// Executes a command; output that is too long to hand back goes whole to a file of the backend, where it can be
-    /// read page by page.
+    /// Executes a command. Output that is too long to return goes whole to a file of the backend, where it can be read
+    /// page by page.
     async fn execute_with_offload(&self, request: ExecuteRequest, offload: Offload) -> Result<Offloaded> {
         let stream = self.stream(request).await?;
         execute::offload(stream, &offload, |request| self.write(request)).await

@@ -1,36 +1,36 @@
-//! What a page of a file is, whoever brings its bytes.
+//! Pages of text files, for all backends.
 
 use super::{BackendError, Page, Result, bounds};
 
-/// Which page.
+/// The range of a page: the first line, and the limits of lines and bytes.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted {
+pub(super) struct PageRequest {
     pub(super) offset: u64,
     pub(super) limit: u64,
     pub(super) most: u64,
     pub(super) universal_newlines: bool,
 }
 
-/// Takes a file piece by piece and keeps the lines that were asked for. It never holds more than the page may have.
+/// Takes a file piece by piece and keeps the lines of the page. It never holds more than the page may have.
 pub(super) struct Pager {
-    wanted: Wanted,
+    wanted: PageRequest,
     text: Vec<u8>,
-    /// Lines that ended so far, in the whole file.
+    /// The number of complete lines of the file so far.
     ended: u64,
-    /// Lines in `text`.
+    /// The number of complete lines in `text`.
     lines: u64,
-    /// Whether there is a line that has not ended.
+    /// True if the last line is incomplete.
     is_within: bool,
-    /// Whether a `\n` that comes next belongs to the `\r` before it.
+    /// True if a `\n` at the start of the next piece belongs to the `\r` before it.
     skip_lf: bool,
     is_cut: bool,
-    /// Whether lines behind the page are counted.
+    /// True if lines after the page are counted.
     counts_all: bool,
 }
 
 impl Pager {
-    /// For a file of `size` bytes.
-    pub(super) fn new(wanted: Wanted, size: u64) -> Pager {
+    /// Makes a pager for a file of `size` bytes.
+    pub(super) fn new(wanted: PageRequest, size: u64) -> Pager {
         Pager {
             wanted,
             text: Vec::new(),
@@ -43,7 +43,7 @@ impl Pager {
         }
     }
 
-    /// Takes the next piece and says whether it wants more.
+    /// Takes the next piece. Returns false if no more pieces are needed.
     pub(super) fn feed(&mut self, mut bytes: &[u8]) -> bool {
         while !bytes.is_empty() {
             if std::mem::take(&mut self.skip_lf) && bytes[0] == b'\n' {
@@ -71,7 +71,7 @@ impl Pager {
         true
     }
 
-    /// The page, when the file is at its end (`at_end`) or no more was wanted.
+    /// Returns the page. `at_end` tells whether all of the file was fed.
     pub(super) fn finish(mut self, path: &str, at_end: bool) -> Result<Page> {
         if self.is_within {
             self.end_line();
@@ -80,8 +80,8 @@ impl Pager {
             let (offset, lines) = (self.wanted.offset, self.ended);
             return Err(BackendError::PastEnd { path: path.to_owned(), offset, lines });
         }
-        // The start of a line that is longer than a page can be had, the rest of it not: go on behind it, or a reader
-        // would ask for the same page for ever.
+        // The start of a line that is longer than a page is returned, the rest is not. The next page starts after that
+        // line, or a reader would request the same page for ever.
         let lines = self.lines.max(1);
         let total_lines = at_end.then_some(self.ended);
         let end = self.wanted.offset + lines;
@@ -104,7 +104,7 @@ impl Pager {
         self.ended >= self.wanted.offset && !self.is_full()
     }
 
-    /// Adds a part of the line.
+    /// Adds a part of a line.
     fn take(&mut self, part: &[u8]) {
         if !self.is_wanted() {
             return;
@@ -136,7 +136,7 @@ impl Pager {
     }
 }
 
-/// The length without a character that the cut has left a part of.
+/// The length of the text without an incomplete character at its end.
 fn whole_chars(bytes: &[u8]) -> usize {
     let start = bytes.len().saturating_sub(3);
     for at in (start..bytes.len()).rev() {
@@ -152,7 +152,7 @@ fn whole_chars(bytes: &[u8]) -> usize {
     bytes.len()
 }
 
-/// Whether the start of a file is text. A character that the cut has left a part of is no reason against it.
+/// Returns true if the start of a file is text. An incomplete character at its end does not count against it.
 pub(super) fn is_text(start: &[u8]) -> bool {
     match std::str::from_utf8(start) {
         Ok(_) => true,
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     fn page(text: &str, offset: u64, limit: u64, most: u64) -> Result<Page> {
-        let wanted = Wanted { offset, limit, most, universal_newlines: true };
+        let wanted = PageRequest { offset, limit, most, universal_newlines: true };
         let whole = {
             let mut pager = Pager::new(wanted, text.len() as u64);
             let more = pager.feed(text.as_bytes());

@@ -1,11 +1,11 @@
-//! What a glob means, whoever walks.
+//! Globs, for all backends.
 //!
-//! A pattern is read once: braces become alternatives, each alternative names joined by `/`. While a tree is walked, each
-//! directory has the set of places in the alternatives that its path has led to, so a name is looked at once, whatever
-//! stars the pattern has, and a directory that no place leads on from is not entered at all.
+//! A pattern is parsed once: braces become alternatives, and each alternative is a list of names joined by `/`. During
+//! a walk each directory has the set of positions in the alternatives that its path has reached. So a name is matched
+//! once, whatever stars the pattern has, and a directory from which no position leads on is not entered.
 //!
-//! A name is matched by a regular expression, which takes time in proportion to it. `globset` was the other choice: it
-//! matches bytes, and a `?` is then half of an `é`.
+//! A name is matched by a regular expression, in time linear in its length. `globset` was rejected: it matches bytes,
+//! and a `?` is then half of an `é`.
 
 use regex::{Regex, RegexBuilder};
 
@@ -15,15 +15,15 @@ use super::{BackendError, PatternFault, Result, bounds};
 #[derive(Debug, Clone)]
 pub struct Pattern {
     shape: Shape,
-    /// Whether stars stand for a leading dot too.
+    /// True if stars match a leading dot too.
     hidden: bool,
 }
 
 #[derive(Debug, Clone)]
 enum Shape {
-    /// About names alone, at any depth: those that may stand for a leading dot, and the others.
-    Name { dotted: Names, plain: Names },
-    /// About paths below the root.
+    /// Matches names at any depth: `dotted` has the alternatives with a leading dot, `plain` the others.
+    Name { dotted: NameMatcher, plain: NameMatcher },
+    /// Matches paths below the root.
     Path(Vec<Vec<Segment>>),
 }
 
@@ -32,27 +32,28 @@ enum Segment {
     /// `**`
     Any,
     Name {
-        names: Names,
+        names: NameMatcher,
         is_dotted: bool,
     },
-    /// A trailing slash: only a directory will do.
+    /// A trailing slash: only a directory matches.
     Slash,
 }
 
-/// What a name has to be.
+/// Matches one name.
 #[derive(Debug, Clone)]
-enum Names {
+enum NameMatcher {
     Nothing,
-    /// This very text: most names in a path are.
+    /// This text: most names in a path have no wildcard.
     Text(String),
     Regex(Regex),
 }
 
-/// Where in a pattern the path of a directory has led to: the alternative and how many of its segments are behind.
+/// The positions in a pattern that the path of a directory has reached: the alternative, and the number of its segments
+/// that have matched.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Places(Vec<(u16, u16)>);
+pub(super) struct Positions(Vec<(u16, u16)>);
 
-/// A place behind a name, and whether a `**` led there.
+/// A position after a name. `is_any` tells whether a `**` led there.
 struct Step {
     path: u16,
     at: u16,
@@ -60,7 +61,7 @@ struct Step {
 }
 
 impl Pattern {
-    /// Reads a pattern. With `hidden`, `*` and `**` stand for names with a leading dot too.
+    /// Parses a pattern. With `hidden`, `*` and `**` match names with a leading dot too.
     pub fn new(pattern: &str, hidden: bool) -> Result<Pattern> {
         let refused = |fault| BackendError::pattern(pattern, fault);
         if pattern.len() > bounds::PATTERN_BYTES {
@@ -70,7 +71,7 @@ impl Pattern {
             return Err(refused(PatternFault::Parent));
         }
         let alternatives = expand(pattern).ok_or_else(|| refused(PatternFault::TooBroad))?;
-        // Braces can hide it: `{.,}.` and the like.
+        // Braces can hide a `..`, as in `{.,}.`.
         if alternatives.iter().any(|path| path.split('/').any(|segment| segment == "..")) {
             return Err(refused(PatternFault::Parent));
         }
@@ -78,38 +79,38 @@ impl Pattern {
         Ok(Pattern { shape: shape.map_err(|text| refused(PatternFault::Syntax(text)))?, hidden })
     }
 
-    /// Whether it is about names alone.
+    /// Returns true if the pattern matches names at any depth.
     pub(super) fn is_about_names(&self) -> bool {
         matches!(self.shape, Shape::Name { .. })
     }
 
-    /// The places at the root of a walk.
-    pub(super) fn start(&self) -> Places {
+    /// The positions at the root of a walk.
+    pub(super) fn start(&self) -> Positions {
         match &self.shape {
-            Shape::Name { .. } => Places(Vec::new()),
-            Shape::Path(paths) => self.settle((0..paths.len() as u16).map(|path| (path, 0)).collect()),
+            Shape::Name { .. } => Positions(Vec::new()),
+            Shape::Path(paths) => self.close((0..paths.len() as u16).map(|path| (path, 0)).collect()),
         }
     }
 
-    /// The places after a directory of this name; none if nothing below can match.
-    pub(super) fn enter(&self, places: &Places, name: &str) -> Option<Places> {
+    /// The positions in a directory of this name. `None` if nothing below it can match.
+    pub(super) fn enter(&self, positions: &Positions, name: &str) -> Option<Positions> {
         if self.is_about_names() {
-            return Some(places.clone());
+            return Some(positions.clone());
         }
-        let next = self.settle(self.step(places, name).map(|step| (step.path, step.at)).collect());
+        let next = self.close(self.step(positions, name).map(|step| (step.path, step.at)).collect());
         if next.0.is_empty() { None } else { Some(next) }
     }
 
-    /// Whether a name in a directory with these places matches.
-    pub(super) fn accepts(&self, places: &Places, name: &str, is_dir: bool) -> bool {
+    /// Returns true if a name in a directory with these positions matches.
+    pub(super) fn accepts(&self, positions: &Positions, name: &str, is_dir: bool) -> bool {
         match &self.shape {
             Shape::Name { dotted, plain } => {
-                dotted.have(name) || (self.hidden || !name.starts_with('.')) && plain.have(name)
+                dotted.matches_name(name) || (self.hidden || !name.starts_with('.')) && plain.matches_name(name)
             }
-            Shape::Path(paths) => self.step(places, name).any(|step| {
+            Shape::Path(paths) => self.step(positions, name).any(|step| {
                 match &paths[step.path as usize][step.at as usize..] {
                     [] => true,
-                    // At the end of a path a `**` stands for one name at least, so it has to be what matched.
+                    // At the end of a path a `**` matches at least one name, so it must be the segment that matched.
                     [Segment::Any] => step.is_any,
                     [Segment::Slash] => is_dir,
                     _ => false,
@@ -118,53 +119,54 @@ impl Pattern {
         }
     }
 
-    /// Whether a path below the root matches.
+    /// Returns true if a path below the root matches.
     pub fn matches(&self, relative: &str) -> bool {
         let (directories, name) = relative.rsplit_once('/').unwrap_or(("", relative));
-        let mut places = self.start();
+        let mut positions = self.start();
         for directory in directories.split('/').filter(|name| !name.is_empty()) {
-            match self.enter(&places, directory) {
-                Some(next) => places = next,
+            match self.enter(&positions, directory) {
+                Some(next) => positions = next,
                 None => return false,
             }
         }
-        self.accepts(&places, name, false)
+        self.accepts(&positions, name, false)
     }
 
-    /// The places behind one name.
-    fn step<'a>(&'a self, places: &'a Places, name: &'a str) -> impl Iterator<Item = Step> + 'a {
+    /// The positions after one name.
+    fn step<'a>(&'a self, positions: &'a Positions, name: &'a str) -> impl Iterator<Item = Step> + 'a {
         let paths = match &self.shape {
             Shape::Path(paths) => paths.as_slice(),
             Shape::Name { .. } => &[],
         };
         let is_hidden = name.starts_with('.') && !self.hidden;
-        places.0.iter().filter_map(move |&(path, at)| match paths[path as usize].get(at as usize)? {
+        positions.0.iter().filter_map(move |&(path, at)| match paths[path as usize].get(at as usize)? {
             Segment::Any => (!is_hidden).then_some(Step { path, at, is_any: true }),
             Segment::Name { names, is_dotted } => {
-                let is_match = (*is_dotted || !is_hidden) && names.have(name);
+                let is_match = (*is_dotted || !is_hidden) && names.matches_name(name);
                 is_match.then_some(Step { path, at: at + 1, is_any: false })
             }
             Segment::Slash => None,
         })
     }
 
-    /// Adds what a `**` that stands for nothing leads to. At the end of a path it stands for one name at least.
-    fn settle(&self, mut places: Vec<(u16, u16)>) -> Places {
+    /// Adds the positions after a `**` that matches no name. At the end of a path a `**` matches at least one.
+    fn close(&self, mut positions: Vec<(u16, u16)>) -> Positions {
         if let Shape::Path(paths) = &self.shape {
             let is_any = |&(path, at): &(u16, u16)| {
                 let segments = &paths[path as usize][at as usize..];
                 matches!(segments, [Segment::Any, _, ..])
             };
-            let beyond: Vec<_> = places.iter().copied().filter(is_any).map(|(path, at)| (path, at + 1)).collect();
-            places.extend(beyond);
-            places.sort_unstable();
-            places.dedup();
+            let beyond: Vec<_> = positions.iter().copied().filter(is_any).map(|(path, at)| (path, at + 1)).collect();
+            positions.extend(beyond);
+            positions.sort_unstable();
+            positions.dedup();
         }
-        Places(places)
+        Positions(positions)
     }
 }
 
-/// The patterns that the braces of one stand for; none if they are too many. Not recursive: a pattern is anyone's.
+/// Expands the braces of a pattern. Returns `None` if there are too many alternatives. Not recursive, since a pattern
+/// can come from an untrusted caller.
 pub(super) fn expand(pattern: &str) -> Option<Vec<String>> {
     let mut open = vec![(String::new(), pattern.to_owned())];
     let mut done = Vec::new();
@@ -175,7 +177,7 @@ pub(super) fn expand(pattern: &str) -> Option<Vec<String>> {
         };
         let parts = alternatives(&rest[start + 1..end]);
         if parts.len() < 2 {
-            // `{a}` is no choice, and literal.
+            // `{a}` has no alternatives and is literal.
             open.push((before + &rest[..=end], rest[end + 1..].to_owned()));
             continue;
         }
@@ -189,7 +191,7 @@ pub(super) fn expand(pattern: &str) -> Option<Vec<String>> {
     Some(done)
 }
 
-/// Where the first group begins and ends.
+/// The positions of the braces of the first group.
 fn group(text: &str) -> Option<(usize, usize)> {
     let (mut start, mut depth) = (None, 0_usize);
     let mut chars = text.char_indices();
@@ -230,7 +232,7 @@ fn alternatives(body: &str) -> Vec<&str> {
 fn by_name(alternatives: &[String]) -> std::result::Result<Shape, String> {
     let (dotted, plain): (Vec<_>, Vec<_>) =
         alternatives.iter().map(String::as_str).partition(|name| name.starts_with('.'));
-    Ok(Shape::Name { dotted: Names::new(&dotted)?, plain: Names::new(&plain)? })
+    Ok(Shape::Name { dotted: NameMatcher::new(&dotted)?, plain: NameMatcher::new(&plain)? })
 }
 
 fn by_path(alternatives: &[String]) -> std::result::Result<Shape, String> {
@@ -240,7 +242,9 @@ fn by_path(alternatives: &[String]) -> std::result::Result<Shape, String> {
             match (name, segments.last()) {
                 ("**", Some(Segment::Any)) => {}
                 ("**", _) => segments.push(Segment::Any),
-                _ => segments.push(Segment::Name { names: Names::new(&[name])?, is_dotted: name.starts_with('.') }),
+                _ => {
+                    segments.push(Segment::Name { names: NameMatcher::new(&[name])?, is_dotted: name.starts_with('.') })
+                }
             }
         }
         let is_dir = path.ends_with('/') || path.ends_with("/.");
@@ -252,30 +256,31 @@ fn by_path(alternatives: &[String]) -> std::result::Result<Shape, String> {
     Ok(Shape::Path(paths.collect::<std::result::Result<_, String>>()?))
 }
 
-impl Names {
-    /// Any of these patterns.
-    fn new(patterns: &[&str]) -> std::result::Result<Names, String> {
+impl NameMatcher {
+    /// Makes a matcher of any of these patterns.
+    fn new(patterns: &[&str]) -> std::result::Result<NameMatcher, String> {
         match patterns {
-            [] => return Ok(Names::Nothing),
-            [text] if !text.contains(['*', '?', '[', '\\']) => return Ok(Names::Text((*text).to_owned())),
+            [] => return Ok(NameMatcher::Nothing),
+            [text] if !text.contains(['*', '?', '[', '\\']) => return Ok(NameMatcher::Text((*text).to_owned())),
             _ => {}
         }
         let all: Vec<String> = patterns.iter().map(|pattern| regex(pattern)).collect();
         let mut regex = RegexBuilder::new(&format!("^(?:{})$", all.join("|")));
         let regex = regex.dot_matches_new_line(true).size_limit(bounds::REGEX_BYTES).build();
-        regex.map(Names::Regex).map_err(|error| error.to_string())
+        regex.map(NameMatcher::Regex).map_err(|error| error.to_string())
     }
 
-    fn have(&self, name: &str) -> bool {
+    fn matches_name(&self, name: &str) -> bool {
         match self {
-            Names::Nothing => false,
-            Names::Text(text) => text == name,
-            Names::Regex(regex) => regex.is_match(name),
+            NameMatcher::Nothing => false,
+            NameMatcher::Text(text) => text == name,
+            NameMatcher::Regex(regex) => regex.is_match(name),
         }
     }
 }
 
-/// A pattern of a name as a regular expression: braces are text by now, and so is a bracket that nothing closes.
+/// Translates the pattern of a name to a regular expression. Braces that are left are literal, and so is an unclosed
+/// bracket.
 fn regex(name: &str) -> String {
     let mut text = String::with_capacity(2 * name.len());
     let mut rest = name;
@@ -300,7 +305,7 @@ fn regex(name: &str) -> String {
     text
 }
 
-/// Adds a class of letters, which a backslash in it is one of.
+/// Adds a character class. A backslash in it is literal.
 fn class(body: &str, text: &mut String) {
     let (sign, body) = match body.strip_prefix(['!', '^']) {
         Some(body) => ("^", body),
@@ -323,7 +328,7 @@ fn class(body: &str, text: &mut String) {
     text.push(']');
 }
 
-/// The length of the class that a text begins with: `]` is a member if it comes first.
+/// The length of the character class at the start of a text. A `]` that comes first is a member.
 fn class_end(text: &str) -> Option<usize> {
     let mut from = 1;
     for first in ["!^", "]"] {

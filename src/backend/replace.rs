@@ -1,16 +1,16 @@
-//! What an edit does to a text.
+//! Replacing text in a file, for the operation `edit`.
 
 use super::{BackendError, EditRequest, Result};
 
-/// The new content of a file, and in how many places it is new. `most` is what a file may have: a short text that is
-/// everywhere can be replaced by a long one.
+/// Returns the new content of a file and the number of replacements. `most` limits the size of the result, since a
+/// short text that occurs often can be replaced by a long one.
 pub(super) fn replace(content: Vec<u8>, request: &EditRequest, most: u64) -> Result<(Vec<u8>, usize)> {
     let path = || request.path.clone();
     let text = String::from_utf8(content).map_err(|_| BackendError::NotText(path()))?;
     let lf = |text: &str| text.replace("\r\n", "\n");
     let crlf = |text: &str| lf(text).replace('\n', "\r\n");
     let (old, new) = (&request.old, &request.new);
-    // A page shows LF whatever the file has, so that is what comes back as the old text.
+    // A page shows LF for all line ends, so the old text of a caller has LF too.
     let variants = [(old.clone(), new.clone()), (crlf(old), crlf(new)), (lf(old), lf(new))];
     let counted = variants.into_iter().map(|(old, new)| (text.matches(&old).count(), old, new));
     let Some((occurrences, old, new)) = counted.into_iter().find(|(count, ..)| *count > 0) else {
@@ -27,7 +27,7 @@ pub(super) fn replace(content: Vec<u8>, request: &EditRequest, most: u64) -> Res
     Ok((text.replace(&old, &new).into_bytes(), occurrences))
 }
 
-/// Refuses an edit that cannot mean anything, before any file is looked at.
+/// Refuses an edit of an empty text, before any file is read.
 pub(super) fn check(request: &EditRequest) -> Result<()> {
     if request.old.is_empty() { Err(BackendError::EmptyText(request.path.clone())) } else { Ok(()) }
 }

@@ -1,4 +1,4 @@
-//! Work on a thread that may block, which ends when nobody waits for it or its time is over.
+//! Blocking work that ends when its caller is dropped or its time is up.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,26 +9,26 @@ use tokio::sync::oneshot;
 use super::threads::{Work, submit};
 use super::{BackendError, Result};
 
-/// Tells work that it is to end.
+/// The signal that tells work to end.
 pub(super) struct Stop {
     dropped: Arc<AtomicBool>,
     deadline: Instant,
 }
 
 impl Stop {
-    /// Whether to end now. What the work has so far is its answer, or nobody is there to hear it.
+    /// Returns true if the work has to end now. The results so far are the answer, unless the caller is gone.
     pub(super) fn is_set(&self) -> bool {
         self.dropped.load(Ordering::Relaxed) || Instant::now() >= self.deadline
     }
 
-    /// As an error about a file.
+    /// Returns an error about a file if the work has to end now.
     pub(super) fn check(&self, path: &str) -> Result<()> {
         if self.is_set() { Err(BackendError::TimedOut(path.to_owned())) } else { Ok(()) }
     }
 }
 
-/// Sets the flag when the future that waits for the work is dropped. It is also set when the work is done, when it
-/// means nothing.
+/// Sets the flag when the future that waits for the work is dropped. It is also set after the work is done, without
+/// effect.
 struct OnDrop(Arc<AtomicBool>);
 
 impl Drop for OnDrop {
@@ -37,8 +37,8 @@ impl Drop for OnDrop {
     }
 }
 
-/// Does work on a thread that may block. A directory of the host may be on a slow disk, and a search takes as long as
-/// it takes: neither may hold a worker that other commands need. The time begins before a thread is free.
+/// Does work on a thread that may block. A directory of the host may be on a slow disk, and a search can take long:
+/// neither may hold a tokio worker that commands need. `time` includes the wait for a thread.
 pub(super) async fn blocking<T: Send + 'static>(
     kind: Work,
     time: Duration,
@@ -46,13 +46,13 @@ pub(super) async fn blocking<T: Send + 'static>(
 ) -> Result<T> {
     let dropped = Arc::new(AtomicBool::new(false));
     let _guard = OnDrop(dropped.clone());
-    // A time that no clock can hold is a year: never unlimited, and no overflow.
+    // A time that overflows the clock becomes a year: never unlimited.
     let now = Instant::now();
     let deadline = now.checked_add(time).unwrap_or(now + Duration::from_secs(365 * 24 * 3600));
     let stop = Stop { dropped, deadline };
     let (answer, done) = oneshot::channel();
     submit(kind, move || {
-        // What nobody waits for any more need not begin.
+        // Work without a caller is not begun.
         if !answer.is_closed() {
             let _ = answer.send(work(&stop));
         }

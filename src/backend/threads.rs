@@ -1,143 +1,147 @@
-//! The threads that file operations of backends hold: so many in a runtime, however many operations there are.
+//! The threads of file operations: a fixed number in a tokio runtime, however many operations there are.
 //!
-//! tokio starts a thread for whatever may block, up to 512, and whoever embeds this has other uses for them. A semaphore before
-//! it was tried and is no bound: a thread that has done its work wakes whoever waits for that, is often put aside for it
-//! by the machine's kernel before it is idle, and the next work gets a new thread. So a thread that is done takes the next
-//! work itself, and only one that found none may be about to be idle when the next one starts.
+//! tokio starts a thread for each blocking task, up to 512, and the embedder has other uses for them. A semaphore in
+//! front of tokio was tried and is no bound: a thread that has finished a task wakes the waiting caller and is often
+//! descheduled before it is idle, so the next task gets a new thread. Here a thread that has finished takes the next
+//! task itself. Only a thread that found no task may still be about to become idle when the next thread starts.
 
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard};
 
 use tokio::runtime::{Handle, Id};
 
 use crate::limits::{FILE_THREADS, SEARCH_SHARE};
+use crate::sync::lock;
 
-/// How long work takes.
+/// The kind of work, by its duration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Work {
-    /// As long as a disk does.
+    /// A file operation: bounded by the disk.
     File,
-    /// As long as there are files.
+    /// A search: bounded by the number of files.
     Search,
 }
 
-type Job = Box<dyn FnOnce() + Send>;
+type Task = Box<dyn FnOnce() + Send>;
 
-/// The work of a runtime.
+/// The tasks of one runtime.
 #[derive(Default)]
-struct Desk {
-    /// Threads that work, and those of them that search.
+struct WorkQueue {
+    /// The number of threads that work.
     threads: usize,
+    /// The number of these that search.
     searches: usize,
-    /// What waits for one.
-    files: VecDeque<Job>,
-    searching: VecDeque<Job>,
+    /// The file operations that wait for a thread.
+    files: VecDeque<Task>,
+    /// The searches that wait for a thread.
+    waiting_searches: VecDeque<Task>,
 }
 
-/// Guards the work of all runtimes. Held to put something on a list or to take it off; no work is done or dropped meanwhile.
-static DESKS: LazyLock<Mutex<HashMap<Id, Desk>>> = LazyLock::new(Mutex::default);
+/// Guards the queues of all runtimes. Held to add or take a task; no task is run or dropped under it.
+static QUEUES: LazyLock<Mutex<HashMap<Id, WorkQueue>>> = LazyLock::new(Mutex::default);
 
-/// Threads of a runtime, at most.
+/// The largest number of threads of a runtime.
 static MOST: LazyLock<usize> = LazyLock::new(|| {
     let (a_core, least) = FILE_THREADS;
     (a_core * std::thread::available_parallelism().map_or(1, usize::from)).max(least)
 });
 
-/// Has work done on a thread of this runtime that may block.
+/// Queues a task for a thread of this runtime that may block.
 ///
 /// # Panics
 /// Outside a tokio runtime.
-pub(super) fn submit(kind: Work, job: impl FnOnce() + Send + 'static) {
+pub(super) fn submit(kind: Work, task: impl FnOnce() + Send + 'static) {
     let runtime = Handle::current();
     let id = runtime.id();
     {
-        let mut desks = desks();
-        let desk = desks.entry(id).or_default();
+        let mut queues = queues();
+        let queue = queues.entry(id).or_default();
         match kind {
-            Work::File => desk.files.push_back(Box::new(job)),
-            Work::Search => desk.searching.push_back(Box::new(job)),
+            Work::File => queue.files.push_back(Box::new(task)),
+            Work::Search => queue.waiting_searches.push_back(Box::new(task)),
         }
-        // Else one of those that work takes it: all are busy, or all that may search are.
-        if desk.threads >= *MOST || (kind == Work::Search && !desk.may_search()) {
+        // A thread that works takes the task later: all are busy, or all that may search are.
+        if queue.threads >= *MOST || (kind == Work::Search && !queue.may_search()) {
             return;
         }
-        desk.threads += 1;
+        queue.threads += 1;
     }
-    let worker = Worker { id, doing: None, is_out: false };
+    let worker = Worker { id, doing: None, has_left: false };
     runtime.spawn_blocking(move || worker.work());
 }
 
-fn desks() -> MutexGuard<'static, HashMap<Id, Desk>> {
-    DESKS.lock().unwrap_or_else(PoisonError::into_inner)
+fn queues() -> MutexGuard<'static, HashMap<Id, WorkQueue>> {
+    lock(&QUEUES)
 }
 
-impl Desk {
+impl WorkQueue {
     fn may_search(&self) -> bool {
         self.searches < *MOST / SEARCH_SHARE
     }
 
-    fn next(&mut self) -> Option<(Work, Job)> {
-        if let Some(job) = self.files.pop_front() {
-            return Some((Work::File, job));
+    fn next(&mut self) -> Option<(Work, Task)> {
+        if let Some(task) = self.files.pop_front() {
+            return Some((Work::File, task));
         }
-        let job = self.may_search().then(|| self.searching.pop_front()).flatten()?;
+        let task = self.may_search().then(|| self.waiting_searches.pop_front()).flatten()?;
         self.searches += 1;
-        Some((Work::Search, job))
+        Some((Work::Search, task))
     }
 }
 
-/// A thread that works.
+/// A thread that runs tasks.
 struct Worker {
     id: Id,
     doing: Option<Work>,
-    /// Whether it has found nothing to do, and is not counted any more.
-    is_out: bool,
+    /// True if the thread has found no task and is no longer counted.
+    has_left: bool,
 }
 
 impl Worker {
     fn work(mut self) {
-        while let Some(job) = self.next() {
-            // Whoever waits for it hears that nothing comes.
-            let _ = catch_unwind(AssertUnwindSafe(job));
+        while let Some(task) = self.next() {
+            // The caller of a task that panicked sees its channel closed.
+            let _ = catch_unwind(AssertUnwindSafe(task));
         }
     }
 
-    /// The next work. Who finds none is out before the lock is given up: whatever comes then must not wait for it.
-    fn next(&mut self) -> Option<Job> {
-        let mut desks = desks();
-        let desk = desks.get_mut(&self.id)?;
+    /// Takes the next task. A thread that finds none leaves before the lock is released: a task that is added after
+    /// that must not wait for it.
+    fn next(&mut self) -> Option<Task> {
+        let mut queues = queues();
+        let queue = queues.get_mut(&self.id)?;
         if self.doing.take() == Some(Work::Search) {
-            desk.searches -= 1;
+            queue.searches -= 1;
         }
-        match desk.next() {
-            Some((kind, job)) => {
+        match queue.next() {
+            Some((kind, task)) => {
                 self.doing = Some(kind);
-                Some(job)
+                Some(task)
             }
             None => {
-                drop(self.leave(&mut desks));
+                drop(self.leave(&mut queues));
                 None
             }
         }
     }
 
-    /// Counts it out, and hands over what waits if nobody is left to do it.
-    fn leave(&mut self, desks: &mut HashMap<Id, Desk>) -> Option<Desk> {
-        self.is_out = true;
-        let desk = desks.get_mut(&self.id)?;
-        desk.threads -= 1;
-        if desk.threads == 0 { desks.remove(&self.id) } else { None }
+    /// Takes the thread off the count. Returns the tasks that wait if it was the last thread.
+    fn leave(&mut self, queues: &mut HashMap<Id, WorkQueue>) -> Option<WorkQueue> {
+        self.has_left = true;
+        let queue = queues.get_mut(&self.id)?;
+        queue.threads -= 1;
+        if queue.threads == 0 { queues.remove(&self.id) } else { None }
     }
 }
 
-/// Its runtime ended before it began: then nobody does what still waits.
+/// Leaves for a thread whose runtime ended before it began. The tasks that wait are then dropped.
 impl Drop for Worker {
     fn drop(&mut self) {
-        if !self.is_out {
-            let mut desks = desks();
-            let left = self.leave(&mut desks);
-            drop(desks);
+        if !self.has_left {
+            let mut queues = queues();
+            let left = self.leave(&mut queues);
+            drop(queues);
             drop(left);
         }
     }
@@ -151,13 +155,13 @@ mod tests {
     fn a_thread_that_finds_no_work_is_not_counted_on() {
         let tokio = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let id = tokio.handle().id();
-        desks().insert(id, Desk { threads: 1, ..Desk::default() });
-        let mut worker = Worker { id, doing: None, is_out: false };
+        queues().insert(id, WorkQueue { threads: 1, ..WorkQueue::default() });
+        let mut worker = Worker { id, doing: None, has_left: false };
         assert!(worker.next().is_none());
-        assert!(!desks().contains_key(&id));
-        // Counted out once.
-        desks().insert(id, Desk { threads: 1, ..Desk::default() });
+        assert!(!queues().contains_key(&id));
+        // Taken off the count only once.
+        queues().insert(id, WorkQueue { threads: 1, ..WorkQueue::default() });
         drop(worker);
-        assert_eq!(desks().remove(&id).map(|desk| desk.threads), Some(1));
+        assert_eq!(queues().remove(&id).map(|queue| queue.threads), Some(1));
     }
 }

@@ -2,13 +2,13 @@
 
 use std::collections::VecDeque;
 
-use crate::kernel::{Channel, Kept};
+use crate::kernel::{CapturedOutput, Channel};
 
 /// Keeps both outputs in the order of writing, up to a limit. When there is more, the first half and the last half of the
 /// limit are kept: how a command began and how it ended say more than twice its beginning.
 #[derive(Debug, Clone, Default)]
 pub struct Transcript {
-    head: Kept,
+    head: CapturedOutput,
     tail: VecDeque<u8>,
     /// Runs of `tail`: whose bytes, and how many.
     runs: VecDeque<(Channel, usize)>,

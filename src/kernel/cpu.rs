@@ -1,28 +1,30 @@
-//! How long a process has computed.
+//! The CPU time of a process.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-/// The account of one process. A leaf among the locks.
+use crate::sync::lock;
+
+/// The CPU time of a process and of its ended children. The lock is a leaf.
 #[derive(Debug, Default)]
 pub(super) struct CpuTime(Mutex<Account>);
 
 #[derive(Debug, Default)]
 struct Account {
     own: Duration,
-    /// Of children that have ended, with all of theirs.
+    /// The time of ended children with all of their descendants.
     children: Duration,
-    /// Set while it runs.
+    /// Set while the process runs.
     since: Option<Instant>,
 }
 
 impl CpuTime {
-    /// It runs from now on.
+    /// Starts the clock: the process runs.
     pub(super) fn start(&self) {
         self.account().since = Some(Instant::now());
     }
 
-    /// It no longer runs; answers for how long it did.
+    /// Stops the clock and returns the time since `start`.
     pub(super) fn stop(&self) -> Duration {
         let mut account = self.account();
         let ran = account.since.take().map_or(Duration::ZERO, |since| since.elapsed());
@@ -30,12 +32,12 @@ impl CpuTime {
         ran
     }
 
-    /// A child has ended that took this much, with its own children.
+    /// Adds the time of an ended child with all of its descendants.
     pub(super) fn add_child(&self, time: Duration) {
         self.account().children += time;
     }
 
-    /// What it took itself, up to now, and what its children took.
+    /// The time of the process up to now, and that of its ended children.
     pub(super) fn read(&self) -> (Duration, Duration) {
         let account = self.account();
         let running = account.since.map_or(Duration::ZERO, |since| since.elapsed());
@@ -43,6 +45,6 @@ impl CpuTime {
     }
 
     fn account(&self) -> MutexGuard<'_, Account> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }

@@ -1,4 +1,4 @@
-//! A process's descriptor table, and the count of its open files.
+//! The descriptor table of a process, and the count of its open files.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -7,35 +7,35 @@ use super::open_file::OpenFile;
 use crate::error::{Errno, Result};
 use crate::limits::DESCRIPTORS;
 
-/// A process's open files by number.
+/// The open files of a process by number.
 #[derive(Default)]
-pub(super) struct Descriptors(Vec<Option<Held>>);
+pub(super) struct Descriptors(Vec<Option<Entry>>);
 
-struct Held {
+struct Entry {
     file: Arc<OpenFile>,
-    /// Keeps the file counted for as long as it is in the table.
+    /// Counts the file while it is in the table.
     _slot: Slot,
 }
 
 impl Descriptors {
     /// The open file with this number.
     pub(super) fn get(&self, fd: u32) -> Result<Arc<OpenFile>> {
-        self.0.get(fd as usize).and_then(Option::as_ref).map(|held| held.file.clone()).ok_or(Errno::BadDescriptor)
+        self.0.get(fd as usize).and_then(Option::as_ref).map(|entry| entry.file.clone()).ok_or(Errno::BadDescriptor)
     }
 
     /// Puts a file at the lowest free number.
     pub(super) fn add(&mut self, file: Arc<OpenFile>, slot: Slot) -> u32 {
         let at = self.0.iter().position(Option::is_none).unwrap_or(self.0.len());
-        self.place(at, Held { file, _slot: slot });
+        self.set(at, Entry { file, _slot: slot });
         at as u32
     }
 
-    /// Puts a file at this number, in place of what is there.
+    /// Puts a file at this number and closes the one that was there.
     pub(super) fn put(&mut self, fd: u32, file: Arc<OpenFile>, slot: Slot) -> Result<()> {
         if fd >= DESCRIPTORS {
             return Err(Errno::BadDescriptor);
         }
-        self.place(fd as usize, Held { file, _slot: slot });
+        self.set(fd as usize, Entry { file, _slot: slot });
         Ok(())
     }
 
@@ -44,21 +44,21 @@ impl Descriptors {
         self.0.get_mut(fd as usize).and_then(Option::take).map(drop).ok_or(Errno::BadDescriptor)
     }
 
-    /// The numbers that are open.
+    /// The numbers of the open descriptors.
     pub(super) fn numbers(&self) -> impl Iterator<Item = u32> {
-        self.0.iter().enumerate().filter(|(_, held)| held.is_some()).map(|(n, _)| n as u32)
+        self.0.iter().enumerate().filter(|(_, entry)| entry.is_some()).map(|(n, _)| n as u32)
     }
 
-    /// Closes everything.
+    /// Closes all descriptors.
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }
 
-    fn place(&mut self, at: usize, held: Held) {
+    fn set(&mut self, at: usize, entry: Entry) {
         if at >= self.0.len() {
             self.0.resize_with(at + 1, || None);
         }
-        self.0[at] = Some(held);
+        self.0[at] = Some(entry);
     }
 }
 
@@ -70,7 +70,7 @@ pub struct FileCount {
 }
 
 impl FileCount {
-    /// A count that stops at `limit`.
+    /// Makes a count that goes up to `limit`.
     pub fn new(limit: u32) -> FileCount {
         FileCount { open: Arc::default(), limit }
     }
@@ -85,7 +85,7 @@ impl FileCount {
     }
 }
 
-/// One open file, as it is counted.
+/// The count of one open file. Dropping it takes the file off the count.
 #[derive(Debug)]
 pub struct Slot(Arc<AtomicU32>);
 

@@ -1,31 +1,31 @@
-//! Finding out what a name runs: PATH, the mode bit, `#!` lines, and the kernel's own programs.
+//! Finding the program that a name runs: PATH, the mode bits, `#!` lines, and the files in /bin.
 //!
-//! What a file runs is decided by its content, as a Unix does: a copy of /bin/tr runs tr, whatever its name.
+//! The content of a file decides, as on a Unix: a copy of /bin/tr runs tr, whatever its name.
 
 use crate::error::{Errno, Result};
 use crate::limits::{EXEC_HEADER_BYTES, INTERPRETERS, PATH_BYTES};
 use crate::path::GuestPath;
 use crate::vfs::{Kind, OpenHow, Opened, PROGRAM_MAGIC, Vfs};
 
-/// Where a name without a slash is looked for when the environment has no PATH.
+/// The directories in which a name without a slash is looked up when the environment has no PATH.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// What to run: a program of the table and its arguments, with those of the `#!` lines on the way.
+/// A program of the machine and its arguments, including those of `#!` lines on the way.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Executable {
-    /// The program's name in the table.
+    /// The name of the program at the machine.
     pub(super) program: String,
-    /// The arguments, its own name first.
+    /// The arguments, the program's own name first.
     pub(super) argv: Vec<String>,
 }
 
-/// What the content of a file says about how to run it.
+/// The first line of an executable file.
 enum Header {
     Program(String),
     Script { interpreter: String, argument: Option<String> },
 }
 
-/// Finds what `name` runs with `argv`, from the directory `cwd`.
+/// Finds the program that `name` runs with `argv` in the directory `cwd`.
 pub(super) fn resolve(
     vfs: &Vfs,
     cwd: &GuestPath,
@@ -49,7 +49,7 @@ pub(super) fn resolve(
     Err(Errno::Loop)
 }
 
-/// The file that a name means and what it is, by itself if it has a slash, otherwise through PATH.
+/// Finds the file of a name, by PATH if the name has no slash, and reads its header.
 fn look_up(vfs: &Vfs, cwd: &GuestPath, path: &str, name: &str) -> Result<(String, Header)> {
     if name.is_empty() {
         return Err(Errno::NoEntry);
@@ -58,7 +58,7 @@ fn look_up(vfs: &Vfs, cwd: &GuestPath, path: &str, name: &str) -> Result<(String
         return Ok((name.to_owned(), inspect(vfs, &GuestPath::parse(cwd, name)?)?));
     }
     if path.len() > PATH_BYTES {
-        // Each entry is a look-up, and a host call cannot be interrupted.
+        // Each entry costs a look-up, and a host call cannot be interrupted.
         return Err(Errno::TooBig);
     }
     let mut refusal = Errno::NoEntry;
@@ -71,7 +71,7 @@ fn look_up(vfs: &Vfs, cwd: &GuestPath, path: &str, name: &str) -> Result<(String
         match GuestPath::parse(cwd, &file).and_then(|path| inspect(vfs, &path)) {
             Ok(header) => return Ok((file, header)),
             Err(Errno::NoEntry | Errno::NotDirectory | Errno::NameTooLong) => {}
-            // A file that may not run hides nothing: a later directory may have one that may.
+            // A file without permission to execute does not hide one in a later directory.
             Err(Errno::Access) => refusal = Errno::Access,
             Err(other) => return Err(other),
         }
@@ -93,7 +93,7 @@ fn inspect(vfs: &Vfs, path: &GuestPath) -> Result<Header> {
 fn parse_header(bytes: &[u8]) -> Result<Header> {
     let line = bytes.split(|b| *b == b'\n').next().unwrap_or_default();
     if line.len() >= EXEC_HEADER_BYTES {
-        // A name that is cut off could be the name of something else.
+        // A truncated name could be the name of another program.
         return Err(Errno::NoExec);
     }
     let line = std::str::from_utf8(line).map_err(|_| Errno::NoExec)?;
@@ -102,7 +102,7 @@ fn parse_header(bytes: &[u8]) -> Result<Header> {
     }
     let words = line.strip_prefix("#!").ok_or(Errno::NoExec)?.trim_matches([' ', '\t']);
     let (interpreter, argument) = match words.split_once([' ', '\t']) {
-        // All that follows is one argument, as Linux has it.
+        // The rest of the line is one argument, as on Linux.
         Some((interpreter, rest)) => (interpreter, Some(rest.trim_start_matches([' ', '\t']).to_owned())),
         None => (words, None),
     };

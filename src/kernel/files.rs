@@ -1,40 +1,40 @@
-//! A process's calls on its open files.
+//! The calls of a process on files, directories and descriptors.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::open_file::{Access, LISTED, OpenFile};
+use super::open_file::{Access, OpenFile};
 use super::pipe::pipe;
 use super::process::Process;
 use super::signal::Signal;
 use crate::error::{Errno, Result};
-use crate::limits::PIPE_BYTES;
+use crate::limits::{LIST_ENTRIES, PIPE_BYTES};
 use crate::path::GuestPath;
 use crate::vfs::{DirEntry, Kind, OpenDirectory, OpenHow, Opened, Stat};
 
-/// What opening a path gave: an open file, or a directory, which is a path here.
+/// The result of opening a path: an open file or a directory. A directory is a path here.
 pub enum Handle {
-    /// A file, opened anew.
+    /// A newly opened file.
     File(Arc<OpenFile>),
-    /// A descriptor of the process, with the offset it has. It may be a relay.
+    /// A file that a descriptor of the process refers to, with its shared offset. It may be a relay.
     Descriptor(Arc<OpenFile>),
     /// A directory, without links and `..`.
     Directory(GuestPath),
 }
 
 impl Process {
-    /// Opens a path and gives it a descriptor.
+    /// Opens a path and returns a descriptor.
     pub fn open(&self, path: &GuestPath, how: OpenHow) -> Result<u32> {
         match self.open_path(path, how)? {
             Handle::File(file) | Handle::Descriptor(file) => self.add_file(file),
-            // Reading a directory goes by its path; a descriptor of one would have no use.
+            // Directories are listed by path: a descriptor of one would have no use.
             Handle::Directory(_) => Err(Errno::IsDirectory),
         }
     }
 
-    /// Opens a path. /dev/fd/N is descriptor N itself, with its offset.
+    /// Opens a path. /dev/fd/N is descriptor N itself, with its shared offset.
     pub fn open_path(&self, path: &GuestPath, how: OpenHow) -> Result<Handle> {
         let access = Access { read: how.read, write: how.write || how.append, append: how.append };
         let how = OpenHow { mode: self.masked(how.mode), ..how };
@@ -45,7 +45,7 @@ impl Process {
         }
     }
 
-    /// What a path is. /dev/stdin and its like are what their descriptor is.
+    /// The attributes of a path. /dev/stdin, /dev/fd/N and the like have those of their descriptor.
     pub fn stat(&self, path: &GuestPath, follow: bool) -> Result<Stat> {
         let vfs = self.kernel().vfs();
         let stat = vfs.stat(path, follow)?;
@@ -57,7 +57,7 @@ impl Process {
         Ok(stat)
     }
 
-    /// Puts an open file in the table.
+    /// Adds an open file to the descriptor table.
     pub fn add_file(&self, file: Arc<OpenFile>) -> Result<u32> {
         let slot = self.open_slot()?;
         Ok(self.descriptors().add(file, slot))
@@ -73,7 +73,7 @@ impl Process {
         self.descriptors().close(fd)
     }
 
-    /// A directory, to be listed piece by piece. What /dev/fd and its like list are this process's descriptors.
+    /// Opens a directory to list it piece by piece. /dev/fd lists the descriptors of this process.
     pub fn open_dir(&self, path: &GuestPath) -> Result<OpenDirectory> {
         let directory = self.kernel().vfs().open_dir(path)?;
         if !directory.lists_descriptors() {
@@ -83,17 +83,17 @@ impl Process {
         Ok(OpenDirectory::of(self.descriptors().numbers().map(entry).collect()))
     }
 
-    /// The first entries of a directory, and a descriptor to go on with if that was not all.
+    /// Lists the first entries of a directory. Returns a descriptor for the rest, if there are more.
     pub fn list_dir(&self, path: &GuestPath, max: usize) -> Result<(Vec<DirEntry>, Option<u32>)> {
         let directory = OpenFile::directory(self.open_dir(path)?);
         let entries = directory.list(max)?;
-        if entries.len() < max.min(LISTED) {
+        if entries.len() < max.min(LIST_ENTRIES) {
             return Ok((entries, None));
         }
         Ok((entries, Some(self.add_file(Arc::new(directory))?)))
     }
 
-    /// A new pipe: reading end, writing end.
+    /// Makes a pipe and returns the descriptors of its reading end and its writing end.
     pub fn pipe(&self) -> Result<(u32, u32)> {
         let (reader, writer) = pipe(0, Some(self.charge(PIPE_BYTES)?));
         let (reading, writing) = (self.open_slot()?, self.open_slot()?);
@@ -103,46 +103,46 @@ impl Process {
         Ok((reading, writing))
     }
 
-    /// Reads from a descriptor, waiting at most for `timeout`.
+    /// Reads from a descriptor and waits at most for `timeout`.
     pub async fn read(&self, fd: u32, max: usize, timeout: Option<Duration>) -> Result<Bytes> {
         let file = self.file(fd)?;
         if max == 0 {
-            // Nothing is read, but whoever gives a time asks whether there is something.
+            // With a timeout, a read of no bytes polls the descriptor.
             if timeout.is_some() {
                 let readable = async {
                     file.readable().await;
                     Ok(())
                 };
-                self.patiently(timeout, readable).await?;
+                self.interruptible(timeout, readable).await?;
             }
             return Ok(Bytes::new());
         }
         let bytes = match file.try_read(max)? {
             Some(bytes) => bytes,
-            None => self.patiently(timeout, file.read(max)).await?,
+            None => self.interruptible(timeout, file.read(max)).await?,
         };
-        self.session.count_read(bytes.len());
+        self.job.count_read(bytes.len());
         Ok(bytes)
     }
 
-    /// Writes to a descriptor, waiting for room if need be.
+    /// Writes to a descriptor and waits for room.
     pub async fn write(&self, fd: u32, bytes: Bytes) -> Result<()> {
         let file = self.file(fd)?;
-        self.session.count_written(bytes.len());
+        self.job.count_written(bytes.len());
         file.write(bytes).await.inspect_err(|errno| self.on_write_error(*errno))
     }
 
-    /// A broken pipe ends a process that does not ignore the signal.
+    /// Handles a failed write: records the limit behind it, and sends SIGPIPE for a broken pipe.
     pub fn on_write_error(&self, errno: Errno) {
         self.note_refusal(errno);
         if errno == Errno::Pipe {
-            // SIGPIPE can always be sent; what it does is the process's choice.
+            // SIGPIPE can be sent to any process.
             let _ = self.signals.send(Signal::PIPE);
         }
     }
 
-    /// Waits for something, but not for ever and not past a caught signal.
-    async fn patiently<T>(&self, timeout: Option<Duration>, wait: impl Future<Output = Result<T>>) -> Result<T> {
+    /// Waits for a future, until the timeout or a caught signal.
+    async fn interruptible<T>(&self, timeout: Option<Duration>, wait: impl Future<Output = Result<T>>) -> Result<T> {
         let interrupted = async {
             tokio::select! {
                 done = wait => done,

@@ -1,11 +1,11 @@
-//! Memory accounts: what a process holds, and what all processes of a sandbox hold together.
+//! Memory accounts: of one process, and of all processes of a sandbox together.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::limits::{Exceeded, Limit};
 
-/// The memory of a sandbox's processes together.
+/// The memory account of all processes of a sandbox.
 #[derive(Debug)]
 pub struct MemoryAccount {
     limit: u64,
@@ -13,17 +13,18 @@ pub struct MemoryAccount {
 }
 
 impl MemoryAccount {
-    /// An account that refuses to go over `limit` bytes.
+    /// Makes an account that refuses to go over `limit` bytes.
     pub fn new(limit: u64) -> MemoryAccount {
         MemoryAccount { limit, held: AtomicU64::new(0) }
     }
 
-    /// Bytes held now.
+    /// The bytes held now.
     pub fn held(&self) -> u64 {
         self.held.load(Ordering::Acquire)
     }
 
-    /// One counter, reserved before the memory is there: no check-then-act, so the sum never goes over.
+    /// Reserves bytes before the memory is allocated. Check and addition are one atomic update, so the sum never goes
+    /// over the limit. Returns the new sum.
     fn reserve(&self, bytes: u64) -> Result<u64, Exceeded> {
         let more = |held: u64| held.checked_add(bytes).filter(|total| *total <= self.limit);
         self.held
@@ -37,25 +38,25 @@ impl MemoryAccount {
     }
 }
 
-/// The memory of one process. What it holds goes back to the sandbox when it is dropped.
+/// The memory account of one process. Dropping it releases all its bytes.
 #[derive(Debug)]
 pub struct ProcessMemory {
     limit: u64,
     held: u64,
-    /// What was asked for last, in case it could not be had.
+    /// The bytes of the last `grow`, for `shrink_back`.
     last: u64,
     account: Arc<MemoryAccount>,
-    /// The most that the command's sandbox held, for its usage.
+    /// The peak of the sandbox's account, for the usage of the job.
     peak: Arc<AtomicU64>,
 }
 
 impl ProcessMemory {
-    /// A process that may hold `limit` bytes of the account.
+    /// Makes an account that may hold `limit` bytes of the sandbox's account.
     pub fn new(limit: u64, account: Arc<MemoryAccount>, peak: Arc<AtomicU64>) -> ProcessMemory {
         ProcessMemory { limit, held: 0, last: 0, account, peak }
     }
 
-    /// Asks for `bytes` more.
+    /// Adds `bytes`.
     pub fn grow(&mut self, bytes: u64) -> Result<(), Exceeded> {
         self.last = 0;
         let held = self.held.checked_add(bytes).filter(|held| *held <= self.limit);
@@ -66,7 +67,7 @@ impl ProcessMemory {
         Ok(())
     }
 
-    /// Gives back what was asked for last: the machine could not grow after all.
+    /// Undoes the last `grow`: the machine could not allocate the memory.
     pub fn shrink_back(&mut self) {
         let bytes = std::mem::take(&mut self.last);
         self.held -= bytes;

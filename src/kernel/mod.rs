@@ -1,128 +1,87 @@
-//! The kernel: processes, pipes, open files, signals, and the table of what runs.
+//! The kernel: processes, pipes, open files, signals and the process table.
 //!
-//! It knows no shell and no wasmtime: how a program's code runs is the business of a [`Machine`]. A sandbox has
-//! one [`Kernel`]; one command of its caller, or a live shell, is a [`Session`], and everything that was started in it
-//! ends with it.
+//! The kernel knows no shell and no wasmtime. A [`Machine`] runs the code of a program. A sandbox has one [`Kernel`].
+//! One command of the sandbox's caller, or one live shell, is a [`Job`]; every process that a job starts ends with it.
 //!
-//! Lock order: a process's descriptors, then an open file's offset, then whatever the VFS locks; and a session's time,
-//! then the table or the session's orders. The process table, orders, relays, a process's children, a pipe's queue and a capture are leaves: no lock is taken while one of them is
-//! held. No lock is held across an await.
+//! # Module order
+//! A module imports only modules of the lines above its own, so there is no cycle:
+//!
+//! ```text
+//! cpu, exec, memory, orders, output, policy, signal
+//!   ← pipe          bytes between processes, charged to a memory account
+//!   ← open_file     a file, a pipe's end, a captured output, a relay to one of these
+//!   ← descriptors   the open files of a process by number
+//!   ← table         the live processes by number, each as its signals
+//!   ← state         the kernel of a sandbox: files, limits, accounts, the table
+//!   ← job           a command or a live shell: deadline, orders, usage
+//!   ← process       a process of a job, and the machine that runs it
+//!   ← files, run, wait
+//!   ← spawn         starts the first process of a job, and children
+//! ```
+//!
+//! The process table holds the signals of a process and not the process itself. Otherwise process, job, kernel and
+//! table would each need the next one.
+//!
+//! # Lock order
+//! A lock may be taken while a lock to its left is held. A leaf is held for a copy or an update of its own data, and
+//! nothing is locked under it. No lock is held across an await.
+//!
+//! ```text
+//! Process.descriptors ─┬─► OpenFile.offset, OpenFile directory ─► the locks of the VFS
+//!                      ├─► Relay.target   (leaf)
+//!                      └─► Pipe.state     (leaf)
+//!
+//! Job.time ────────────┬─► Table.live     (leaf)
+//!                      └─► Orders.state   (leaf)
+//!
+//! leaves that are taken alone: Process.{cwd, payload, children, pending_child, charge}, CpuTime,
+//!                              Capture.output, Job.{exceeded, faults}
+//! ```
+//!
+//! | lock | guards |
+//! |---|---|
+//! | `Process.descriptors` | the table from descriptor numbers to open files; files are closed under it |
+//! | `OpenFile.offset` | the offset, over a whole read or write, so that two of them never overlap |
+//! | `OpenFile` directory | the position of a listing, over the reading of a piece |
+//! | `Relay.target` | the file that a relay stands for |
+//! | `Pipe.state` | the queue of a pipe and the count of its ends |
+//! | `Job.time` | the deadline, and the moment between two orders of a live shell |
+//! | `Table.live` | the live processes and the last number; a job is closed under it |
+//! | `Orders.state` | the order that waits for the shell, and the status of the last one |
+//! | `Process.children` | the children that live, and those that wait to be reaped |
+//! | `Process.pending_child` | the child that its parent polls first |
+//! | `CpuTime` | the CPU time of a process and of its children |
+//! | `Capture.output` | the output of a command that was kept for its caller |
 
 mod cpu;
 mod descriptors;
 mod exec;
 mod files;
-mod life;
+mod job;
 mod memory;
 mod open_file;
 mod orders;
 mod output;
-mod permit;
 mod pipe;
+mod policy;
 mod process;
-mod relay;
-mod session;
+mod run;
 mod signal;
 mod spawn;
+mod state;
 mod table;
 mod wait;
 
-use std::sync::Arc;
-
-use futures::future::BoxFuture;
-
 pub use descriptors::{FileCount, Slot};
 pub use files::Handle;
+pub use job::{Job, StopReason, Usage};
 pub use memory::{MemoryAccount, ProcessMemory};
-pub use open_file::{Access, OpenFile, Whence};
-pub use output::{Capture, Channel, Kept};
-pub use permit::Permit;
-pub use pipe::{PipeReader, PipeWriter, Tag, pipe};
-pub use process::{Pid, Process, Status};
-pub use relay::Relay;
-pub use session::{Session, Usage, Verdict};
-pub use signal::{Disposition, Signal};
+pub use open_file::{Access, OpenFile, Relay, Whence};
+pub use output::{Capture, CapturedOutput, Channel};
+pub use pipe::{PipeReader, PipeTag, PipeWriter, pipe};
+pub use policy::ProgramPolicy;
+pub use process::{Machine, Process, ProcessTask, Status};
+pub use signal::{Disposition, Signal, Signals};
 pub use spawn::Request;
-
-use crate::error::{Errno, Result};
-use crate::limits::Limits;
-use crate::path::GuestPath;
-use crate::vfs::{Kind, Quota, Vfs};
-
-/// Runs a program's code as a process. The runtime implements it with wasmtime.
-pub trait Machine: Send + Sync {
-    /// Whether there is a program of this name.
-    fn has(&self, program: &str) -> bool;
-
-    /// The life of a process: load the program, run it, say how it ended. Dropping the future is a kill: it
-    /// frees all that the process held at the machine.
-    fn run(&self, process: Arc<Process>) -> BoxFuture<'static, Status>;
-}
-
-/// A sandbox's kernel.
-pub struct Kernel {
-    vfs: Vfs,
-    limits: Limits,
-    machine: Arc<dyn Machine>,
-    table: table::Table,
-    memory: Arc<MemoryAccount>,
-    quota: Arc<Quota>,
-    permit: Permit,
-}
-
-impl Kernel {
-    /// A kernel with nothing running. The quota is that of the files in memory.
-    pub fn new(vfs: Vfs, quota: Arc<Quota>, limits: Limits, machine: Arc<dyn Machine>) -> Kernel {
-        let memory = Arc::new(MemoryAccount::new(limits.sandbox_memory));
-        let table = table::Table::new(limits.processes);
-        Kernel { vfs, quota, table, limits, machine, memory, permit: Permit::All }
-    }
-
-    /// The same kernel, where only some programs may be started.
-    pub fn permitting(self, permit: Permit) -> Kernel {
-        Kernel { permit, ..self }
-    }
-
-    /// Which programs may be started.
-    pub fn permit(&self) -> &Permit {
-        &self.permit
-    }
-
-    /// The files of the sandbox.
-    pub fn vfs(&self) -> &Vfs {
-        &self.vfs
-    }
-
-    /// What the sandbox may use.
-    pub fn limits(&self) -> &Limits {
-        &self.limits
-    }
-
-    /// What the sandbox's processes hold.
-    pub fn memory(&self) -> &Arc<MemoryAccount> {
-        &self.memory
-    }
-
-    /// What the sandbox's files in memory use.
-    pub fn quota(&self) -> &Quota {
-        &self.quota
-    }
-
-    /// A directory without links, from a text as someone in `base` means it.
-    pub fn directory(&self, base: &GuestPath, text: &str) -> Result<GuestPath> {
-        let path = self.vfs.canonical(&GuestPath::parse(base, text)?)?;
-        match self.vfs.stat(&path, true)?.kind {
-            Kind::Directory => Ok(path),
-            _ => Err(Errno::NotDirectory),
-        }
-    }
-
-    /// Processes that live now.
-    pub fn processes(&self) -> usize {
-        self.table.len()
-    }
-
-    fn table(&self) -> &table::Table {
-        &self.table
-    }
-}
+pub use state::Kernel;
+pub use table::Pid;

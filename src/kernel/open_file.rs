@@ -1,27 +1,24 @@
-//! An open file description: what descriptors of one or several processes refer to, with one shared offset.
+//! An open file description: the object that descriptors of one or several processes refer to, with one shared offset.
 //!
-//! So `{ echo a; echo b; } > f` appends and `2>&1` interleaves, as on any Unix.
+//! The shared offset is why `{ echo a; echo b; } > f` writes both lines and `2>&1` interleaves, as on any Unix.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 
 use super::output::{Capture, Channel};
 use super::pipe::{PipeReader, PipeWriter};
-use super::relay::Relay;
 use crate::error::{Errno, Result};
-use crate::limits::TRANSFER_BYTES;
+use crate::limits::{LIST_ENTRIES, TRANSFER_BYTES};
+use crate::sync::lock;
 use crate::vfs::{DirEntry, File, Kind, OpenDirectory, Stat};
-
-/// Most entries of a directory in one answer.
-pub(super) const LISTED: usize = 4096;
 
 /// An open file, one end of a pipe, a directory that is being listed, or a command's output.
 pub struct OpenFile {
     object: Object,
     access: Access,
-    /// Guards the offset; held over a read or a write, so that two of them never overlap. Taken before any
-    /// lock of the VFS.
+    /// Guards the offset. Held over a read or a write, so that two of them never overlap. Taken before any lock of the
+    /// VFS.
     offset: Mutex<u64>,
 }
 
@@ -31,11 +28,11 @@ enum Object {
     Writer(PipeWriter),
     Directory(Mutex<OpenDirectory>),
     Capture(Arc<Capture>, Channel),
-    /// Only in descriptor tables: who looks a descriptor up gets what it stands for.
+    /// Only in descriptor tables: a look-up returns the file that the relay stands for.
     Relay(Arc<Relay>),
 }
 
-/// What an open file was opened for.
+/// The access that a file was opened for.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Access {
     /// Reading.
@@ -46,7 +43,7 @@ pub struct Access {
     pub append: bool,
 }
 
-/// Where a seek counts from.
+/// The origin of a seek.
 #[derive(Debug, Clone, Copy)]
 pub enum Whence {
     /// The start.
@@ -61,42 +58,42 @@ const READ: Access = Access { read: true, write: false, append: false };
 const WRITE: Access = Access { read: false, write: true, append: false };
 
 impl OpenFile {
-    /// A file of the VFS.
+    /// Opens a file of the VFS.
     pub fn file(file: Arc<dyn File>, access: Access) -> OpenFile {
         OpenFile { object: Object::File(file), access, offset: Mutex::new(0) }
     }
 
-    /// A file that is only read.
+    /// Opens a file of the VFS for reading.
     pub fn read_only(file: Arc<dyn File>) -> OpenFile {
         OpenFile::file(file, READ)
     }
 
-    /// The reading end of a pipe.
+    /// Wraps the reading end of a pipe.
     pub fn reader(reader: PipeReader) -> OpenFile {
         OpenFile { object: Object::Reader(reader), access: READ, offset: Mutex::new(0) }
     }
 
-    /// A writing end of a pipe.
+    /// Wraps a writing end of a pipe.
     pub fn writer(writer: PipeWriter) -> OpenFile {
         OpenFile { object: Object::Writer(writer), access: WRITE, offset: Mutex::new(0) }
     }
 
-    /// A directory that is being listed.
+    /// Wraps a directory that is being listed.
     pub fn directory(directory: OpenDirectory) -> OpenFile {
         OpenFile { object: Object::Directory(Mutex::new(directory)), access: READ, offset: Mutex::new(0) }
     }
 
-    /// One of a command's outputs, kept for its caller.
+    /// Wraps one of a command's outputs, captured for its caller.
     pub fn capture(capture: Arc<Capture>, channel: Channel) -> OpenFile {
         OpenFile { object: Object::Capture(capture, channel), access: WRITE, offset: Mutex::new(0) }
     }
 
-    /// A stand-in for whatever the relay's owner says.
+    /// Wraps a relay.
     pub fn relay(relay: Arc<Relay>) -> OpenFile {
         OpenFile { object: Object::Relay(relay), access: Access::default(), offset: Mutex::new(0) }
     }
 
-    /// The file itself: not a relay, but what that stands for now.
+    /// Returns the target of a relay, and any other file itself.
     pub fn resolve(self: Arc<Self>) -> Arc<OpenFile> {
         match &self.object {
             Object::Relay(relay) => relay.target(),
@@ -104,7 +101,7 @@ impl OpenFile {
         }
     }
 
-    /// The VFS file behind it, if it is one.
+    /// The file of the VFS, if it is one.
     pub fn as_file(&self) -> Option<&Arc<dyn File>> {
         match &self.object {
             Object::File(file) => Some(file),
@@ -112,12 +109,12 @@ impl OpenFile {
         }
     }
 
-    /// What it was opened for.
+    /// The access that it was opened for.
     pub fn access(&self) -> Access {
         self.access
     }
 
-    /// Up to `max` bytes, waiting for them if need be; empty is the end.
+    /// Reads up to `max` bytes and waits for them. Empty is the end.
     pub async fn read(&self, max: usize) -> Result<Bytes> {
         loop {
             if let Some(bytes) = self.try_read(max)? {
@@ -127,7 +124,7 @@ impl OpenFile {
         }
     }
 
-    /// Up to `max` bytes if they can be had now: `None` means wait, empty means the end.
+    /// Reads up to `max` bytes without waiting: `None` means wait, empty means the end.
     pub fn try_read(&self, max: usize) -> Result<Option<Bytes>> {
         if !self.access.read {
             return Err(Errno::BadDescriptor);
@@ -136,7 +133,7 @@ impl OpenFile {
         match &self.object {
             Object::Reader(reader) => Ok(reader.try_read(max)),
             Object::File(file) => {
-                let mut offset = self.offset.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut offset = lock(&self.offset);
                 let bytes = file.read_at(*offset, max)?;
                 if file.seekable() {
                     *offset += bytes.len() as u64;
@@ -148,11 +145,11 @@ impl OpenFile {
         }
     }
 
-    /// The next entries of a directory, at most `max`; fewer are the last.
+    /// Lists the next entries of a directory, at most `max`. Fewer are the last ones.
     pub fn list(&self, max: usize) -> Result<Vec<DirEntry>> {
         let Object::Directory(directory) = &self.object else { return Err(Errno::NotDirectory) };
-        let mut directory = directory.lock().unwrap_or_else(PoisonError::into_inner);
-        let max = max.min(LISTED);
+        let mut directory = lock(directory);
+        let max = max.min(LIST_ENTRIES);
         let mut entries = directory.next(max)?;
         while entries.len() < max {
             let more = directory.next(max - entries.len())?;
@@ -164,14 +161,14 @@ impl OpenFile {
         Ok(entries)
     }
 
-    /// Waits until `try_read` has an answer.
+    /// Waits until `try_read` returns bytes or the end.
     pub async fn readable(&self) {
         if let Object::Reader(reader) = &self.object {
             reader.readable().await;
         }
     }
 
-    /// Writes all bytes, waiting for room if need be.
+    /// Writes all bytes and waits for room.
     pub async fn write(&self, bytes: Bytes) -> Result<()> {
         if !self.access.write {
             return Err(Errno::BadDescriptor);
@@ -182,7 +179,7 @@ impl OpenFile {
         }
     }
 
-    /// How many bytes `push` may take now; 0 means wait.
+    /// The number of bytes that `push` takes now; 0 means wait.
     pub fn room(&self) -> Result<usize> {
         match &self.object {
             Object::Writer(writer) => writer.room(),
@@ -190,7 +187,7 @@ impl OpenFile {
         }
     }
 
-    /// Writes bytes at once; of a pipe, only as many as `room` said.
+    /// Writes bytes without waiting; to a pipe, at most as many as `room` returned.
     pub fn push(&self, bytes: Bytes) -> Result<()> {
         if !self.access.write {
             return Err(Errno::BadDescriptor);
@@ -206,7 +203,7 @@ impl OpenFile {
         }
     }
 
-    /// Waits until there is room, or writing has another answer.
+    /// Waits until there is room, or until a write fails.
     pub async fn writable(&self) {
         if let Object::Writer(writer) = &self.object {
             writer.writable().await;
@@ -216,7 +213,7 @@ impl OpenFile {
     /// Moves the offset and returns the new one.
     pub fn seek(&self, by: i64, whence: Whence) -> Result<u64> {
         let Object::File(file) = &self.object else { return Err(Errno::Seek) };
-        let mut offset = self.offset.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut offset = lock(&self.offset);
         let from = match whence {
             Whence::Start => 0,
             Whence::Current => *offset,
@@ -229,7 +226,7 @@ impl OpenFile {
         Ok(to)
     }
 
-    /// What it is.
+    /// The attributes, as `fstat` returns them.
     pub fn stat(&self) -> Result<Stat> {
         match &self.object {
             Object::File(file) => file.stat(),
@@ -239,7 +236,7 @@ impl OpenFile {
     }
 
     fn write_file(&self, file: &dyn File, mut bytes: &[u8]) -> Result<()> {
-        let mut offset = self.offset.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut offset = lock(&self.offset);
         if self.access.append {
             *offset = file.append(bytes)?;
             return Ok(());
@@ -258,8 +255,35 @@ impl OpenFile {
     }
 }
 
+/// An open file that stands for another file, which its owner may exchange.
+///
+/// The processes of a live job keep their descriptors, while each call brings an input and takes the output. A relay
+/// lies between the two, as a terminal does elsewhere.
+pub struct Relay {
+    /// Guards the file that the relay stands for. Held for a copy. A leaf.
+    target: Mutex<Arc<OpenFile>>,
+}
+
+impl Relay {
+    /// Makes a relay to a file.
+    pub fn to(file: Arc<OpenFile>) -> Arc<Relay> {
+        Arc::new(Relay { target: Mutex::new(file) })
+    }
+
+    /// Exchanges the file. Reads and writes that have begun end at the old one.
+    pub fn connect(&self, file: Arc<OpenFile>) {
+        let old = std::mem::replace(&mut *lock(&self.target), file);
+        // Dropped without the lock: it may be the last handle of a pipe, and closing that wakes others.
+        drop(old);
+    }
+
+    fn target(&self) -> Arc<OpenFile> {
+        lock(&self.target).clone()
+    }
+}
+
 impl Stat {
-    /// What `fstat` says of a pipe, and of a command's output, which is one as far as a program can tell.
+    /// The attributes of a pipe, and of a command's output, which is a pipe as far as a program can tell.
     pub(crate) fn of_pipe() -> Stat {
         Stat {
             kind: Kind::Pipe,

@@ -1,99 +1,84 @@
-//! Orders: what the owner of a live session gives its shell to do, one at a time.
+//! Orders: the commands that the owner of a live job gives to its shell, one at a time.
 //!
-//! A shell that lives on between commands asks for the next one, and by asking says how the last one ended. Whoever
-//! gave the order runs the shell meanwhile, so there is no task between the two.
+//! A live shell asks for its next order, and reports with that call the exit status of the last one. The owner polls
+//! the shell's future while it waits, so there is no task between the two.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use tokio::sync::Notify;
 
-use super::process::Process;
-use super::signal::Signal;
+use crate::sync::lock;
 
-/// The desk between an owner and a shell.
+/// The orders of a live job.
 #[derive(Debug, Default)]
 pub(super) struct Orders {
-    /// Guards what lies there. A leaf.
-    desk: Mutex<Desk>,
-    /// Told when there is an order.
+    /// Guards the current order and the status of the last one. A leaf.
+    state: Mutex<OrderState>,
+    /// Notified when an order is given.
     given: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Desk {
-    /// How many there were.
+struct OrderState {
+    /// The number of orders so far, which is the number of the current one.
     count: u64,
-    order: Option<String>,
+    /// The order that the shell has not taken yet.
+    text: Option<String>,
     /// The status of the last order.
     status: u8,
-    /// Whether the shell has come back for the next.
+    /// True if the shell waits for an order.
     idle: bool,
 }
 
 impl Orders {
     /// Gives an order to a shell that is idle.
     pub(super) fn give(&self, text: String) {
-        let mut desk = self.desk();
-        desk.count += 1;
-        desk.order = Some(text);
-        desk.idle = false;
-        drop(desk);
+        let mut state = self.state();
+        state.count += 1;
+        state.text = Some(text);
+        state.idle = false;
+        drop(state);
         self.given.notify_waiters();
     }
 
     /// The status of the last order, if the shell waits for another one.
     pub(super) fn idle(&self) -> Option<u8> {
-        let desk = self.desk();
-        desk.idle.then_some(desk.status)
+        let state = self.state();
+        state.idle.then_some(state.status)
     }
 
-    /// Takes an order back that the shell has not seen; whether there was one.
+    /// Takes an order back that the shell has not taken yet. Returns false if there is none.
     pub(super) fn withdraw(&self) -> bool {
-        let mut desk = self.desk();
-        let withdrawn = desk.order.take().is_some();
-        desk.idle |= withdrawn;
+        let mut state = self.state();
+        let withdrawn = state.text.take().is_some();
+        state.idle |= withdrawn;
         withdrawn
     }
 
     /// The number of the last order.
     pub(super) fn current(&self) -> u64 {
-        self.desk().count
+        self.state().count
     }
 
-    async fn next(&self) -> String {
+    /// Records the status of the last order: the shell is idle now.
+    pub(super) fn finish(&self, status: u8) {
+        let mut state = self.state();
+        state.status = status;
+        state.idle = true;
+    }
+
+    /// Waits for an order and takes it.
+    pub(super) async fn next(&self) -> String {
         loop {
             let given = self.given.notified();
-            if let Some(text) = self.desk().order.take() {
+            if let Some(text) = self.state().text.take() {
                 return text;
             }
             given.await;
         }
     }
 
-    fn desk(&self) -> MutexGuard<'_, Desk> {
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Process {
-    /// Says how the last order ended and waits for the next. There are none but for the first process of a live session.
-    pub async fn next_order(&self, status: u8) -> Option<String> {
-        let orders = self.session.orders().filter(|_| self.is_first())?;
-        self.session.between_orders(|| {
-            // An interrupt that came too late is not meant for the order to come.
-            self.signals.forget([Signal::INT, Signal::XCPU]);
-            let mut desk = orders.desk();
-            desk.status = status;
-            desk.idle = true;
-        });
-        Some(orders.next().await)
-    }
-
-    /// The order that a child belongs to.
-    pub(super) fn order_of_child(&self, background: bool) -> Option<u64> {
-        match self.session.orders() {
-            Some(orders) if self.is_first() => (!background).then(|| orders.current()),
-            _ => self.order,
-        }
+    fn state(&self) -> MutexGuard<'_, OrderState> {
+        lock(&self.state)
     }
 }

@@ -1,10 +1,12 @@
-//! Where a command's own output goes: kept up to a limit, or handed on as it comes.
+//! The captured output of a command, up to a limit.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use bytes::Bytes;
 
-/// Which of a command's two outputs.
+use crate::sync::lock;
+
+/// One of a command's two outputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Channel {
     /// Standard output.
@@ -13,54 +15,54 @@ pub enum Channel {
     Stderr,
 }
 
-/// Keeps what a command writes, up to a limit; what is over is counted and dropped, so that the command runs on
-/// as it would have.
+/// Captures the output of a command, up to a limit. Bytes over the limit are counted and dropped, so that the command
+/// runs on as it would have.
 #[derive(Debug)]
 pub struct Capture {
     limit: usize,
-    /// Guards what was kept. Held for a copy, never across anything else.
-    kept: Mutex<Kept>,
+    /// Guards the output. Held for a copy. A leaf.
+    output: Mutex<CapturedOutput>,
 }
 
-/// What a capture has kept.
+/// The output that a capture has kept.
 #[derive(Debug, Default, Clone)]
-pub struct Kept {
+pub struct CapturedOutput {
     /// Both outputs in the order of writing.
     pub merged: Vec<u8>,
-    /// Runs of `merged`: whose bytes, and how many.
+    /// The runs of `merged`: the output and the number of bytes.
     pub runs: Vec<(Channel, usize)>,
-    /// Bytes that were dropped.
+    /// The number of bytes that were dropped.
     pub dropped: u64,
 }
 
 impl Capture {
-    /// A capture that keeps at most `limit` bytes of both outputs together.
+    /// Makes a capture that keeps at most `limit` bytes of both outputs together.
     pub fn new(limit: u64) -> Capture {
-        Capture { limit: usize::try_from(limit).unwrap_or(usize::MAX), kept: Mutex::default() }
+        Capture { limit: usize::try_from(limit).unwrap_or(usize::MAX), output: Mutex::default() }
     }
 
-    /// Keeps bytes of one output, or as many of them as there is room for.
+    /// Keeps bytes of one output, as many of them as there is room for.
     pub fn write(&self, channel: Channel, bytes: &Bytes) {
-        let mut kept = self.kept();
-        let room = self.limit.saturating_sub(kept.merged.len()).min(bytes.len());
-        kept.dropped += (bytes.len() - room) as u64;
+        let mut output = self.output();
+        let room = self.limit.saturating_sub(output.merged.len()).min(bytes.len());
+        output.dropped += (bytes.len() - room) as u64;
         if room == 0 {
             return;
         }
-        kept.append(channel, &bytes[..room]);
+        output.append(channel, &bytes[..room]);
     }
 
-    /// Takes what was kept.
-    pub fn take(&self) -> Kept {
-        std::mem::take(&mut *self.kept())
+    /// Takes the output that was kept.
+    pub fn take(&self) -> CapturedOutput {
+        std::mem::take(&mut *self.output())
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn output(&self) -> MutexGuard<'_, CapturedOutput> {
+        lock(&self.output)
     }
 }
 
-impl Kept {
+impl CapturedOutput {
     /// Adds bytes of one output, without a limit.
     pub fn append(&mut self, channel: Channel, bytes: &[u8]) {
         self.merged.extend_from_slice(bytes);
@@ -74,9 +76,9 @@ impl Kept {
     pub fn of(&self, channel: Channel) -> Vec<u8> {
         let mut rest = self.merged.as_slice();
         let mut own = Vec::new();
-        for &(whose, len) in &self.runs {
+        for &(of, len) in &self.runs {
             let (run, after) = rest.split_at(len);
-            if whose == channel {
+            if of == channel {
                 own.extend_from_slice(run);
             }
             rest = after;

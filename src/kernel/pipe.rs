@@ -1,37 +1,35 @@
-//! Bounded pipes with back-pressure and broken-pipe.
+//! Bounded pipes with back-pressure and EPIPE.
 //!
-//! A pipe carries `Bytes`: what a writer's guest handed over is passed on to the reader without a copy. Each
-//! piece has a tag, so that the same pipe brings a command's standard output and standard error to the host in
-//! the order they were written.
+//! A pipe carries `Bytes`: the buffer of a writer's guest reaches the reader without a copy. Each piece has a tag, so
+//! that one pipe brings a command's standard output and standard error to the host in the order of writing.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use bytes::{Bytes, BytesMut};
 use tokio::sync::Notify;
 
 use super::memory::ProcessMemory;
 use crate::error::{Errno, Result};
-use crate::limits::PIPE_BYTES;
+use crate::limits::{PIPE_BYTES, PIPE_OVERFILL_BYTES};
+use crate::sync::lock;
 
-/// A write of at most this many bytes is never torn by another writer, as POSIX promises.
+/// A write of at most this many bytes is never mixed with another write: POSIX's PIPE_BUF, with Linux's value.
 const ATOMIC_BYTES: usize = 4096;
 
-/// What a piece belongs to, for whoever reads the pipe. Between processes it is always 0.
-pub type Tag = u8;
+/// The mark of a piece, chosen by the writing end and seen by the reader. Between processes it is always 0.
+pub type PipeTag = u8;
 
-/// A piece shorter than this is joined to the one before it, so that a pipe full of single bytes costs the host what a
-/// pipe full of pages does.
+/// A piece shorter than this is joined to the one before it, so that a pipe full of single bytes costs the host no more
+/// than a pipe full of pages.
 const SMALL_BYTES: usize = 1024;
 
-/// Pieces are joined up to this length: a page, as Linux has it.
+/// Pieces are joined up to this length: a page, as in Linux's pipes.
 const PAGE_BYTES: usize = 4096;
 
-/// What writers that asked for room at the same time may put in together, at most.
-const OVERFILL_BYTES: usize = 16 * PIPE_BYTES;
-
-/// A new pipe: its reading end and its writing end. The charge is for what it can hold, while it lives.
-pub fn pipe(tag: Tag, charge: Option<ProcessMemory>) -> (PipeReader, PipeWriter) {
+/// Makes a pipe and returns its reading end and its writing end. `charge` pays for the bytes it can hold, until it is
+/// dropped.
+pub fn pipe(tag: PipeTag, charge: Option<ProcessMemory>) -> (PipeReader, PipeWriter) {
     let pipe = Arc::new(Pipe {
         _charge: charge,
         state: Mutex::new(State { queue: VecDeque::new(), bytes: 0, writers: 1, has_reader: true }),
@@ -43,18 +41,18 @@ pub fn pipe(tag: Tag, charge: Option<ProcessMemory>) -> (PipeReader, PipeWriter)
 
 #[derive(Debug)]
 struct Pipe {
-    /// Guards the queue and the count of its ends. Never held while another lock is taken.
+    /// Guards the queue and the count of its ends. A leaf.
     state: Mutex<State>,
-    /// Told when bytes arrive or the last writer goes.
+    /// Notified when bytes arrive or the last writer is dropped.
     readable: Notify,
-    /// Told when room appears or the reader goes.
+    /// Notified when room appears or the reader is dropped.
     writable: Notify,
     _charge: Option<ProcessMemory>,
 }
 
 #[derive(Debug)]
 struct State {
-    queue: VecDeque<(Tag, Bytes)>,
+    queue: VecDeque<(PipeTag, Bytes)>,
     bytes: usize,
     writers: usize,
     has_reader: bool,
@@ -65,7 +63,7 @@ impl State {
         PIPE_BYTES.saturating_sub(self.bytes)
     }
 
-    fn push(&mut self, tag: Tag, bytes: Bytes) {
+    fn push(&mut self, tag: PipeTag, bytes: Bytes) {
         self.bytes += bytes.len();
         match self.queue.back_mut() {
             Some((last, tail))
@@ -83,23 +81,22 @@ impl State {
 
 impl Pipe {
     fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing panics while it holds the lock; if something did, the queue is still a queue.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 
-/// The reading end. There is one; descriptors share it.
+/// The reading end of a pipe. There is one; descriptors share it.
 #[derive(Debug)]
 pub struct PipeReader(Arc<Pipe>);
 
 impl PipeReader {
-    /// Up to `max` bytes if there are any now: `None` means wait, empty means the end.
+    /// Reads up to `max` bytes without waiting: `None` means wait, empty means the end.
     pub fn try_read(&self, max: usize) -> Option<Bytes> {
         self.try_read_tagged(max).map(|(_, bytes)| bytes)
     }
 
-    /// The same, with the tag. All bytes returned have one tag.
-    pub fn try_read_tagged(&self, max: usize) -> Option<(Tag, Bytes)> {
+    /// Reads as `try_read` does, and returns the tag. All bytes returned have one tag.
+    pub fn try_read_tagged(&self, max: usize) -> Option<(PipeTag, Bytes)> {
         let mut state = self.0.state();
         let Some((tag, first)) = state.queue.front_mut() else {
             return if state.writers == 0 { Some((0, Bytes::new())) } else { None };
@@ -118,10 +115,10 @@ impl PipeReader {
         Some((tag, piece))
     }
 
-    /// Waits until `try_read` has an answer.
+    /// Waits until `try_read` returns bytes or the end.
     pub async fn readable(&self) {
         loop {
-            // Made before the look, or a wake-up in between would be lost.
+            // Registered before the state is read, or a wake-up in between would be lost.
             let woken = self.0.readable.notified();
             {
                 let state = self.0.state();
@@ -135,8 +132,8 @@ impl PipeReader {
 }
 
 /// Joins the small pieces that follow, so that a line-wise writer does not force a line-wise reader.
-fn gather(queue: &mut VecDeque<(Tag, Bytes)>, tag: Tag, first: Bytes, max: usize) -> Bytes {
-    let fits = |queue: &VecDeque<(Tag, Bytes)>, len: usize| {
+fn gather(queue: &mut VecDeque<(PipeTag, Bytes)>, tag: PipeTag, first: Bytes, max: usize) -> Bytes {
+    let fits = |queue: &VecDeque<(PipeTag, Bytes)>, len: usize| {
         queue.front().is_some_and(|(t, next)| *t == tag && len + next.len() <= max)
     };
     if !fits(queue, first.len()) {
@@ -163,27 +160,27 @@ impl Drop for PipeReader {
     }
 }
 
-/// A writing end.
+/// A writing end of a pipe.
 #[derive(Debug)]
 pub struct PipeWriter {
     pipe: Arc<Pipe>,
-    tag: Tag,
+    tag: PipeTag,
 }
 
 impl PipeWriter {
-    /// Another writing end of the same pipe, for pieces of another tag.
-    pub fn with_tag(&self, tag: Tag) -> PipeWriter {
+    /// Makes another writing end of the same pipe, whose pieces have another tag.
+    pub fn with_tag(&self, tag: PipeTag) -> PipeWriter {
         self.pipe.state().writers += 1;
         PipeWriter { pipe: self.pipe.clone(), tag }
     }
 
-    /// Writes all bytes, waiting while the pipe is full.
+    /// Writes all bytes, and waits while the pipe is full.
     pub async fn write(&self, mut bytes: Bytes) -> Result<()> {
         if bytes.is_empty() {
             // An empty piece would look like the end to the reader.
             return Ok(());
         }
-        // What fits in an atomic write waits for room for the whole of it.
+        // An atomic write waits until there is room for all of it.
         let least = if bytes.len() <= ATOMIC_BYTES { bytes.len() } else { 1 };
         loop {
             let woken = self.pipe.writable.notified();
@@ -198,7 +195,7 @@ impl PipeWriter {
                     let piece = if bytes.len() <= room {
                         std::mem::take(&mut bytes)
                     } else {
-                        // Copied: a part must not keep the whole of it alive.
+                        // Copied, because a slice would keep the whole buffer alive.
                         Bytes::copy_from_slice(&bytes.split_to(room))
                     };
                     state.push(self.tag, piece);
@@ -215,20 +212,20 @@ impl PipeWriter {
         }
     }
 
-    /// How many bytes `push` may take now.
+    /// The number of bytes that `push` takes now.
     pub fn room(&self) -> Result<usize> {
         let state = self.pipe.state();
         if state.has_reader { Ok(state.room()) } else { Err(Errno::Pipe) }
     }
 
-    /// Puts bytes in at once. The caller has asked for `room`; writers that asked at the same time may overfill the pipe,
-    /// but not without end: then the answer is `Again`.
+    /// Writes bytes without waiting. The caller has asked for `room`. Writers that asked at the same time may overfill
+    /// the pipe up to a limit; then the result is `Again`.
     pub fn push(&self, bytes: Bytes) -> Result<()> {
         let mut state = self.pipe.state();
         if !state.has_reader {
             return Err(Errno::Pipe);
         }
-        if state.bytes + bytes.len() > OVERFILL_BYTES {
+        if state.bytes + bytes.len() > PIPE_OVERFILL_BYTES {
             return Err(Errno::Again);
         }
         if !bytes.is_empty() {
@@ -239,7 +236,7 @@ impl PipeWriter {
         Ok(())
     }
 
-    /// Waits until there is room, or nobody reads.
+    /// Waits until there is room, or until the reader is dropped.
     pub async fn writable(&self) {
         loop {
             let woken = self.pipe.writable.notified();
@@ -344,6 +341,6 @@ mod tests {
         let (_reader, writer) = pipe(0, None);
         let piece = Bytes::from(vec![b'x'; PIPE_BYTES]);
         let pushed = std::iter::repeat_with(|| writer.push(piece.clone())).take_while(Result::is_ok).count();
-        assert_eq!(pushed, OVERFILL_BYTES / PIPE_BYTES);
+        assert_eq!(pushed, PIPE_OVERFILL_BYTES / PIPE_BYTES);
     }
 }

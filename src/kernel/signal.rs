@@ -1,4 +1,4 @@
-//! Signals: what is sent, what a process does with it, and the kill that needs no consent.
+//! Signals: their delivery, the dispositions of a process, and the end of a process by a signal.
 
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::task::Waker;
@@ -46,7 +46,7 @@ impl Signal {
         if (1..=31).contains(&number) { Ok(Signal(number)) } else { Err(Errno::Invalid) }
     }
 
-    /// Its number.
+    /// The Linux number.
     pub fn number(self) -> u8 {
         self.0
     }
@@ -55,43 +55,44 @@ impl Signal {
         1 << self.0
     }
 
-    fn is_harmless(self) -> bool {
+    fn is_ignored_by_default(self) -> bool {
         [Signal::CHLD, Signal::CONT, Signal::URG, Signal::WINCH].contains(&self)
     }
 
-    /// Stopping a process would need a scheduler that leaves it out; there is none.
+    /// Returns true if the default action stops a process. That would need a scheduler that leaves it out, and there is
+    /// none.
     fn stops(self) -> bool {
         [Signal::STOP, Signal::TSTP, Signal::TTIN, Signal::TTOU].contains(&self)
     }
 }
 
-/// What a process does with a signal.
+/// The action of a process on a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Disposition {
-    /// End, or nothing for the harmless ones.
+    /// End the process, or do nothing for the signals that are ignored by default.
     Default,
-    /// Nothing.
+    /// Do nothing.
     Ignore,
-    /// Keep it for the process to take.
+    /// Keep the signal until the process takes it.
     Catch,
 }
 
-/// A process's signals.
+/// The signals of a process.
 #[derive(Debug, Default)]
 pub struct Signals {
     ignored: AtomicU32,
     caught: AtomicU32,
     pending: AtomicU32,
-    /// The signal that ends the process, 0 while it lives. The first one wins.
+    /// The number of the signal that ends the process, or 0. The first one wins.
     fatal: AtomicU8,
-    /// Wakes the process to its end.
-    life: AtomicWaker,
+    /// Wakes the future of the process when `fatal` is set.
+    waker: AtomicWaker,
     /// Wakes a call that waits, when a caught signal arrives.
     arrived: Notify,
 }
 
 impl Signals {
-    /// The signals of a child: it inherits what is ignored.
+    /// Makes the signals of a child, which inherits the ignored ones.
     pub fn inherit(&self) -> Signals {
         Signals { ignored: AtomicU32::new(self.ignored.load(Ordering::Relaxed)), ..Signals::default() }
     }
@@ -105,30 +106,30 @@ impl Signals {
         } else if self.caught.load(Ordering::Acquire) & signal.bit() != 0 {
             self.pending.fetch_or(signal.bit(), Ordering::AcqRel);
             self.arrived.notify_waiters();
-        } else if !signal.is_harmless() && !self.ignores(signal) {
+        } else if !signal.is_ignored_by_default() && !self.ignores(signal) {
             self.end(signal);
         }
         Ok(())
     }
 
-    /// Ends the process with this signal, whatever it would like.
+    /// Ends the process with this signal, whatever its disposition.
     pub fn end(&self, signal: Signal) {
-        // A process has one end: a later signal changes nothing.
+        // A process ends once: a later signal changes nothing.
         let _ = self.fatal.compare_exchange(0, signal.0, Ordering::AcqRel, Ordering::Acquire);
-        self.life.wake();
+        self.waker.wake();
     }
 
-    /// The signal that ended the process, if one did.
+    /// The signal that ends the process, if there is one.
     pub fn fatal(&self) -> Option<Signal> {
         Some(self.fatal.load(Ordering::Acquire)).filter(|n| *n != 0).map(Signal)
     }
 
-    /// Whom to wake when the process is to end.
+    /// Sets the waker that is called when a signal ends the process.
     pub fn register(&self, waker: &Waker) {
-        self.life.register(waker);
+        self.waker.register(waker);
     }
 
-    /// Says what to do with a signal, and returns what was done before.
+    /// Sets the disposition of a signal and returns the old one.
     pub fn set(&self, signal: Signal, disposition: Disposition) -> Result<Disposition> {
         if signal == Signal::KILL || signal.stops() {
             return Err(Errno::Invalid);
@@ -142,7 +143,7 @@ impl Signals {
         };
         let add = |set: &AtomicU32| set.fetch_or(signal.bit(), Ordering::AcqRel);
         let remove = |set: &AtomicU32| set.fetch_and(!signal.bit(), Ordering::AcqRel);
-        // Into the new set before out of the old: a signal in between must not meet the default action.
+        // Added to the new set before it leaves the old: a signal in between must not meet the default action.
         match disposition {
             Disposition::Default => (remove(&self.caught), remove(&self.ignored)),
             Disposition::Ignore => (add(&self.ignored), remove(&self.caught)),
@@ -151,7 +152,7 @@ impl Signals {
         Ok(before)
     }
 
-    /// Whether a signal is ignored.
+    /// Returns true if a signal is ignored.
     pub fn ignores(&self, signal: Signal) -> bool {
         self.ignored.load(Ordering::Acquire) & signal.bit() != 0
     }
@@ -162,7 +163,7 @@ impl Signals {
         (1..=31).map(Signal).filter(|s| bits & s.bit() != 0).collect()
     }
 
-    /// Forgets caught signals that arrived.
+    /// Drops caught signals that have arrived.
     pub fn forget(&self, signals: [Signal; 2]) {
         let bits = signals.into_iter().fold(0, |bits, signal| bits | signal.bit());
         self.pending.fetch_and(!bits, Ordering::AcqRel);

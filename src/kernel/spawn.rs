@@ -1,5 +1,6 @@
-//! Starting processes.
+//! Starting processes: the first one of a job, and children.
 
+use std::future::Future;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
@@ -8,39 +9,63 @@ use tokio::sync::Notify;
 use super::cpu::CpuTime;
 use super::descriptors::{Descriptors, FileCount};
 use super::exec::{self, Executable};
+use super::job::Job;
 use super::memory::ProcessMemory;
-use super::process::{Children, Pid, Process};
-use super::session::Session;
+use super::open_file::OpenFile;
+use super::process::{Children, Machine, Process, Status};
+use super::run::{run, spawn_task};
 use super::signal::Signals;
-use super::{OpenFile, life};
+use super::table::{Entry, Pid};
 use crate::error::{Errno, Result};
-use crate::limits::{Exceeded, Limit, PAYLOAD_BYTES, ZOMBIES};
+use crate::limits::{Exceeded, Limit, NESTED_POLLS, PAYLOAD_BYTES, ZOMBIES};
 use crate::path::GuestPath;
 
-/// The umask a command starts with.
+/// The umask of a job's first process.
 const UMASK: u32 = 0o022;
 
-/// Generations of processes whose children begin on the thread of their parent. Each is a poll within a poll, and takes
-/// some of the thread's stack.
-const NEAR: u32 = 4;
-
-/// What to start.
+/// A program to start, with all that it is given.
 #[derive(Debug, Default)]
 pub struct Request {
-    /// With a slash, a path; without, a name that is looked up in the PATH of `env`.
+    /// A path if it holds a slash, or else a name that is looked up in the PATH of `env`.
     pub program: String,
     /// The arguments, the program's own name first.
     pub argv: Vec<String>,
     /// The whole environment.
     pub env: Vec<(String, String)>,
-    /// Bytes the process may take.
+    /// Bytes that the process may take.
     pub payload: Vec<u8>,
-    /// Whether an interrupt of the order that starts it leaves it alone.
+    /// True if an interrupt of the order that starts the process leaves it alone.
     pub background: bool,
 }
 
+impl Job {
+    /// Starts the first process, on `machine`, with `stdio` as descriptors 0, 1 and 2. Polling the future runs the
+    /// process, so that a short command needs no hop to another task. The weak reference is to the process while it
+    /// lives.
+    pub fn start(
+        self: &Arc<Self>,
+        machine: Arc<dyn Machine>,
+        request: Request,
+        cwd: GuestPath,
+        stdio: [Arc<OpenFile>; 3],
+    ) -> Result<(Weak<Process>, impl Future<Output = Status> + Send + use<>)> {
+        let origin = Origin {
+            machine,
+            parent: Weak::new(),
+            generation: 0,
+            cwd,
+            umask: UMASK,
+            signals: Signals::default(),
+            order: None,
+            files: (0..).zip(stdio).collect(),
+        };
+        let process = create(self, request, origin)?;
+        Ok((Arc::downgrade(&process), run(process)))
+    }
+}
+
 impl Process {
-    /// Starts a child beside this process: `files` are its descriptors, each with the number it has here.
+    /// Starts a child. `files` are its descriptors: the number in the child, and the number in this process.
     pub fn spawn(self: &Arc<Self>, request: Request, files: &[(u32, u32)]) -> Result<Pid> {
         {
             let children = self.children();
@@ -53,7 +78,8 @@ impl Process {
             files.iter().map(|&(theirs, ours)| Ok((theirs, own.get(ours)?))).collect::<Result<Vec<_>>>()?
         };
         let is_background = request.background;
-        let seed = Seed {
+        let origin = Origin {
+            machine: self.machine.clone(),
             parent: Arc::downgrade(self),
             generation: self.generation + 1,
             cwd: self.cwd(),
@@ -62,36 +88,31 @@ impl Process {
             order: self.order_of_child(is_background),
             files,
         };
-        let process = create(&self.session, request, seed)?;
+        let process = create(&self.job, request, origin)?;
         let pid = process.pid;
-        // Before it can run: a child that ends at once must find its place among the living.
+        // Entered before the child can run: a child that ends at once must be found among the live ones.
         self.children().live.insert(pid);
-        let life = Box::pin(life::life(process));
-        if is_background || self.generation >= NEAR {
-            life::run_beside(life);
-        } else if let Some(elder) = self.deliver(life) {
-            // Of several, as in a pipeline, only the last may have to wait.
-            life::run_beside(elder);
+        let child = Box::pin(run(process));
+        if is_background || self.generation >= NESTED_POLLS {
+            spawn_task(child);
+        } else {
+            self.start_child(child);
         }
         Ok(pid)
     }
+
+    /// The order that a child of this process runs for.
+    fn order_of_child(&self, background: bool) -> Option<u64> {
+        match self.job.orders() {
+            Some(orders) if self.is_first() => (!background).then(|| orders.current()),
+            _ => self.order,
+        }
+    }
 }
 
-/// Makes the first process of a session; nothing polls it yet.
-pub(super) fn first(
-    session: &Arc<Session>,
-    request: Request,
-    cwd: GuestPath,
-    stdio: [Arc<OpenFile>; 3],
-) -> Result<Arc<Process>> {
-    let files = (0..).zip(stdio).collect();
-    let signals = Signals::default();
-    let seed = Seed { parent: Weak::new(), generation: 0, cwd, umask: UMASK, signals, order: None, files };
-    create(session, request, seed)
-}
-
-/// What a process has from where it comes from.
-struct Seed {
+/// The part of a new process's state that comes from its parent, or from the owner of the job.
+struct Origin {
+    machine: Arc<dyn Machine>,
     parent: Weak<Process>,
     generation: u32,
     cwd: GuestPath,
@@ -101,75 +122,83 @@ struct Seed {
     files: Vec<(u32, Arc<OpenFile>)>,
 }
 
-fn create(session: &Arc<Session>, request: Request, seed: Seed) -> Result<Arc<Process>> {
-    let kernel = session.kernel();
-    let charge = charge(session, &request)?;
+/// Makes a process and enters it in the table. Nothing polls it yet.
+fn create(job: &Arc<Job>, request: Request, origin: Origin) -> Result<Arc<Process>> {
+    let kernel = job.kernel();
+    let charge = charge(job, &request)?;
     let Request { program, argv, env, payload, .. } = request;
     let path = env.iter().rev().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_str());
-    let Executable { program, argv } = exec::resolve(kernel.vfs(), &seed.cwd, path, &program, argv)?;
-    if !kernel.machine.has(&program) {
-        // Not "no format that I know": a shell would take that for a script, and its only line for a comment.
+    let Executable { program, argv } = exec::resolve(kernel.vfs(), &origin.cwd, path, &program, argv)?;
+    if !origin.machine.has(&program) {
+        // Not `NoExec`: a shell would then run the file as a script, whose only line is a comment.
         return Err(Errno::NoEntry);
     }
-    if !kernel.permit().allows(&program) {
-        session.fault(format!("program not allowed: {program}"));
+    if !kernel.policy().allows(&program) {
+        job.fault(format!("program not allowed: {program}"));
         return Err(Errno::Access);
     }
 
     let count = FileCount::new(kernel.limits().open_files);
     let mut descriptors = Descriptors::default();
-    for (number, file) in seed.files {
+    for (number, file) in origin.files {
         let slot = count.open().inspect_err(|_| {
-            session.exceed(Exceeded { kind: Limit::OpenFiles, value: u64::from(kernel.limits().open_files) });
+            job.exceed(Exceeded { kind: Limit::OpenFiles, value: u64::from(kernel.limits().open_files) });
         })?;
         descriptors.put(number, file, slot)?;
     }
-    let process = kernel.table().add(session, |pid| Process {
+    let signals = Arc::new(origin.signals);
+    let entry = Entry {
+        signals: signals.clone(),
+        job: job.id(),
+        order: origin.order,
+        is_first: Process::is_root(&origin.parent),
+    };
+    let pid = kernel.table().add(entry, job.closed()).inspect_err(|errno| {
+        if *errno == Errno::Again {
+            job.exceed(Exceeded { kind: Limit::Processes, value: u64::from(kernel.limits().processes) });
+        }
+    })?;
+    job.process_started();
+    Ok(Arc::new(Process {
         pid,
-        parent: seed.parent,
-        session: session.clone(),
+        parent: origin.parent,
+        job: job.clone(),
+        machine: origin.machine,
         program,
         argv,
         env,
         descriptors: Mutex::new(descriptors),
         files: count,
-        cwd: Mutex::new(seed.cwd),
-        umask: AtomicU32::new(seed.umask),
-        signals: seed.signals,
-        order: seed.order,
+        cwd: Mutex::new(origin.cwd),
+        umask: AtomicU32::new(origin.umask),
+        signals,
+        order: origin.order,
         payload: Mutex::new(payload),
         cpu: CpuTime::default(),
         children: Mutex::new(Children::default()),
-        newborn: Mutex::default(),
-        generation: seed.generation,
+        pending_child: Mutex::default(),
+        generation: origin.generation,
         child_ended: Notify::new(),
         charge: Mutex::new(Some(charge)),
-    });
-    let process = process.inspect_err(|errno| {
-        if *errno == Errno::Again {
-            session.exceed(Exceeded { kind: Limit::Processes, value: u64::from(kernel.limits().processes) });
-        }
-    })?;
-    session.process_started();
-    Ok(process)
+    }))
 }
 
-/// Checks the size of what a process is given, and takes memory for it.
-fn charge(session: &Session, request: &Request) -> Result<ProcessMemory> {
+/// Checks the size of arguments, environment and payload, and charges memory for them.
+fn charge(job: &Job, request: &Request) -> Result<ProcessMemory> {
     let strings = || request.argv.iter().chain(request.env.iter().flat_map(|(name, value)| [name, value]));
     if strings().any(|text| text.contains('\0')) {
         return Err(Errno::Invalid);
     }
-    // A pointer a string, as Linux counts it.
+    // Eight bytes a string for its pointer, as Linux counts.
     let bytes: u64 = strings().map(|text| text.len() as u64 + 8).sum();
-    let limit = session.kernel().limits().arguments;
+    let limit = job.kernel().limits().arguments;
     if bytes > limit {
-        session.exceed(Exceeded { kind: Limit::Arguments, value: limit });
+        job.exceed(Exceeded { kind: Limit::Arguments, value: limit });
         return Err(Errno::TooBig);
     }
     if request.payload.len() > PAYLOAD_BYTES {
         return Err(Errno::TooBig);
     }
     // WASI has a copy of arguments and environment.
-    session.charge(2 * bytes as usize + request.payload.len())
+    job.charge(2 * bytes as usize + request.payload.len())
 }

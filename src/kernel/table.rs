@@ -1,33 +1,52 @@
-//! The process table of a sandbox: what lives, by number.
+//! The process table of a sandbox: the live processes by number.
+//!
+//! An entry holds what others need of a process: its signals and the job it belongs to. It does not hold the process,
+//! so the table stands below processes and jobs in the order of modules.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use super::process::{Pid, Process};
-use super::session::Session;
-use super::signal::Signal;
+use super::signal::{Signal, Signals};
 use crate::error::{Errno, Result};
+use crate::limits::PIDS;
+use crate::sync::lock;
 
-/// Numbers are reused only after this many, as Linux has it.
-const PIDS: Pid = 1 << 22;
+/// The number of a process, unique within its sandbox.
+pub type Pid = u32;
 
-/// The processes that live.
+/// The number of a job, unique within its sandbox.
+pub(super) type JobId = u64;
+
+/// The live processes of a sandbox.
 #[derive(Default)]
 pub(super) struct Table {
     limit: usize,
-    /// Guards the map and the next number. A leaf: nothing else is locked under it.
-    live: Mutex<Live>,
+    /// Guards the map and the last number, and a job's flag `closed` while it is set. A leaf: nothing else is locked
+    /// under it.
+    live: Mutex<LiveProcesses>,
 }
 
 #[derive(Default)]
-struct Live {
+struct LiveProcesses {
     last: Pid,
-    processes: HashMap<Pid, Arc<Process>>,
+    entries: HashMap<Pid, Entry>,
 }
 
-impl Live {
-    fn members(&self, session: &Session) -> Vec<Arc<Process>> {
-        self.processes.values().filter(|p| std::ptr::eq(Arc::as_ptr(&p.session), session)).cloned().collect()
+/// A live process.
+#[derive(Clone)]
+pub(super) struct Entry {
+    pub(super) signals: Arc<Signals>,
+    pub(super) job: JobId,
+    /// The order of a live job that the process was started for.
+    pub(super) order: Option<u64>,
+    /// True if it is the first process of its job: the shell of a live one.
+    pub(super) is_first: bool,
+}
+
+impl LiveProcesses {
+    fn of_job(&self, job: JobId) -> Vec<Entry> {
+        self.entries.values().filter(|entry| entry.job == job).cloned().collect()
     }
 }
 
@@ -36,58 +55,53 @@ impl Table {
         Table { limit: limit as usize, live: Mutex::default() }
     }
 
-    /// Gives a new process a number and a place, unless there are too many or its session is over.
-    pub(super) fn add(&self, session: &Session, make: impl FnOnce(Pid) -> Process) -> Result<Arc<Process>> {
+    /// Enters a new process and returns its number. Fails if there are too many, or if its job is `closed`.
+    pub(super) fn add(&self, entry: Entry, closed: &AtomicBool) -> Result<Pid> {
         let mut live = self.live();
-        if live.processes.len() >= self.limit {
+        if live.entries.len() >= self.limit {
             return Err(Errno::Again);
         }
-        // Looked at under the lock that `end_session` holds: nothing starts behind its back.
-        if session.is_closed() {
+        // Read under the lock that `close_job` holds: no process starts after the job was closed.
+        if closed.load(Ordering::Acquire) {
             return Err(Errno::NoProcess);
         }
         let mut pid = live.last % PIDS + 1;
-        while live.processes.contains_key(&pid) {
+        while live.entries.contains_key(&pid) {
             pid = pid % PIDS + 1;
         }
         live.last = pid;
-        let process = Arc::new(make(pid));
-        live.processes.insert(pid, process.clone());
-        Ok(process)
+        live.entries.insert(pid, entry);
+        Ok(pid)
     }
 
-    /// The process with this number.
-    pub(super) fn get(&self, pid: Pid) -> Option<Arc<Process>> {
-        self.live().processes.get(&pid).cloned()
+    /// The signals of the process with this number.
+    pub(super) fn signals(&self, pid: Pid) -> Option<Arc<Signals>> {
+        self.live().entries.get(&pid).map(|entry| entry.signals.clone())
     }
 
-    /// Takes a process out when it has ended.
+    /// Removes a process that has ended.
     pub(super) fn remove(&self, pid: Pid) {
-        self.live().processes.remove(&pid);
+        self.live().entries.remove(&pid);
     }
 
-    /// Lets nothing more start in a session and kills what lives of it.
-    pub(super) fn end_session(&self, session: &Session) {
+    /// Marks a job as closed, so that no more processes start in it, and kills its processes.
+    pub(super) fn close_job(&self, job: JobId, closed: &AtomicBool) {
         let live = self.live();
-        session.mark_closed();
-        let members = live.members(session);
+        closed.store(true, Ordering::Release);
+        let members = live.of_job(job);
         drop(live);
         for process in members {
             process.signals.end(Signal::KILL);
         }
     }
 
-    /// The processes of a session that live.
-    pub(super) fn members(&self, session: &Session) -> Vec<Arc<Process>> {
-        self.live().members(session)
-    }
-
-    /// Sends a signal to the shell of a live session, and one to all that runs for its order.
-    pub(super) fn signal_order(&self, session: &Session, order: u64, shell: Signal, others: Signal) {
-        for process in self.members(session) {
-            // Both can be sent to anyone, and a process that ended meanwhile needs none.
+    /// Sends one signal to the shell of a live job, and another to all other processes that run for the order.
+    pub(super) fn signal_order(&self, job: JobId, order: u64, shell: Signal, others: Signal) {
+        let members = self.live().of_job(job);
+        for process in members {
+            // Both signals can be sent to any process, and a process that ended meanwhile needs none.
             let _ = match process.order {
-                _ if process.is_first() => process.signals.send(shell),
+                _ if process.is_first => process.signals.send(shell),
                 Some(number) if number == order => process.signals.send(others),
                 _ => Ok(()),
             };
@@ -95,10 +109,10 @@ impl Table {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.live().processes.len()
+        self.live().entries.len()
     }
 
-    fn live(&self) -> MutexGuard<'_, Live> {
-        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    fn live(&self) -> MutexGuard<'_, LiveProcesses> {
+        lock(&self.live)
     }
 }

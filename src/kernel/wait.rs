@@ -1,14 +1,16 @@
-//! Waiting for children.
+//! Waiting: for children, and for the next order of a live job.
 
 use std::time::Duration;
 
-use super::process::{Pid, Process, Status};
+use super::process::{Process, Status};
+use super::signal::Signal;
+use super::table::Pid;
 use crate::error::{Errno, Result};
 
 impl Process {
-    /// Waits for a child, or any if none is named, and reaps it. A timeout of 0 only looks.
+    /// Waits for a child, or for any child if none is named, and reaps it. A timeout of zero only looks.
     pub async fn wait(&self, child: Option<Pid>, timeout: Option<Duration>) -> Result<(Pid, Status)> {
-        // Most waits find their child gone, or hear of it soon: no timer for those that have no timeout.
+        // Most calls find that the child has ended, or learn of it soon: without a timeout there is no timer.
         match timeout {
             None => self.reaped(child).await,
             Some(Duration::ZERO) => self.reap(child)?.ok_or(Errno::TimedOut),
@@ -23,7 +25,7 @@ impl Process {
                 return Ok(ended);
             }
             tokio::select! {
-                // A child that ended is the better news: CHLD itself may be what was caught.
+                // The child's end comes before the signal: the signal may be the CHLD of that same child.
                 biased;
                 () = woken => {}
                 () = self.signals.arrival() => return self.reap(child)?.ok_or(Errno::Interrupted),
@@ -42,5 +44,17 @@ impl Process {
         }
         let lives = child.map_or(!children.live.is_empty(), |pid| children.live.contains(&pid));
         if lives { Ok(None) } else { Err(Errno::Child) }
+    }
+
+    /// Reports the status of the last order and waits for the next one. Returns `None` unless this is the first process
+    /// of a live job.
+    pub async fn next_order(&self, status: u8) -> Option<String> {
+        let orders = self.job.orders().filter(|_| self.is_first())?;
+        self.job.between_orders(|| {
+            // A late interrupt of the last order must not interrupt the next one.
+            self.signals.forget([Signal::INT, Signal::XCPU]);
+            orders.finish(status);
+        });
+        Some(orders.next().await)
     }
 }

@@ -1,4 +1,4 @@
-//! What `bindgen!` makes of the WIT files: the traits that the host implements for a guest.
+//! The code that `bindgen!` generates from the WIT files: the traits that the host implements for a guest.
 
 #![allow(missing_docs, unreachable_pub, clippy::all)]
 

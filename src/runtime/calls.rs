@@ -1,4 +1,4 @@
-//! The kernel's calls, for a guest: values in, values out, nothing trusted.
+//! The calls of `wit/kernel.wit`, translated to calls of the kernel. No value of a guest is trusted.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use wasmtime::Result;
 use super::bindings::isopod::kernel::files::{self, Attributes, Entry, Kind, OpenFlags, Whence};
 use super::bindings::isopod::kernel::process::{self, Command};
 use super::bindings::isopod::kernel::types::{self, Errno};
-use super::guest::{Ended, Guest};
+use super::guest::{Guest, ProcessExit};
 use crate::kernel::{self, Request, Signal, Status};
 use crate::vfs::{self, DirEntry, OpenHow, Stat};
 
-/// The answer of a call: an errno is the guest's to handle, an error ends the process.
+/// The result of a call: the guest handles an errno, and an error ends the process.
 type Answer<T> = Result<std::result::Result<T, Errno>>;
 
 fn answer<T>(result: crate::error::Result<T>) -> Answer<T> {
@@ -19,10 +19,11 @@ fn answer<T>(result: crate::error::Result<T>) -> Answer<T> {
 }
 
 impl Guest {
-    /// The answer of a call that may have ended its own process: it must not run on until somebody looks.
+    /// The result of a call that may have ended its own process. If it has, the guest must not run on until the next
+    /// tick.
     fn answer_if_alive<T>(&self, result: crate::error::Result<T>) -> Answer<T> {
         match self.process.signals().fatal() {
-            Some(signal) => Err(Ended(Status::Signalled(signal)).into()),
+            Some(signal) => Err(ProcessExit(Status::Signalled(signal)).into()),
             None => answer(result),
         }
     }
@@ -142,15 +143,15 @@ impl process::Host for Guest {
     }
 
     async fn next_order(&mut self, status: u8) -> Result<Option<String>> {
-        // Nobody has to look at the clock for one that waits, however long.
+        // A shell that waits for an order needs no ticks and has no deadline.
         self.ticking = None;
         let order = self.process.next_order(status).await;
-        self.ticking = Some(self.clock.run(&self.process));
+        self.ticking = Some(self.ticker.start(&self.process));
         Ok(order)
     }
 
     fn exit(&mut self, code: u8) -> Result<()> {
-        Err(Ended(Status::Exited(code)).into())
+        Err(ProcessExit(Status::Exited(code)).into())
     }
 
     fn program(&mut self) -> Result<String> {

@@ -1,7 +1,7 @@
-//! The clocks that processes see, as fine as the sandbox's limits allow.
+//! The clocks that processes see, with the resolution that the sandbox's limits allow.
 //!
-//! A fine clock tells a guest how long the host took for something, and by that what it shares with others: caches, disks, cores.
-//! A coarse one makes that take longer, and does not make it impossible.
+//! A fine clock lets a guest measure the host, and so observe other users of the same caches, disks and cores. A coarse
+//! clock makes that slower; it does not make it impossible.
 
 use std::time::Duration;
 
@@ -15,18 +15,17 @@ use crate::vfs::Stat;
 pub(super) struct Step(u64);
 
 impl Step {
-    /// Of this length; of none, the host's own.
+    /// Makes a step of this length. Zero keeps the resolution of the host.
     pub(super) fn new(length: Duration) -> Step {
         Step(u64::try_from(length.as_nanos()).unwrap_or(u64::MAX))
     }
 
-    /// The last step at this time.
+    /// Rounds a time in nanoseconds down to a step.
     pub(super) fn at(self, nanos: u64) -> u64 {
-        // Files of another year keep their times, whatever a clock of centuries would make of them.
         nanos - nanos.checked_rem(self.0).unwrap_or(0)
     }
 
-    /// The last step at this time.
+    /// Rounds a time down to a step. A time beyond 64 bits of nanoseconds stays as it is.
     pub(super) fn at_duration(self, time: Duration) -> Duration {
         match (self.0, u64::try_from(time.as_nanos())) {
             (0, _) | (_, Err(_)) => time,
@@ -34,7 +33,7 @@ impl Step {
         }
     }
 
-    /// The attributes of a file with the times that its clock would have given it.
+    /// Rounds the times in the attributes of a file.
     pub(super) fn of_file(self, mut stat: Stat) -> Stat {
         for time in [&mut stat.accessed, &mut stat.modified, &mut stat.changed] {
             *time = self.at(*time);
@@ -43,7 +42,7 @@ impl Step {
     }
 }
 
-/// The time of day.
+/// The wall clock of a process.
 pub(super) struct Wall(pub(super) Step);
 
 impl HostWallClock for Wall {
@@ -56,7 +55,7 @@ impl HostWallClock for Wall {
     }
 }
 
-/// The time since a process started.
+/// The monotonic clock of a process, which starts with it.
 pub(super) struct Monotonic(pub(super) Step, MonotonicClock);
 
 impl Monotonic {

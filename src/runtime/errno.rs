@@ -19,7 +19,7 @@ macro_rules! errno_table {
     };
 }
 
-// WASI has no code for a few: the nearest one that a program would report in its place.
+// Some have no code in WASI: they get the nearest one that a program would report.
 errno_table! {
     Access => Access, Access;
     Again => Again, WouldBlock;

@@ -1,9 +1,9 @@
 //! wasi:filesystem over the VFS.
 //!
-//! A directory descriptor is a path without links: the VFS works by paths, and the only directory a guest is
-//! given is the sandbox's root. All calls are synchronous: none waits for anything but the host's disk.
+//! A directory descriptor is a path without links: the VFS works by paths, and the only preopened directory is the
+//! sandbox's root. All calls but `sync` are synchronous: none waits for anything but the host's disk.
 
-// What `bindgen!` makes re-exports these, and a re-export cannot be narrower than `pub`.
+// The code that `bindgen!` generates re-exports these types, and a re-export cannot be narrower than `pub`.
 #![allow(unreachable_pub)]
 
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -26,43 +26,43 @@ use crate::limits::TRANSFER_BYTES;
 use crate::path::GuestPath;
 use crate::vfs::{DirEntry, File, Kind, OpenDirectory, OpenHow, SetTime, Stat, Vfs};
 
-/// Why a call failed.
+/// The error of a call.
 pub enum FsError {
     /// A code for the guest.
     Errno(Errno),
-    /// A handle that is not the guest's, which ends it: our own programs never do that.
+    /// An invalid handle, which ends the process: our own programs never use one.
     Handle(ResourceTableError),
 }
 
 type FsResult<T> = std::result::Result<T, FsError>;
 
-/// What a WASI descriptor refers to.
+/// A WASI descriptor.
 pub struct Descriptor {
     target: Target,
-    /// Keeps it counted among the process's open files.
+    /// Counts the descriptor among the process's open files.
     _slot: Slot,
 }
 
 enum Target {
-    /// A file that the guest reads and writes at offsets of its own.
+    /// A file. The guest reads and writes it at offsets that it passes.
     File(Arc<OpenFile>),
-    /// A descriptor of the process, opened through /dev/fd: it keeps the offset it shares.
+    /// A descriptor of the process, opened through /dev/fd, with its shared offset.
     Descriptor(Arc<OpenFile>),
     Directory(GuestPath),
 }
 
-/// A directory that is being listed. WASI hands out entry by entry; the directory is asked for more at a time.
+/// A directory that is being listed. WASI returns one entry at a time; the directory is read in larger pieces.
 pub struct EntryStream {
     directory: OpenDirectory,
     ahead: std::vec::IntoIter<DirEntry>,
-    /// Counted: a guest could open thousands of directories.
+    /// Counts the directory among the process's open files.
     _slot: Slot,
 }
 
-/// How many entries are read ahead.
+/// The number of entries that are read ahead.
 const ENTRIES_AHEAD: usize = 64;
 
-/// The permissions of a file or directory that a WASI call makes, before the umask: WASI has none.
+/// The modes of files and directories that WASI calls create, before the umask: WASI has no modes.
 const FILE_MODE: u32 = 0o666;
 const DIRECTORY_MODE: u32 = 0o777;
 
@@ -90,7 +90,7 @@ impl Guest {
         }
     }
 
-    /// The VFS file behind a descriptor, for calls that need an offset.
+    /// The file of the VFS, for calls that need an offset.
     fn vfs_file(&self, descriptor: &Resource<Descriptor>) -> FsResult<(Arc<OpenFile>, Arc<dyn File>)> {
         let file = self.file(descriptor)?;
         let inner = file.as_file().cloned().ok_or(Errno::Seek)?;
@@ -107,7 +107,7 @@ impl Guest {
     fn path_at(&self, descriptor: &Resource<Descriptor>, path: &str) -> FsResult<GuestPath> {
         let directory = self.directory(descriptor)?;
         if path.starts_with('/') {
-            // A descriptor is a capability for what is below it, says WASI.
+            // In WASI a descriptor is a capability for the tree below it.
             return Err(Errno::NotPermitted.into());
         }
         Ok(GuestPath::parse(directory, path)?)
@@ -176,7 +176,7 @@ impl types::HostDescriptor for Guest {
     }
 
     fn advise(&mut self, fd: Resource<Descriptor>, _offset: u64, _length: u64, _advice: Advice) -> FsResult<()> {
-        // Advice may be ignored; a descriptor of a directory may not get any.
+        // Advice is ignored, but on a directory it is an error.
         self.file(&fd).map(drop)
     }
 
@@ -231,7 +231,7 @@ impl types::HostDescriptor for Guest {
         }
         let max = usize::try_from(length).unwrap_or(TRANSFER_BYTES).min(TRANSFER_BYTES);
         let bytes = inner.read_at(offset, max)?;
-        self.process.session().count_read(bytes.len());
+        self.process.job().count_read(bytes.len());
         let end = bytes.is_empty() && max > 0;
         Ok((bytes.into(), end))
     }
@@ -242,7 +242,7 @@ impl types::HostDescriptor for Guest {
             return Err(Errno::BadDescriptor.into());
         }
         let wrote = inner.write_at(offset, &buffer)?;
-        self.process.session().count_written(wrote);
+        self.process.job().count_written(wrote);
         Ok(wrote as u64)
     }
 
@@ -258,7 +258,7 @@ impl types::HostDescriptor for Guest {
             Target::File(file) | Target::Descriptor(file) => file.as_file().cloned(),
         };
         let Some(file) = file else { return Ok(()) };
-        // A disk may take its time; the thread that runs processes has none.
+        // A disk can be slow, and this thread runs processes.
         let synced = tokio::task::spawn_blocking(move || file.sync()).await;
         Ok(synced.unwrap_or(Err(Errno::Io))?)
     }
@@ -437,7 +437,8 @@ fn set_time(time: NewTimestamp) -> FsResult<SetTime> {
     })
 }
 
-/// libc makes inode numbers of this, so it must tell files apart and must not change while a file is edited.
+/// Hashes the identity of a file. libc derives inode numbers from it, so the hash must differ between files and must
+/// not change while a file is edited.
 fn metadata_hash(stat: &Stat) -> MetadataHashValue {
     let mut hasher = DefaultHasher::new();
     (stat.device, stat.inode).hash(&mut hasher);

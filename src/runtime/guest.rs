@@ -1,4 +1,4 @@
-//! What a store holds for its process, and the limits it imposes.
+//! The data of a process's store, and the limits that it imposes.
 
 use std::sync::Arc;
 
@@ -8,39 +8,32 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use super::clock::{Monotonic, Step, Wall};
 use super::stdio::{Input, Output};
-use super::ticker::{Clock, Running};
+use super::ticker::{TickGuard, TickerHandle};
 use crate::kernel::{Process, ProcessMemory, Status};
+use crate::limits::{CORE_ITEMS, GUEST_HANDLES, RANDOM_BYTES, TABLE_ELEMENTS};
 
-/// Resources (descriptors, streams, pollables) that a guest may hold at once.
-const RESOURCES: usize = 4096;
-/// Bytes that a guest may ask of the random source in one call.
-const RANDOM_BYTES: u64 = 64 << 10;
-/// Elements of a guest's tables: function pointers, mostly.
-const TABLE_ELEMENTS: usize = 1 << 20;
-/// What an element of a table costs the host.
+/// The size of an element of a table on the host: a pointer.
 const ELEMENT_BYTES: usize = 8;
-/// Core instances, memories and tables of a component: ours have at most a few of each.
-const PARTS: usize = 32;
 
 /// The data of a process's store.
 pub(super) struct Guest {
     pub(super) process: Arc<Process>,
     pub(super) table: ResourceTable,
     pub(super) memory: ProcessMemory,
-    /// Instructions it may run before it pays; see `fuel`.
+    /// The fuel that the process had after its last payment; see `fuel`.
     pub(super) fuel: u64,
-    pub(super) clock: Clock,
-    /// How fine the clocks are that it sees.
+    pub(super) ticker: TickerHandle,
+    /// The resolution of the process's clocks.
     pub(super) step: Step,
-    /// There unless it waits for orders.
-    pub(super) ticking: Option<Running>,
+    /// Keeps the ticker awake. `None` while a live shell waits for orders.
+    pub(super) ticking: Option<TickGuard>,
     wasi: WasiCtx,
 }
 
 impl Guest {
-    pub(super) fn new(process: Arc<Process>, clock: Clock) -> Guest {
+    pub(super) fn new(process: Arc<Process>, ticker: TickerHandle) -> Guest {
         let mut table = ResourceTable::new();
-        table.set_max_capacity(RESOURCES);
+        table.set_max_capacity(GUEST_HANDLES);
         let mut wasi = WasiCtx::builder();
         wasi.args(process.argv())
             .envs(process.env())
@@ -50,8 +43,8 @@ impl Guest {
             .max_random_size(RANDOM_BYTES);
         let step = Step::new(process.kernel().limits().clock_step);
         wasi.wall_clock(Wall(step)).monotonic_clock(Monotonic::new(step));
-        let ticking = Some(clock.run(&process));
-        Guest { table, memory: process.memory(), fuel: 0, clock, step, ticking, wasi: wasi.build(), process }
+        let ticking = Some(ticker.start(&process));
+        Guest { table, memory: process.memory(), fuel: 0, ticker, step, ticking, wasi: wasi.build(), process }
     }
 }
 
@@ -63,11 +56,11 @@ impl WasiView for Guest {
 
 impl ResourceLimiter for Guest {
     fn memory_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> Result<bool> {
-        // Refused, not trapped: the guest's allocator sees it and the program can say what it was doing.
+        // Refused and not a trap: the guest's allocator sees the failure, and the program can report it.
         Ok(match self.memory.grow(desired.saturating_sub(current) as u64) {
             Ok(()) => true,
             Err(exceeded) => {
-                self.process.session().exceed(exceeded);
+                self.process.job().exceed(exceeded);
                 false
             }
         })
@@ -89,19 +82,19 @@ impl ResourceLimiter for Guest {
     }
 
     fn instances(&self) -> usize {
-        PARTS
+        CORE_ITEMS
     }
 
     fn tables(&self) -> usize {
-        PARTS
+        CORE_ITEMS
     }
 
     fn memories(&self) -> usize {
-        PARTS
+        CORE_ITEMS
     }
 }
 
 /// The error that ends a process from within a host call.
 #[derive(Debug, thiserror::Error)]
 #[error("the process has ended")]
-pub(super) struct Ended(pub(super) Status);
+pub(super) struct ProcessExit(pub(super) Status);

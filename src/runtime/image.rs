@@ -1,9 +1,9 @@
-//! The guest's programs: components compiled to native code when the library was built, and carried in it.
+//! The images of the guest's programs: components that were compiled to native code when the library was built.
 //!
-//! The code is part of the binary, as trusted as the rest of it: there is no file to be missing, stale, half
-//! written or swapped, and the first start is as fast as the next. It is loaded where it lies, so a program that
-//! is not used costs nothing but address space. For the same reason its sum is not checked at every start, only when
-//! someone asks: a binary whose bytes have changed has no more reason to trust its check than its code.
+//! The code is part of the binary and as trusted as the rest of it. No file can be missing, stale, half written or
+//! swapped, and the first start is as fast as the next. The code is loaded in place, so a program that is not used
+//! costs nothing but address space. The digest is not checked at every start, only on request: in a binary whose bytes
+//! have changed, the check is no more trustworthy than the code.
 
 use std::sync::Arc;
 
@@ -22,12 +22,12 @@ pub(super) fn code(image: &'static Image, metering: Metering) -> Option<&'static
     }
 }
 
-/// Whether a program needs a deep stack: an interpreter recurses as deeply as what it runs.
+/// Returns true if an image needs a deep stack: an interpreter recurses as deeply as the program that it runs.
 pub(super) fn is_interpreter(image: usize) -> bool {
     ["node", "python"].contains(&IMAGES[image].name)
 }
 
-/// Whether a program of an image can run, or why it cannot.
+/// Checks that the programs of an image can run. The error is the reason why they cannot.
 pub(super) fn available(image: usize, metering: Metering) -> Result<(), &'static str> {
     let image = &IMAGES[image];
     match (code(image, metering), metering) {
@@ -37,16 +37,16 @@ pub(super) fn available(image: usize, metering: Metering) -> Result<(), &'static
     }
 }
 
-/// Whether the code of a component is as it was built.
-pub(super) fn is_whole(code: &Code) -> bool {
+/// Returns true if the code of a component matches the digest of its build.
+pub(super) fn matches_digest(code: &Code) -> bool {
     let sum = Sha256::digest(code.bytes);
     sum.iter().map(|byte| format!("{byte:02x}")).collect::<String>() == code.sum
 }
 
-/// The libraries that interpreters read at run time, and where they look for them.
+/// The libraries that interpreters read at run time, with the directories in which they look for them.
 pub(super) fn libraries() -> impl Iterator<Item = (&'static str, Arc<Library>)> {
     let python = PYTHON_LIBRARY.as_ref().map(|library| ("/usr/lib/python3.14", library));
-    python.into_iter().map(|(place, library)| (place, Arc::new(Library::new(library.index, library.bytes))))
+    python.into_iter().map(|(directory, library)| (directory, Arc::new(Library::new(library.index, library.bytes))))
 }
 
 /// All images.

@@ -1,65 +1,51 @@
-//! A wasmtime engine that runs processes: its allocator, its clock, and the programs it has loaded.
+//! A wasmtime engine that runs processes, with its allocator, its ticker and the programs that it has loaded.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use wasmtime::component::Linker;
 use wasmtime::{AsContextMut, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Result, Store};
 use wasmtime::{StoreContextMut, UpdateDeadline};
 use wasmtime_wasi::p2::bindings::CommandPre;
 
-use super::fuel::{self, Metered};
-use super::guest::{Ended, Guest};
+use super::exit_status::exit_status;
+use super::fuel::{self, MeteredStore};
+use super::guest::{Guest, ProcessExit};
 use super::image::{Image, code, images};
-use super::load::{CodePages, Place, load};
-use super::obituary::obituary;
+use super::load::{CodeClaim, CodePages, load};
 use super::ticker::Ticker;
 use super::tunables::{self, Metering};
 use super::world;
 use crate::kernel::{Process, Status};
+use crate::limits::{
+    CALL_BYTES, COMPONENT_HANDLES, CORE_INSTANCES, CORE_MEMORIES, CORE_TABLES, DEEP_STACK, INSTANCE_BYTES, STACK,
+};
+use crate::sync::lock;
 
-/// Host memory that one call of a guest may make the host allocate for its arguments.
-const CALL_BYTES: usize = 16 << 20;
-/// Handles that a component may hold.
-const HANDLES: usize = 4096;
-/// Bytes of a memory that stay mapped when its slot is free: most short programs touch no more.
+/// Bytes of a memory, table or stack that stay mapped while its slot is free: most short programs touch no more.
 const KEEP_RESIDENT: usize = 64 << 10;
-/// Core instances, memories and tables of a component: a std program is three or four core instances.
-const CORES_PER_COMPONENT: u32 = 8;
-const MEMORIES_PER_COMPONENT: u32 = 1;
-const TABLES_PER_COMPONENT: u32 = 4;
-/// What a guest may use of its stack, and the whole of it: host calls run on what is left.
-///
-/// Stacks are not charged to a sandbox, so they are small. An interpreter may have what Python needs before it notices that
-/// it recurses too deeply: 1 MiB of its own stack, up to 30 of this one. Only what is touched is there, and it is given
-/// back when the process ends.
-const STACK: (usize, usize) = (512 << 10, 2 << 20);
-const DEEP_STACK: (usize, usize) = (40 << 20, 42 << 20);
-/// Bytes of wasmtime's own record of an instance; a component with thousands of functions needs more than the
-/// default.
-const INSTANCE_BYTES: usize = 4 << 20;
 
-/// Where instances get their memory from.
+/// The source of memory for instances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Allocation {
-    /// From a pool of this many slots: fast for a host that lives long.
+    /// A pool of this many slots: fast for a long-lived host.
     Pool(u32),
-    /// From the operating system, each time: no start-up cost, no limit, slower.
+    /// The operating system, for each instance: no start-up cost and no limit, but slower.
     OnDemand,
-    /// The same, with a deep stack: for interpreters.
+    /// The operating system, with a deep stack: for interpreters.
     Deep,
 }
 
-/// An engine with everything a process needs to start.
+/// A wasmtime engine with all that a process needs to start.
 pub(super) struct Processor {
     metering: Metering,
     linker: Linker<Guest>,
-    /// By image; filled when a program of it first runs.
+    /// Indexed by image. Filled when a program of the image first runs.
     programs: Vec<OnceLock<Result<CommandPre<Guest>>>>,
     engine: Engine,
-    /// After the engine, so that it ends when that has gone.
+    /// Declared after the engine, so that it is dropped after it: the ticker's thread ends when the engine has gone.
     ticker: Ticker,
-    /// Last: whoever claims them next finds them empty.
-    places: Mutex<Vec<Place>>,
+    /// Declared last: the code is unregistered before another engine can claim it. A leaf.
+    claims: Mutex<Vec<CodeClaim>>,
 }
 
 impl Processor {
@@ -76,10 +62,10 @@ impl Processor {
         let linker = world::linker(&engine)?;
         let ticker = Ticker::start(&engine)?;
         let programs = images().iter().map(|_| OnceLock::new()).collect();
-        Ok(Processor { metering, linker, programs, engine, ticker, places: Mutex::default() })
+        Ok(Processor { metering, linker, programs, engine, ticker, claims: Mutex::default() })
     }
 
-    /// Loads an image, if no program of it has run yet.
+    /// Returns an image, and loads it first if no program of it has run yet.
     pub(super) fn program(&self, image: usize) -> std::result::Result<&CommandPre<Guest>, &wasmtime::Error> {
         let load = || self.load(&images()[image]);
         self.programs[image].get_or_init(load).as_ref()
@@ -87,52 +73,56 @@ impl Processor {
 
     fn load(&self, image: &'static Image) -> Result<CommandPre<Guest>> {
         let code = code(image, self.metering).ok_or_else(|| wasmtime::Error::msg("not in this build"))?;
-        let place = Place::claim(code);
-        let component = load(&self.engine, code, place.as_ref())?;
-        self.places.lock().unwrap_or_else(PoisonError::into_inner).extend(place);
+        let claim = CodeClaim::claim(code);
+        let component = load(&self.engine, code, claim.as_ref())?;
+        lock(&self.claims).extend(claim);
         let linker = world::without_sockets(&self.linker, &component)?;
         CommandPre::new(linker.instantiate_pre(&component)?)
     }
 
-    /// Runs a program as a process, to its end.
+    /// Runs a program as a process and returns its exit status.
     pub(super) async fn run(&self, image: usize, process: Arc<Process>) -> Status {
         let program = match self.program(image) {
             Ok(program) => program,
             Err(error) => {
-                process.session().fault(format!("cannot load {}: {error:#}", images()[image].name));
+                process.job().fault(format!("cannot load {}: {error:#}", images()[image].name));
                 return Status::Exited(126);
             }
         };
-        let mut metered = Metered(Store::new(&self.engine, Guest::new(process.clone(), self.ticker.clock())));
+        let mut metered = MeteredStore(Store::new(&self.engine, Guest::new(process.clone(), self.ticker.handle())));
         let store = &mut metered.0;
         store.limiter(|guest| guest);
         store.set_hostcall_fuel(CALL_BYTES);
-        store.set_max_component_handles(HANDLES);
+        store.set_max_component_handles(COMPONENT_HANDLES);
         store.set_epoch_deadline(1);
         store.epoch_deadline_callback(on_tick);
-        let ended = self.live(program, store).await;
-        // Before the end is told: the next process starts with what is really left.
+        let result = self.call_run(program, store).await;
+        // Paid before the status is returned: the next process starts with the fuel that is really left.
         drop(metered);
-        match ended {
+        match result {
             Ok(Ok(())) => Status::Exited(0),
             Ok(Err(())) => Status::Exited(1),
-            Err(error) => obituary(&process, &error),
+            Err(error) => exit_status(&process, &error),
         }
     }
 
-    async fn live(&self, program: &CommandPre<Guest>, store: &mut Store<Guest>) -> Result<std::result::Result<(), ()>> {
+    async fn call_run(
+        &self,
+        program: &CommandPre<Guest>,
+        store: &mut Store<Guest>,
+    ) -> Result<std::result::Result<(), ()>> {
         fuel::fill(store.as_context_mut())?;
         let instance = program.instantiate_async(&mut *store).await?;
         instance.wasi_cli_run().call_run(&mut *store).await
     }
 }
 
-/// What a running process does at a tick: pay for its fuel, look at the clock, and let others run.
+/// The tick of a running process: pays for its fuel, checks its deadline, and yields.
 fn on_tick(mut context: StoreContextMut<'_, Guest>) -> Result<UpdateDeadline> {
     fuel::settle(context.as_context_mut())?;
-    context.data().process.session().check_deadline();
+    context.data().process.job().check_deadline();
     match context.data().process.signals().fatal() {
-        Some(signal) => Err(Ended(Status::Signalled(signal)).into()),
+        Some(signal) => Err(ProcessExit(Status::Signalled(signal)).into()),
         None => Ok(UpdateDeadline::Yield(1)),
     }
 }
@@ -140,16 +130,16 @@ fn on_tick(mut context: StoreContextMut<'_, Guest>) -> Result<UpdateDeadline> {
 fn pool(slots: u32) -> PoolingAllocationConfig {
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(slots)
-        .total_core_instances(slots.saturating_mul(CORES_PER_COMPONENT))
-        .total_memories(slots.saturating_mul(MEMORIES_PER_COMPONENT))
-        .total_tables(slots.saturating_mul(TABLES_PER_COMPONENT))
+        .total_core_instances(slots.saturating_mul(CORE_INSTANCES))
+        .total_memories(slots.saturating_mul(CORE_MEMORIES))
+        .total_tables(slots.saturating_mul(CORE_TABLES))
         .total_stacks(slots)
-        .max_core_instances_per_component(CORES_PER_COMPONENT)
-        .max_memories_per_component(MEMORIES_PER_COMPONENT)
-        .max_tables_per_component(TABLES_PER_COMPONENT)
+        .max_core_instances_per_component(CORE_INSTANCES)
+        .max_memories_per_component(CORE_MEMORIES)
+        .max_tables_per_component(CORE_TABLES)
         .max_component_instance_size(INSTANCE_BYTES)
         .max_core_instance_size(INSTANCE_BYTES)
-        // With the scan only pages that were written are reset, which is what makes 14 microseconds of 31.
+        // With the scan only pages that were written are reset: 14 microseconds instead of 31.
         .pagemap_scan(Enabled::Auto)
         .linear_memory_keep_resident(KEEP_RESIDENT)
         .table_keep_resident(KEEP_RESIDENT)

@@ -1,7 +1,7 @@
 //! WASI streams over open files: standard input, output and error, and files opened by path.
 //!
-//! wasmtime-wasi's own defaults give up after ten spurious wake-ups, which two writers of one pipe can cause:
-//! the blocking calls are ours.
+//! The blocking calls are implemented here, since the defaults of wasmtime-wasi give up after ten spurious wake-ups,
+//! which two writers of one pipe can cause.
 
 use std::sync::Arc;
 
@@ -11,68 +11,73 @@ use wasmtime_wasi::async_trait;
 use wasmtime_wasi::cli::{IsTerminal, StdinStream, StdoutStream};
 use wasmtime_wasi::p2::{InputStream, OutputStream, Pollable, StreamError, StreamResult};
 
-use super::guest::Ended;
+use super::guest::ProcessExit;
 use crate::error::{Errno, Result};
 use crate::kernel::{OpenFile, Process, Status};
 use crate::limits::TRANSFER_BYTES;
 
-/// Where a stream reads or writes.
+/// The file that a stream reads or writes.
 #[derive(Clone)]
-enum Place {
-    /// A descriptor, looked up at each call: what a program redirects while it runs is redirected.
+enum StreamTarget {
+    /// A descriptor, looked up at each call, so that a redirection in a running program takes effect.
     Descriptor(u32),
-    /// An open file at its own shared offset.
+    /// An open file at its shared offset.
     Shared(Arc<OpenFile>),
-    /// A file at an offset of the stream's own, as WASI has it.
+    /// A file at an offset of the stream, as in WASI.
     At(Arc<OpenFile>, u64),
 }
 
-/// A stream to read from.
+/// An input stream.
 #[derive(Clone)]
 pub(super) struct Input {
     process: Arc<Process>,
-    place: Place,
+    target: StreamTarget,
 }
 
-/// A stream to write to.
+/// An output stream.
 #[derive(Clone)]
 pub(super) struct Output {
     process: Arc<Process>,
-    place: Place,
-    /// Bytes that `check-write` allowed and that were not written yet. Whoever writes more is not one of ours.
+    target: StreamTarget,
+    /// The bytes that `check-write` allowed and that were not written yet. Writing more is a trap: our programs never
+    /// do.
     permit: usize,
 }
 
-impl Place {
-    /// A file at an offset if it has offsets, or else wherever it is.
-    fn at(file: Arc<OpenFile>, offset: u64) -> Place {
-        if file.as_file().is_some_and(|f| f.seekable()) { Place::At(file, offset) } else { Place::Shared(file) }
+impl StreamTarget {
+    /// Returns a file at an offset, or at its shared offset if it is not seekable.
+    fn at(file: Arc<OpenFile>, offset: u64) -> StreamTarget {
+        if file.as_file().is_some_and(|f| f.seekable()) {
+            StreamTarget::At(file, offset)
+        } else {
+            StreamTarget::Shared(file)
+        }
     }
 
     fn file(&self, process: &Process) -> Result<Arc<OpenFile>> {
         match self {
-            Place::Descriptor(fd) => process.file(*fd),
-            Place::Shared(file) | Place::At(file, _) => Ok(file.clone()),
+            StreamTarget::Descriptor(fd) => process.file(*fd),
+            StreamTarget::Shared(file) | StreamTarget::At(file, _) => Ok(file.clone()),
         }
     }
 }
 
 impl Input {
     pub(super) fn standard(process: Arc<Process>) -> Input {
-        Input { process, place: Place::Descriptor(0) }
+        Input { process, target: StreamTarget::Descriptor(0) }
     }
 
     pub(super) fn at(process: Arc<Process>, file: Arc<OpenFile>, offset: u64) -> Input {
-        Input { process, place: Place::at(file, offset) }
+        Input { process, target: StreamTarget::at(file, offset) }
     }
 
     pub(super) fn shared(process: Arc<Process>, file: Arc<OpenFile>) -> Input {
-        Input { process, place: Place::Shared(file) }
+        Input { process, target: StreamTarget::Shared(file) }
     }
 
     fn try_read(&mut self, size: usize) -> Result<Option<Bytes>> {
-        let bytes = match &mut self.place {
-            Place::At(file, offset) => {
+        let bytes = match &mut self.target {
+            StreamTarget::At(file, offset) => {
                 if !file.access().read {
                     return Err(Errno::BadDescriptor);
                 }
@@ -81,9 +86,9 @@ impl Input {
                 *offset += bytes.len() as u64;
                 Some(bytes)
             }
-            place => place.file(&self.process)?.try_read(size)?,
+            target => target.file(&self.process)?.try_read(size)?,
         };
-        self.process.session().count_read(bytes.as_ref().map_or(0, Bytes::len));
+        self.process.job().count_read(bytes.as_ref().map_or(0, Bytes::len));
         Ok(bytes)
     }
 }
@@ -91,8 +96,8 @@ impl Input {
 #[async_trait]
 impl Pollable for Input {
     async fn ready(&mut self) {
-        // A descriptor that is closed is ready: reading it has an answer.
-        if let Ok(file) = self.place.file(&self.process) {
+        // A closed descriptor is ready: reading it fails at once.
+        if let Ok(file) = self.target.file(&self.process) {
             file.readable().await;
         }
     }
@@ -125,18 +130,18 @@ impl InputStream for Input {
 
 impl Output {
     pub(super) fn standard(process: Arc<Process>, fd: u32) -> Output {
-        Output { process, place: Place::Descriptor(fd), permit: 0 }
+        Output { process, target: StreamTarget::Descriptor(fd), permit: 0 }
     }
 
     pub(super) fn shared(process: Arc<Process>, file: Arc<OpenFile>) -> Output {
-        Output { process, place: Place::Shared(file), permit: 0 }
+        Output { process, target: StreamTarget::Shared(file), permit: 0 }
     }
 
     pub(super) fn at(process: Arc<Process>, file: Arc<OpenFile>, offset: u64) -> Output {
-        Output { process, place: Place::at(file, offset), permit: 0 }
+        Output { process, target: StreamTarget::at(file, offset), permit: 0 }
     }
 
-    /// A stream that writes at the end, whatever that is by then.
+    /// Makes a stream that writes at the end of the file at the time of each write.
     pub(super) fn appending(process: Arc<Process>, file: Arc<OpenFile>) -> Output {
         let file = match file.as_file() {
             Some(f) if f.seekable() => {
@@ -145,13 +150,13 @@ impl Output {
             }
             _ => file,
         };
-        Output { process, place: Place::Shared(file), permit: 0 }
+        Output { process, target: StreamTarget::Shared(file), permit: 0 }
     }
 
     fn push(&mut self, mut bytes: Bytes) -> Result<()> {
-        self.process.session().count_written(bytes.len());
-        match &mut self.place {
-            Place::At(file, offset) => {
+        self.process.job().count_written(bytes.len());
+        match &mut self.target {
+            StreamTarget::At(file, offset) => {
                 if !file.access().write {
                     return Err(Errno::BadDescriptor);
                 }
@@ -166,15 +171,15 @@ impl Output {
                 }
                 Ok(())
             }
-            place => place.file(&self.process)?.push(bytes),
+            target => target.file(&self.process)?.push(bytes),
         }
     }
 
-    /// What a failed write means: the end of the process if it lets a broken pipe end it.
+    /// Handles a failed write. A broken pipe ends the process, unless SIGPIPE is caught or ignored.
     fn refused(&self, errno: Errno) -> StreamError {
         self.process.on_write_error(errno);
         match self.process.signals().fatal() {
-            Some(signal) => StreamError::Trap(Ended(Status::Signalled(signal)).into()),
+            Some(signal) => StreamError::Trap(ProcessExit(Status::Signalled(signal)).into()),
             None if errno == Errno::Pipe => StreamError::Closed,
             None => failed(errno),
         }
@@ -184,7 +189,7 @@ impl Output {
 #[async_trait]
 impl Pollable for Output {
     async fn ready(&mut self) {
-        if let Ok(file) = self.place.file(&self.process) {
+        if let Ok(file) = self.target.file(&self.process) {
             file.writable().await;
         }
     }
@@ -200,24 +205,25 @@ impl OutputStream for Output {
     }
 
     fn flush(&mut self) -> StreamResult<()> {
-        // Nothing is buffered: a write is done when it returns.
+        // There is no buffer: a write is done when it returns.
         Ok(())
     }
 
     fn check_write(&mut self) -> StreamResult<usize> {
-        // A broken pipe is told here and not at the write: libc asks first, and would take it for an ordinary error.
-        let room = self.place.file(&self.process).and_then(|file| file.room());
+        // A broken pipe is handled here and not at the write: libc calls this first, and would report an ordinary
+        // error.
+        let room = self.target.file(&self.process).and_then(|file| file.room());
         self.permit = room.map_err(|errno| self.refused(errno))?;
         Ok(self.permit)
     }
 
     async fn blocking_write_and_flush(&mut self, bytes: Bytes) -> StreamResult<()> {
-        // In one piece: a small write must not be torn, and one that has succeeded must not wait for room for the next.
-        let wrote = match &self.place {
-            Place::At(..) => self.push(bytes),
-            place => match place.file(&self.process) {
+        // In one piece: a small write must not be split, and a write that has succeeded must not wait for more room.
+        let wrote = match &self.target {
+            StreamTarget::At(..) => self.push(bytes),
+            target => match target.file(&self.process) {
                 Ok(file) => {
-                    self.process.session().count_written(bytes.len());
+                    self.process.job().count_written(bytes.len());
                     file.write(bytes).await
                 }
                 Err(errno) => Err(errno),
@@ -236,7 +242,7 @@ impl OutputStream for Output {
     }
 }
 
-/// The error a program sees behind a failed stream; wasi:filesystem turns it back into a code.
+/// The error of a failed stream, which wasi:filesystem turns back into a code.
 fn failed(errno: Errno) -> StreamError {
     StreamError::LastOperationFailed(errno.into())
 }
@@ -249,7 +255,7 @@ impl IsTerminal for Input {
 
 impl StdinStream for Input {
     fn async_stream(&self) -> Box<dyn AsyncRead + Send + Sync> {
-        // Asked for by WASI p3 only, which is not linked.
+        // Called by WASI p3 only, which is not linked.
         Box::new(tokio::io::empty())
     }
 
@@ -266,7 +272,7 @@ impl IsTerminal for Output {
 
 impl StdoutStream for Output {
     fn async_stream(&self) -> Box<dyn AsyncWrite + Send + Sync> {
-        // Asked for by WASI p3 only, which is not linked.
+        // Called by WASI p3 only, which is not linked.
         Box::new(tokio::io::empty())
     }
 

@@ -1,46 +1,47 @@
-//! The clock: it makes a busy process yield, and ends a command whose time is over.
+//! The ticker: makes busy processes yield, and stops jobs at their deadline.
 //!
-//! Neither tokio nor a deadline can interrupt guest code: at each tick, code that runs looks up, sees that its epoch is
-//! over, and yields. The clock is a thread of its own, since a busy guest may hold every worker. For the same reason it
-//! keeps the deadlines: tokio looks at its timers only between polls, and nobody may be polling a stream. It sleeps
-//! while nothing runs, so that an idle host costs nothing.
+//! Neither tokio nor a deadline can interrupt guest code. At each tick the engine's epoch goes up; running code sees
+//! that at its next loop or call, and yields. The ticker is a thread of its own, since busy guests may hold every
+//! worker. For the same reason it keeps the deadlines: tokio looks at its timers only between polls, and a stream may
+//! have no poller. The thread sleeps while nothing runs, so that an idle host costs nothing.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use wasmtime::{Engine, EngineWeak};
 
-use crate::kernel::{Process, Session};
+use crate::kernel::{Job, Process};
+use crate::sync::lock;
 
-/// How long a process may run before it yields: a kill or a deadline is at most this late. Shorter ticks cost
-/// more wake-ups than they win.
+/// The time that a process may run before it yields: a kill or a deadline is at most this late. Shorter ticks cost
+/// more in wake-ups than they gain.
 const TICK: Duration = Duration::from_millis(2);
 
-/// Ticks without a process before the clock goes to sleep; waking it again costs a system call.
-const PATIENCE: u32 = 50;
+/// The ticks without a process after which the thread goes to sleep. Waking it costs a system call.
+const IDLE_TICKS: u32 = 50;
 
-/// An engine's clock: its owner, who ends it.
-pub(super) struct Ticker(Clock);
+/// The ticker of an engine. Dropping it ends the thread.
+pub(super) struct Ticker(TickerHandle);
 
-/// What processes need of the clock.
+/// A handle to a ticker, for processes.
 #[derive(Clone)]
-pub(super) struct Clock {
+pub(super) struct TickerHandle {
     state: Arc<State>,
     thread: Thread,
 }
 
-/// Commands by the end of their time; the number tells apart those that end at the same moment.
-type Deadlines = BTreeMap<(Instant, u64), Arc<Session>>;
+/// Jobs by their deadline. The number tells apart jobs with the same deadline.
+type Deadlines = BTreeMap<(Instant, u64), Arc<Job>>;
 
 #[derive(Default)]
 struct State {
     running: AtomicUsize,
     asleep: AtomicBool,
     next: AtomicU64,
-    /// Guards the commands that run. A leaf: nothing else is locked under it.
+    /// Guards the jobs that run. A leaf: nothing else is locked under it.
     deadlines: Mutex<Deadlines>,
 }
 
@@ -49,47 +50,48 @@ impl Ticker {
         let state = Arc::new(State::default());
         let (engine, shared) = (engine.weak(), state.clone());
         let thread = thread::Builder::new().name("isopod-ticker".into()).spawn(move || tick(&engine, &shared))?;
-        Ok(Ticker(Clock { state, thread: thread.thread().clone() }))
+        Ok(Ticker(TickerHandle { state, thread: thread.thread().clone() }))
     }
 
-    /// The clock, for a process.
-    pub(super) fn clock(&self) -> Clock {
+    /// Returns a handle for a process.
+    pub(super) fn handle(&self) -> TickerHandle {
         self.0.clone()
     }
 }
 
-impl Clock {
-    /// Keeps the clock ticking until the guard is dropped. With the first process of a command it watches the command.
-    pub(super) fn run(&self, process: &Process) -> Running {
+impl TickerHandle {
+    /// Keeps the ticker awake until the guard is dropped. For the first process of a job it also watches the job's
+    /// deadline.
+    pub(super) fn start(&self, process: &Process) -> TickGuard {
         let state = self.state.clone();
         state.running.fetch_add(1, Ordering::SeqCst);
         let mut watched = Vec::new();
         if process.is_first() {
-            let session = process.session();
-            watched.extend(session.deadlines().map(|time| (time, state.next.fetch_add(1, Ordering::Relaxed))));
-            state.deadlines().extend(watched.iter().map(|key| (*key, session.clone())));
+            let job = process.job();
+            watched.extend(job.deadlines().map(|time| (time, state.next.fetch_add(1, Ordering::Relaxed))));
+            state.deadlines().extend(watched.iter().map(|key| (*key, job.clone())));
         }
         if state.asleep.swap(false, Ordering::SeqCst) {
             self.thread.unpark();
         }
-        Running { state, watched }
+        TickGuard { state, watched }
     }
 }
 
 impl Drop for Ticker {
     fn drop(&mut self) {
-        // The engine goes with it: the thread wakes, finds it gone, and ends.
+        // The engine is dropped too: the thread wakes, finds it gone, and ends.
         self.0.thread.unpark();
     }
 }
 
-/// A process that runs.
-pub(super) struct Running {
+/// Keeps the ticker awake for a running process.
+pub(super) struct TickGuard {
     state: Arc<State>,
     watched: Vec<(Instant, u64)>,
 }
 
-impl Drop for Running {
+impl Drop for TickGuard {
     fn drop(&mut self) {
         if !self.watched.is_empty() {
             let mut deadlines = self.state.deadlines();
@@ -101,10 +103,10 @@ impl Drop for Running {
 
 impl State {
     fn deadlines(&self) -> MutexGuard<'_, Deadlines> {
-        self.deadlines.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.deadlines)
     }
 
-    /// Ends the commands whose time is over.
+    /// Stops the jobs whose deadline has passed.
     fn enforce(&self) {
         let over = (Instant::now(), u64::MAX);
         let overdue: Vec<_> = {
@@ -115,7 +117,7 @@ impl State {
             let later = deadlines.split_off(&over);
             std::mem::replace(&mut *deadlines, later).into_values().collect()
         };
-        overdue.iter().for_each(|session| session.check_deadline());
+        overdue.iter().for_each(|job| job.check_deadline());
     }
 }
 
@@ -130,11 +132,11 @@ fn tick(engine: &EngineWeak, state: &State) {
         }
         state.enforce();
         idle = if state.running.load(Ordering::SeqCst) == 0 { idle + 1 } else { 0 };
-        if idle < PATIENCE {
+        if idle < IDLE_TICKS {
             continue;
         }
         state.asleep.store(true, Ordering::SeqCst);
-        // A process that started before the flag was up does not wake us: look again.
+        // A process that started before the flag was set does not wake this thread: check again.
         if state.running.load(Ordering::SeqCst) == 0 {
             thread::park();
         }

@@ -1,5 +1,5 @@
-//! What a guest can import: WASI's io, clocks, random and cli, our file system, the kernel's calls. Nothing else:
-//! sockets and http are not there to be refused, they do not exist.
+//! The imports of a guest: WASI's io, clocks, random and cli, our file system, and the kernel's calls. Nothing else:
+//! sockets and http are not refused, they do not exist.
 
 use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{Component, HasSelf, Linker, ResourceType};
@@ -34,8 +34,8 @@ pub(super) fn linker(engine: &Engine) -> Result<Linker<Guest>> {
     Ok(linker)
 }
 
-/// Satisfies a component that was not made for this world: what its libc imports and does not exist here ends the
-/// process that calls it. Python's own code says that there is no network before it comes to that.
+/// Satisfies the imports of a component whose libc was made for a world with sockets. A call of such an import ends the
+/// process. Python's own code reports that there is no network before it comes to that.
 pub(super) fn without_sockets(linker: &Linker<Guest>, component: &Component) -> Result<Linker<Guest>> {
     let mut linker = linker.clone();
     let engine = linker.engine().clone();
@@ -50,7 +50,7 @@ pub(super) fn without_sockets(linker: &Linker<Guest>, component: &Component) -> 
                 ComponentItem::ComponentFunc(_) => {
                     instance.func_new(export, |_, _, _, _| Err(Error::msg("there are no sockets here")))?;
                 }
-                // Those of wasi:io are theirs wherever they are mentioned.
+                // These resources belong to wasi:io, also where another interface mentions them.
                 ComponentItem::Resource(_) if !["pollable", "input-stream", "output-stream"].contains(&export) => {
                     instance.resource(export, ResourceType::host::<NoSocket>(), |_, _| Ok(()))?;
                 }
@@ -61,5 +61,5 @@ pub(super) fn without_sockets(linker: &Linker<Guest>, component: &Component) -> 
     Ok(linker)
 }
 
-/// What a socket would be.
+/// The resource type of sockets. There is no value of it.
 struct NoSocket;

@@ -8,7 +8,7 @@ use cap_std::fs::Dir;
 use super::command::set_variables;
 use super::{ExecuteError, Sandbox, Settings, Snapshot, tree};
 use crate::error::Errno;
-use crate::kernel::{Kernel, Permit};
+use crate::kernel::{Kernel, ProgramPolicy};
 use crate::limits::Limits;
 use crate::path::GuestPath;
 use crate::runtime::{Runtime, RuntimeError};
@@ -23,6 +23,10 @@ const ENV: [(&str, &str); 5] = [
     ("LANG", "C.UTF-8"),
 ];
 
+/// The shells. A sandbox with a list of allowed programs may always start one: without it there are no subshells, and a
+/// shell can do nothing with programs but start them.
+const SHELLS: [&str; 3] = ["bash", "dash", "sh"];
+
 /// Where a command starts, and where the caller's directory goes.
 pub(super) const WORKSPACE: &str = "/workspace";
 
@@ -33,7 +37,7 @@ pub struct SandboxBuilder {
     limits: Limits,
     mounts: Vec<HostMount>,
     rules: Option<Rules>,
-    permit: Permit,
+    policy: ProgramPolicy,
     snapshot: Option<Result<MemSnapshot, Errno>>,
     env: Vec<(String, String)>,
     cwd: Option<String>,
@@ -126,13 +130,14 @@ impl SandboxBuilder {
     /// starts a process, so that `eval`, `xargs`, `sh -c`, a copy or another name are no way round it. What is built into
     /// the shell (`echo`, `test`, `kill`, …) is no program.
     pub fn allow_programs(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> SandboxBuilder {
-        self.permit = Permit::Only(names.into_iter().map(Into::into).collect());
+        let shells = SHELLS.map(str::to_owned);
+        self.policy = ProgramPolicy::Only(names.into_iter().map(Into::into).chain(shells).collect());
         self
     }
 
     /// Programs that may not be started; as for [`allow_programs`](SandboxBuilder::allow_programs).
     pub fn deny_programs(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> SandboxBuilder {
-        self.permit = Permit::AllBut(names.into_iter().map(Into::into).collect());
+        self.policy = ProgramPolicy::Except(names.into_iter().map(Into::into).collect());
         self
     }
 
@@ -171,10 +176,9 @@ impl SandboxBuilder {
         let root = root.fork(Arc::clone(&quota)).map_err(|_| BuildError::Room(root.bytes(), root.inodes()))?;
         let vfs = tree::tree(&runtime, &quota, &root, &self.mounts, self.rules.as_ref(), &self.limits)?;
         let text = self.cwd.unwrap_or_else(|| WORKSPACE.to_owned());
-        let kernel = Kernel::new(vfs, quota, self.limits, Arc::new(runtime.clone())).permitting(self.permit);
-        let kernel = Arc::new(kernel);
+        let kernel = Arc::new(Kernel::new(vfs, quota, self.limits).with_policy(self.policy));
         let cwd = kernel.directory(&GuestPath::root(), &text).map_err(|errno| BuildError::Cwd(text, errno))?;
-        Ok(Sandbox { kernel, settings: Arc::new(Settings { env, cwd, runtime }) })
+        Ok(Sandbox { kernel, settings: Arc::new(Settings { env, cwd, machine: Arc::new(runtime) }) })
     }
 }
 

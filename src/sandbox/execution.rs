@@ -11,7 +11,7 @@ use bytes::Bytes;
 use super::Sandbox;
 use super::command::{Argv, Command, ExecuteError, set_variables};
 use super::stdin::{self, Feed, feeding};
-use crate::kernel::{Channel, OpenFile, PipeReader, Request, Session, Signal, Status, Usage, Verdict, pipe};
+use crate::kernel::{Channel, Job, OpenFile, PipeReader, Request, Signal, Status, StopReason, Usage, pipe};
 use crate::limits::{Exceeded, Limit, Limits, TRANSFER_BYTES};
 
 /// The exit code of a command whose time is over, as `timeout` has it.
@@ -52,28 +52,28 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// What a session says of a command that has ended.
+    /// The outcome of a job's command that has ended.
     pub(super) fn of(
-        session: &Session,
-        verdict: Option<Verdict>,
+        job: &Job,
+        stop_reason: Option<StopReason>,
         status: u8,
         timeout: Duration,
         began: Instant,
         usage: Usage,
     ) -> Outcome {
         let mut outcome = Outcome {
-            exit_code: match verdict {
-                Some(Verdict::TimeIsOver) => TIMED_OUT,
-                Some(Verdict::FuelIsOver) => Status::Signalled(Signal::XCPU).code(),
+            exit_code: match stop_reason {
+                Some(StopReason::TimedOut) => TIMED_OUT,
+                Some(StopReason::OutOfFuel) => Status::Signalled(Signal::XCPU).code(),
                 None => status,
             },
-            timed_out: verdict == Some(Verdict::TimeIsOver),
-            notices: session.take_faults().iter().map(|line| notice(line)).collect(),
+            timed_out: stop_reason == Some(StopReason::TimedOut),
+            notices: job.take_faults().iter().map(|line| notice(line)).collect(),
             limits: Vec::new(),
             wall: began.elapsed(),
             usage,
         };
-        session.take_exceeded().into_iter().for_each(|exceeded| outcome.exceed(exceeded));
+        job.take_exceeded().into_iter().for_each(|exceeded| outcome.exceed(exceeded));
         if outcome.timed_out {
             outcome.exceed(Exceeded { kind: Limit::WallClock, value: millis(timeout) });
         }
@@ -199,8 +199,8 @@ pub(super) struct Begun {
     began: Instant,
 }
 
-/// Ends a session with whatever still runs in it, also when the future that waits for it is dropped.
-struct Ending(Arc<Session>);
+/// Closes a job when it is dropped, also with the future that waits for the job.
+struct Ending(Arc<Job>);
 
 impl Drop for Ending {
     fn drop(&mut self) {
@@ -227,15 +227,15 @@ pub(super) fn begin(
         Some(text) => sandbox.kernel.directory(base, &text).map_err(|errno| ExecuteError::Cwd(text, errno))?,
     };
     let request = Request { program: program.clone(), argv, env, ..Request::default() };
-    let session = Session::new(sandbox.kernel.clone(), timeout);
-    let first = match session.start(request, cwd, [Arc::new(stdin), stdout, stderr]) {
-        Ok(first) => Box::pin(first),
+    let job = Job::new(sandbox.kernel.clone(), timeout);
+    let first = match job.start(sandbox.settings.machine.clone(), request, cwd, [Arc::new(stdin), stdout, stderr]) {
+        Ok((_, first)) => Box::pin(first),
         Err(errno) => {
-            let limit = session.take_exceeded().first().copied();
+            let limit = job.take_exceeded().first().copied();
             return Err(limit.map_or(ExecuteError::Program(program, errno), ExecuteError::Limit));
         }
     };
-    Ok(Begun { ending: Ending(session), first, feed, timeout, began })
+    Ok(Begun { ending: Ending(job), first, feed, timeout, began })
 }
 
 impl Begun {
@@ -245,12 +245,12 @@ impl Begun {
         let status = feeding(feed, first).await;
         // The first process has gone; what it left behind goes now, and is waited for: when the caller hears of
         // the end, memory, files and slots are free.
-        let session = &ending.0;
-        let verdict = session.verdict();
-        session.close();
-        session.gone().await;
+        let job = &ending.0;
+        let stop_reason = job.stop_reason();
+        job.close();
+        job.gone().await;
 
-        Outcome::of(session, verdict, status.code(), timeout, began, session.usage())
+        Outcome::of(job, stop_reason, status.code(), timeout, began, job.usage())
     }
 }
 

@@ -22,10 +22,9 @@ pub use output::Output;
 pub use session::Session;
 pub use snapshot::Snapshot;
 
-use crate::kernel::{Capture, Channel, Kernel, OpenFile};
+use crate::kernel::{Capture, Channel, Kernel, Machine, OpenFile};
 use crate::limits::Limits;
 use crate::path::GuestPath;
-use crate::runtime::Runtime;
 use crate::vfs::{MountInfo, Overlay};
 
 /// A sandbox. Clones are handles to the same one.
@@ -42,7 +41,7 @@ pub struct Sandbox {
 struct Settings {
     env: Vec<(String, String)>,
     cwd: GuestPath,
-    runtime: Runtime,
+    machine: Arc<dyn Machine>,
 }
 
 impl Sandbox {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::execution::Outcome;
-use crate::kernel::{Channel, Kept, Usage};
+use crate::kernel::{CapturedOutput, Channel, Usage};
 use crate::limits::{Exceeded, Limit};
 
 /// The answer of a command.
@@ -31,7 +31,7 @@ pub struct Output {
 }
 
 impl Output {
-    pub(super) fn new(mut outcome: Outcome, mut kept: Kept, limit: u64) -> Output {
+    pub(super) fn new(mut outcome: Outcome, mut kept: CapturedOutput, limit: u64) -> Output {
         let truncated = kept.dropped > 0;
         if truncated {
             outcome.exceed(Exceeded { kind: Limit::Output, value: limit });

@@ -6,7 +6,7 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ use super::command::{Argv, Command, ExecuteError, Stdin};
 use super::execution::{self, Chunk, Execution, Outcome, SHELL, notice, outlet};
 use super::stdin::{self, Feed, feeding};
 use super::{Output, Sandbox};
-use crate::kernel::{self, Capture, Channel, Kept, OpenFile, Relay, Request, Status, Usage};
+use crate::kernel::{Capture, CapturedOutput, Channel, Job, OpenFile, Process, Relay, Request, Status, Usage};
 use crate::limits::{Exceeded, Limit, Limits};
 
 /// How long a shell has to come back from a call that its caller gave up.
@@ -40,7 +40,9 @@ const RECOVERY: Duration = Duration::from_secs(1);
 pub struct Session(Arc<Inner>);
 
 struct Inner {
-    session: Arc<kernel::Session>,
+    job: Arc<Job>,
+    /// The shell's process, while it lives.
+    process: Weak<Process>,
     limits: Limits,
     /// What descriptors 0, 1 and 2 are.
     terminal: [Arc<Relay>; 3],
@@ -61,15 +63,16 @@ impl Session {
         let at_rest = [Arc::new(nothing), output(Channel::Stdout), output(Channel::Stderr)];
         let terminal = at_rest.clone().map(Relay::to);
         let stdio = terminal.clone().map(|relay| Arc::new(OpenFile::relay(relay)));
-        let session = kernel::Session::live(sandbox.kernel.clone());
+        let job = Job::live(sandbox.kernel.clone());
         let argv = ["sh", "--live"].map(str::to_owned).to_vec();
         let env = sandbox.settings.env.clone();
         let request = Request { program: SHELL.to_owned(), argv, env, ..Request::default() };
-        let started = session.start(request, sandbox.settings.cwd.clone(), stdio);
-        let life: Life = Box::pin(started.map_err(|errno| ExecuteError::Program(SHELL.to_owned(), errno))?);
+        let started = job.start(sandbox.settings.machine.clone(), request, sandbox.settings.cwd.clone(), stdio);
+        let (process, life) = started.map_err(|errno| ExecuteError::Program(SHELL.to_owned(), errno))?;
+        let life: Life = Box::pin(life);
         let limits = sandbox.limits().clone();
         let shell = Arc::new(Mutex::new(Some(life)));
-        Ok(Session(Arc::new(Inner { session, limits, terminal, at_rest, capture, shell })))
+        Ok(Session(Arc::new(Inner { job, process, limits, terminal, at_rest, capture, shell })))
     }
 
     /// Executes a command in the session's shell, after those that came before, and returns all that was written, up to
@@ -97,30 +100,30 @@ impl Session {
 
     /// Interrupts the command that runs, as the keyboard of a terminal would. Without one, nothing happens.
     pub fn interrupt(&self) {
-        self.0.session.interrupt();
+        self.0.job.interrupt();
     }
 
     /// The shell's working directory, if it lives.
     pub fn cwd(&self) -> Option<String> {
-        self.0.session.first().map(|shell| shell.cwd().to_string())
+        self.0.process.upgrade().map(|shell| shell.cwd().to_string())
     }
 
     /// Whether the shell still lives.
     pub fn is_open(&self) -> bool {
-        !self.0.session.is_closed()
+        !self.0.job.is_closed()
     }
 
     /// Ends the session with all that runs in it, and waits until that has gone.
     pub async fn close(&self) {
-        self.0.session.close();
+        self.0.job.close();
         drop(self.0.shell.lock().await.take());
-        self.0.session.gone().await;
+        self.0.job.gone().await;
     }
 
     /// Ends the session, without waiting for it to be gone. While a call is on its way the shell is that call's; whoever
     /// drops the call may ask again.
     pub(crate) fn end(&self) {
-        self.0.session.close();
+        self.0.job.close();
         if let Ok(mut shell) = self.0.shell.try_lock() {
             drop(shell.take());
         }
@@ -133,14 +136,14 @@ impl Session {
         let inner = self.0.clone();
         let mut turn = inner.shell.clone().lock_owned().await;
         let Some(life) = turn.as_mut() else { return Err(ExecuteError::Ended) };
-        if inner.session.idle().is_none() && !inner.recover(life).await {
+        if inner.job.idle().is_none() && !inner.recover(life).await {
             *turn = None;
             return Err(ExecuteError::Ended);
         }
         let (stdin, feed) = stdin::open(command.stdin);
         inner.connect([Arc::new(stdin), stdout, stderr]);
-        let (began, before) = (Instant::now(), inner.session.usage());
-        inner.session.order(text, timeout);
+        let (began, before) = (Instant::now(), inner.job.usage());
+        inner.job.order(text, timeout);
         Ok(Call { inner, turn, feed, timeout, began, before, done: false })
     }
 }
@@ -152,7 +155,7 @@ impl Inner {
 
     /// What background jobs wrote since the last call.
     fn earlier(&self) -> Vec<Chunk> {
-        let Kept { merged, runs, dropped } = self.capture.take();
+        let CapturedOutput { merged, runs, dropped } = self.capture.take();
         let (mut rest, mut chunks) = (Bytes::from(merged), Vec::new());
         for (channel, len) in runs {
             chunks.push(Chunk { channel, bytes: rest.split_to(len) });
@@ -170,7 +173,7 @@ impl Inner {
         if came_back {
             self.capture.take();
         } else {
-            self.session.close();
+            self.job.close();
         }
         came_back
     }
@@ -179,7 +182,7 @@ impl Inner {
     async fn idle(&self, life: &mut Life) -> Result<u8, Status> {
         poll_fn(|cx| match life.as_mut().poll(cx) {
             Poll::Ready(status) => Poll::Ready(Err(status)),
-            Poll::Pending => self.session.idle().map_or(Poll::Pending, |status| Poll::Ready(Ok(status))),
+            Poll::Pending => self.job.idle().map_or(Poll::Pending, |status| Poll::Ready(Ok(status))),
         })
         .await
     }
@@ -187,7 +190,7 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        self.session.close();
+        self.job.close();
     }
 }
 
@@ -212,19 +215,19 @@ impl Call {
             None => Err(Status::Exited(0)),
         };
         self.done = true;
-        let session = &inner.session;
-        let verdict = session.verdict();
+        let job = &inner.job;
+        let stop_reason = job.stop_reason();
         let status = match ended {
             Ok(status) => status,
             Err(status) => {
                 *self.turn = None;
-                session.close();
-                session.gone().await;
+                job.close();
+                job.gone().await;
                 status.code()
             }
         };
         inner.connect(inner.at_rest.clone());
-        Outcome::of(session, verdict, status, self.timeout, self.began, session.usage().since(self.before))
+        Outcome::of(job, stop_reason, status, self.timeout, self.began, job.usage().since(self.before))
     }
 }
 
@@ -232,7 +235,7 @@ impl Drop for Call {
     fn drop(&mut self) {
         if !self.done {
             // The caller gave it up. What runs for it ends now; the shell comes back when it is run again.
-            self.inner.session.abandon();
+            self.inner.job.abandon();
             self.inner.connect(self.inner.at_rest.clone());
         }
     }

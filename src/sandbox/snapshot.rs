@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::tree;
 use super::{BuildError, Sandbox, Settings};
 use crate::error::Errno;
-use crate::kernel::{Kernel, Permit};
+use crate::kernel::{Kernel, ProgramPolicy};
 use crate::limits::Limits;
 use crate::vfs::{self, ArchiveError, Digest, MemSnapshot, Quota};
 
@@ -20,7 +20,7 @@ pub struct Snapshot(Origin);
 
 enum Origin {
     /// Of a sandbox.
-    Live { files: vfs::Snapshot, limits: Limits, permit: Permit, settings: Arc<Settings> },
+    Live { files: vfs::Snapshot, limits: Limits, policy: ProgramPolicy, settings: Arc<Settings> },
     /// From a file.
     Saved(MemSnapshot),
 }
@@ -30,7 +30,7 @@ impl Snapshot {
         Snapshot(Origin::Live {
             files: sandbox.kernel.vfs().snapshot(),
             limits: sandbox.kernel.limits().clone(),
-            permit: sandbox.kernel.permit().clone(),
+            policy: sandbox.kernel.policy().clone(),
             settings: Arc::clone(&sandbox.settings),
         })
     }
@@ -38,13 +38,12 @@ impl Snapshot {
     /// A sandbox of its own that starts with these files, with the limits, the environment and the mounts of the sandbox
     /// that the snapshot is of. One that was loaded starts as [`Sandbox::builder`] would make it.
     pub fn fork(&self) -> Result<Sandbox, BuildError> {
-        let Origin::Live { files, limits, permit, settings } = &self.0 else {
+        let Origin::Live { files, limits, policy, settings } = &self.0 else {
             return Sandbox::builder().snapshot(self).build();
         };
         let quota = Arc::new(Quota::new(limits));
         let vfs = files.fork(&quota)?;
-        let kernel = Kernel::new(vfs, quota, limits.clone(), Arc::new(settings.runtime.clone()));
-        let kernel = kernel.permitting(permit.clone());
+        let kernel = Kernel::new(vfs, quota, limits.clone()).with_policy(policy.clone());
         Ok(Sandbox { kernel: Arc::new(kernel), settings: Arc::clone(settings) })
     }
 

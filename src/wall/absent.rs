@@ -1,20 +1,20 @@
-//! Where there is no wall: another system, or a build without it.
+//! The wall on other systems than Linux, and in builds without it: always absent.
 
 const WHY: &str = if cfg!(target_os = "linux") { "not in this build" } else { "not supported on this system" };
 
-/// In place of Landlock.
+/// Stands in for Landlock.
 pub(super) mod files {
-    use super::super::{Hold, Wall, WallError};
+    use super::super::{Coverage, Wall, WallError};
 
-    pub(in super::super) fn raise(wall: &Wall) -> Result<(Hold, u32), WallError> {
+    pub(in super::super) fn raise(wall: &Wall) -> Result<(Coverage, u32), WallError> {
         match wall.strict {
             true => Err(WallError::Missing(super::WHY.to_owned())),
-            false => Ok((Hold::Nothing(super::WHY.to_owned()), 0)),
+            false => Ok((Coverage::Nothing(super::WHY.to_owned()), 0)),
         }
     }
 }
 
-/// In place of seccomp.
+/// Stands in for seccomp.
 pub(super) mod calls {
     use super::super::Wall;
 

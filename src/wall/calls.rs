@@ -1,4 +1,4 @@
-//! System calls: a seccomp filter with what a host never needs once it has started.
+//! System calls: a seccomp filter that refuses calls which a host never needs once it has started.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +9,9 @@ use seccompiler::{
 
 use super::Wall;
 
-/// Calls that answer EPERM, whatever their arguments.
+/// Calls that fail with EPERM, whatever their arguments.
 const NEVER: &[i64] = &[
-    // Other processes: their memory, their descriptors, what they do.
+    // Other processes: their memory, their descriptors, their activity.
     libc::SYS_ptrace,
     libc::SYS_process_vm_readv,
     libc::SYS_process_vm_writev,
@@ -92,12 +92,13 @@ const PROCESSES: &[i64] = &[
     libc::SYS_vfork,
 ];
 
-/// Calls that are said not to exist, so that libraries go another way. The arguments of `clone3` are in memory, where no
-/// filter sees them, so that only `clone` can be left for threads; io_uring does what no filter sees at all.
+/// Calls that fail with ENOSYS, so that libraries use other calls. The arguments of `clone3` are in memory, where a
+/// filter cannot see them, so threads have to use `clone`. A filter sees no operation of io_uring at all.
 const ABSENT: &[i64] =
     &[libc::SYS_clone3, libc::SYS_io_uring_setup, libc::SYS_io_uring_enter, libc::SYS_io_uring_register];
 
-/// Kinds of socket, beside streams and datagrams. The last is SOCK_PACKET, an old name for what sees every packet.
+/// The types of sockets other than streams and datagrams. The last is SOCK_PACKET, an obsolete type that sees every
+/// packet.
 const RARE_SOCKETS: [i32; 5] = [libc::SOCK_RAW, libc::SOCK_RDM, libc::SOCK_SEQPACKET, libc::SOCK_DCCP, 10];
 /// The bits of a socket's type that are not flags.
 const SOCKET_TYPE: u64 = 0xf;
@@ -112,13 +113,14 @@ const NAMESPACES: [i32; 7] = [
     libc::CLONE_NEWNET,
 ];
 
-/// Typing for whoever has the same terminal, and what else a terminal does for its owner.
+/// Requests that insert input into a terminal or change its mode: another program on the terminal would read that
+/// input.
 const TERMINAL: [u64; 3] = [libc::TIOCSTI, libc::TIOCLINUX, libc::TIOCSETD];
 
-/// What is refused of a call: any of these, or all of it if there are none.
+/// The refused calls by number: refused if one of the rules matches, or always if there are no rules.
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// Whether the machine's kernel has filters that answer an error, or why not.
+/// Checks that the machine's kernel has filters that return an error. The error is the reason why it has not.
 #[allow(clippy::disallowed_methods, reason = "asks the host's kernel")]
 pub(super) fn check() -> Result<(), String> {
     match std::fs::read_to_string("/proc/sys/kernel/seccomp/actions_avail") {
@@ -127,7 +129,7 @@ pub(super) fn check() -> Result<(), String> {
     }
 }
 
-/// Raises it for this thread and those it will start.
+/// Installs the filters for this thread and all that it starts.
 pub(super) fn raise(wall: &Wall) -> Result<(), String> {
     let refused = refused(wall).map_err(|error| error.to_string())?;
     let absent = ABSENT.iter().map(|call| (*call, Vec::new())).collect();
@@ -146,10 +148,11 @@ fn program(mut rules: Rules, errno: i32) -> Result<BpfProgram, BackendError> {
     SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::Errno(errno as u32), arch)?.try_into()
 }
 
-/// On x86-64 each call has a second number, for a second kind of program. Nobody uses it but who wants to be overlooked.
+/// Refuses the x32 numbers of the same calls. On x86-64 each call has a second number, for the x32 ABI. No program of
+/// ours uses it, and a filter that leaves it out can be bypassed.
 fn also_for_x32(rules: &mut Rules) {
     const X32: i64 = 0x4000_0000;
-    // Numbers that only these programs have.
+    // Numbers that only the x32 ABI has.
     const OWN: std::ops::RangeInclusive<i64> = 512..=547;
     let second: Vec<i64> = rules.keys().copied().chain(OWN).map(|call| call | X32).collect();
     rules.extend(second.into_iter().map(|call| (call, Vec::new())));
@@ -160,7 +163,7 @@ fn refused(wall: &Wall) -> Result<Rules, BackendError> {
     let mut clones = NAMESPACES.map(|flag| vec![bits(0, flag as u64, flag as u64)]).to_vec();
     if !wall.exec {
         rules.extend(PROCESSES.iter().map(|call| (*call, Vec::new())));
-        // What is not a thread is a process.
+        // A clone that is not a thread is a process.
         clones.push(vec![bits(0, libc::CLONE_THREAD as u64, 0)]);
     }
     rules.insert(libc::SYS_clone, any(clones)?);
@@ -169,13 +172,13 @@ fn refused(wall: &Wall) -> Result<Rules, BackendError> {
     Ok(rules)
 }
 
-/// Sockets: none, or TCP on ports that Landlock holds to those that are named.
+/// Adds the rules for sockets: none at all, or only TCP, whose ports Landlock restricts.
 fn sockets(wall: &Wall, rules: &mut Rules) -> Result<(), BackendError> {
-    // A pair is joined to nothing else, if it is a stream.
+    // A pair of streams reaches no other process. A datagram socket can be connected to another.
     rules.insert(libc::SYS_socketpair, any(vec![vec![kind(libc::SOCK_DGRAM)]])?);
     if wall.connect.is_empty() {
         rules.insert(libc::SYS_connect, Vec::new());
-        // TCP connects by sending, too.
+        // TCP Fast Open connects by sending.
         let fast = libc::MSG_FASTOPEN as u64;
         rules.insert(libc::SYS_sendto, any(vec![vec![is_not(4, 0)], vec![bits(3, fast, fast)]])?);
         rules.insert(libc::SYS_sendmsg, any(vec![vec![bits(2, fast, fast)]])?);
@@ -192,14 +195,14 @@ fn sockets(wall: &Wall, rules: &mut Rules) -> Result<(), BackendError> {
         refused.push(vec![kind(libc::SOCK_DGRAM)]);
         refused.push(vec![is_not(2, 0), is_not(2, tcp)]);
     } else {
-        // Landlock does not see a port of MPTCP or SCTP.
+        // Landlock does not see the ports of MPTCP and SCTP.
         refused.push(vec![is_not(2, 0), is_not(2, tcp), is_not(2, udp)]);
     }
     rules.insert(libc::SYS_socket, any(refused)?);
     Ok(())
 }
 
-/// A comparison of an argument: its place, how, with what.
+/// A comparison of an argument: its index, the operator, the value.
 type Comparison = (u8, SeccompCmpOp, u64);
 
 fn is(argument: u8, value: u64) -> Comparison {
@@ -214,15 +217,15 @@ fn bits(argument: u8, mask: u64, value: u64) -> Comparison {
     (argument, SeccompCmpOp::MaskedEq(mask), value)
 }
 
-/// The type of a socket.
+/// Compares the type of a socket.
 fn kind(kind: i32) -> Comparison {
     bits(1, SOCKET_TYPE, kind as u64)
 }
 
-/// Refused if all comparisons of one of these hold.
+/// Makes a rule for each case. A call is refused if all comparisons of one case hold.
 fn any(cases: Vec<Vec<Comparison>>) -> Result<Vec<SeccompRule>, BackendError> {
     let condition = |(argument, how, value)| {
-        // An address is a whole word; all else is what C calls an int, whose upper half may hold anything.
+        // Argument 4 is an address and takes 64 bits. All others are a C int, whose upper half is undefined.
         let length = if argument == 4 { SeccompCmpArgLen::Qword } else { SeccompCmpArgLen::Dword };
         SeccompCondition::new(argument, length, how, value)
     };

@@ -7,17 +7,17 @@ use landlock::{
     Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, Scope,
 };
 
-use super::{Hold, Wall, WallError};
+use super::{Coverage, Wall, WallError};
 
-/// The newest interface whose rights are asked for: what came after it is about logs.
+/// The newest version of the interface whose rights are requested. Later versions add only logging.
 const NEWEST: ABI = ABI::V6;
 
-/// What the host reads of its own system at run time: its memory map, and how many cores it may use. What is not there
-/// is not needed.
+/// The files of its own system that the host reads at run time: its memory map and the number of its cores. A path that
+/// does not exist is skipped.
 const SYSTEM: [&str; 3] = ["/proc/self", "/sys/fs/cgroup", "/sys/devices/system/cpu"];
 
-/// Raises it for this thread and those it will start. Answers what holds, and the version of the kernel's interface.
-pub(super) fn raise(wall: &Wall) -> Result<(Hold, u32), WallError> {
+/// Restricts this thread and all that it starts. Returns the coverage, and the version of the kernel's interface.
+pub(super) fn raise(wall: &Wall) -> Result<(Coverage, u32), WallError> {
     let level = if wall.strict { CompatLevel::HardRequirement } else { CompatLevel::BestEffort };
     let refused = |error: RulesetError| match wall.strict {
         true => WallError::Missing(error.to_string()),
@@ -49,14 +49,14 @@ pub(super) fn raise(wall: &Wall) -> Result<(Hold, u32), WallError> {
     Ok(match status.landlock {
         LandlockStatus::Available { effective_abi, kernel_abi } => {
             let abi = kernel_abi.unwrap_or(effective_abi as i32) as u32;
-            (missing(abi).map_or(Hold::Whole, |what| Hold::But(what.to_owned())), abi)
+            (missing(abi).map_or(Coverage::Whole, |what| Coverage::But(what.to_owned())), abi)
         }
-        LandlockStatus::NotEnabled => (Hold::Nothing("Landlock is switched off in the kernel".to_owned()), 0),
-        _ => (Hold::Nothing("the kernel has no Landlock".to_owned()), 0),
+        LandlockStatus::NotEnabled => (Coverage::Nothing("Landlock is switched off in the kernel".to_owned()), 0),
+        _ => (Coverage::Nothing("the kernel has no Landlock".to_owned()), 0),
     })
 }
 
-/// What an older interface leaves open.
+/// The rights that an older interface leaves open.
 fn missing(abi: u32) -> Option<&'static str> {
     match abi {
         0..=2 => Some("truncation, devices, ports and signals"),
@@ -67,7 +67,7 @@ fn missing(abi: u32) -> Option<&'static str> {
     }
 }
 
-/// All that a sandbox does in a directory of the host: no devices, sockets and pipes are made there.
+/// The rights to all that a sandbox does in a directory of the host. It creates no devices, sockets or pipes there.
 fn writing() -> BitFlags<AccessFs> {
     AccessFs::WriteFile
         | AccessFs::RemoveDir

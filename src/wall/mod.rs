@@ -1,8 +1,8 @@
 //! A second wall around the host process, made by the operating system's kernel.
 //!
-//! The first wall is WebAssembly and this library's own kernel. Should either have a hole, what a guest could do is
-//! what the host process can do: so a host that needs little should be able to do little. [`Wall::raise`] leaves it the
-//! directories and ports that it names and takes the rest away, for ever and from all that it starts.
+//! The first wall is WebAssembly and this library's own kernel. If either has a hole, a guest can do all that the host
+//! process can do. So a host that needs little should be able to do little. [`Wall::raise`] leaves the host process the
+//! directories and ports that are named and takes the rest away, for ever and from all threads and processes it starts.
 //!
 //! ```no_run
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -13,23 +13,23 @@
 //! # }
 //! ```
 //!
-//! # What it is made of
+//! # Parts
 //! - `files`: Landlock. Files are opened below the named directories only; TCP goes to and from the named ports only;
 //!   signals and abstract sockets stay inside.
 //! - `calls`: a seccomp filter, a list of system calls that a host never needs once it has started: other programs,
-//!   other processes' memory, mounts, namespaces, kernel modules, keys, BPF, other users. They answer EPERM.
+//!   other processes' memory, mounts, namespaces, kernel modules, keys, BPF, other users. They fail with EPERM.
 //!
-//! A list of what is allowed would be stricter and was rejected: it breaks with the next libc or tokio, and so it gets
-//! switched off. What matters of it (exec, connect, new processes) is on the list of what is not.
+//! A list of allowed calls would be stricter and was rejected: it breaks with the next libc or tokio, and then it gets
+//! switched off. The calls that matter most (exec, connect, new processes) are on the list of refused calls.
 //!
-//! # Who needs other programs
-//! [`LocalShell`](crate::backend::LocalShell) and [`Worker`](crate::worker::Worker) start programs: a host that uses them says
-//! [`Wall::exec`], and those programs live behind the same wall. [`Bubblewrap`](crate::backend::Bubblewrap) makes
-//! namespaces and mounts, and [`Docker`](crate::backend::Docker) connects to a socket: neither works behind it.
+//! # Hosts that start programs
+//! [`LocalShell`](crate::backend::LocalShell) and [`Worker`](crate::worker::Worker) start programs. A host that uses
+//! them calls [`Wall::exec`]; those programs run behind the same wall. [`Bubblewrap`](crate::backend::Bubblewrap) makes
+//! namespaces and mounts, and [`Docker`](crate::backend::Docker) connects to a socket: neither works behind the wall.
 //!
 //! # One thread
-//! Landlock holds for the calling thread and those it starts. Raised with others alive it would hold for some of the
-//! process, which is nothing: so there must be one thread only, or it is an error.
+//! Landlock restricts the calling thread and those it starts. With other threads alive it would restrict only a part of
+//! the process, which protects nothing. So it is an error to raise the wall in a process with more than one thread.
 
 #[cfg(all(target_os = "linux", feature = "wall"))]
 mod calls;
@@ -46,7 +46,7 @@ use std::path::{Path, PathBuf};
 
 use crate::provider::{Config, HostAccess};
 
-/// What the host process keeps. All else is taken away.
+/// The rights that the host process keeps. All others are taken away.
 #[derive(Debug, Clone, Default)]
 pub struct Wall {
     read_write: Vec<PathBuf>,
@@ -57,59 +57,60 @@ pub struct Wall {
     strict: bool,
 }
 
-/// What holds, now that a wall is up.
+/// The coverage of a wall that was raised.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct Report {
-    /// Files, TCP ports, signals: Landlock.
-    pub landlock: Hold,
-    /// The version of Landlock's interface in this machine's kernel; 0 is none.
+    /// Landlock: files, TCP ports, signals.
+    pub landlock: Coverage,
+    /// The version of Landlock's interface in this machine's kernel. 0 is none.
     pub landlock_abi: u32,
-    /// System calls: seccomp.
-    pub seccomp: Hold,
+    /// Seccomp: system calls.
+    pub seccomp: Coverage,
 }
 
-/// How much of a part of the wall is there.
+/// The coverage of one part of the wall.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum Hold {
-    /// All of it.
+pub enum Coverage {
+    /// All of it holds.
     Whole,
-    /// Not what this says.
+    /// All but this holds.
     But(String),
-    /// Nothing, for this reason.
+    /// Nothing holds, for this reason.
     Nothing(String),
 }
 
-/// Why a wall is not up. Nothing is taken away then, unless it says so.
+/// The error of a wall that was not raised. Nothing was taken away, unless the variant says so.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WallError {
-    /// There are other threads, for which it would not hold.
+    /// The process has more than one thread.
     #[error("the wall has to be raised before there are threads, and there are {0}")]
     Threads(usize),
-    /// What is to be left cannot be found.
+    /// A path to keep cannot be opened.
     #[error("{}: {error}", path.display())]
     Path {
-        /// As the caller gave it.
+        /// The path as the caller gave it.
         path: PathBuf,
-        /// What the host says.
+        /// The error of the host.
         error: std::io::Error,
     },
-    /// A strict wall, and the machine has not all that it takes.
+    /// The wall is strict, and the machine's kernel lacks something.
     #[error("the wall does not hold on this machine: {0}")]
     Missing(String),
-    /// The operating system refused something else.
+    /// The operating system refused. A part of the wall may be up.
     #[error("cannot raise the wall: {0}")]
     Host(String),
 }
 
 impl Wall {
-    /// Leaves the host nothing but what it has open.
+    /// Makes a wall that leaves the host nothing but its open files.
     pub fn new() -> Wall {
         Wall::default()
     }
 
-    /// Leaves what a provider needs: its root, which is made if it is not there, and the directories it mounts.
+    /// Makes a wall that leaves what a provider needs: its root, which is created if it does not exist, and the
+    /// directories that it mounts.
     pub fn around(config: &Config) -> Result<Wall, WallError> {
         use std::os::unix::fs::DirBuilderExt;
         let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&config.root);
@@ -117,7 +118,7 @@ impl Wall {
         Ok(Wall::within(config).read_write(&config.root))
     }
 
-    /// Leaves what one sandbox of a configuration needs.
+    /// Makes a wall that leaves what one sandbox of a configuration needs.
     pub(crate) fn within(config: &Config) -> Wall {
         config.mounts.iter().fold(Wall::new(), |wall, mount| match mount.access {
             HostAccess::ReadWrite => wall.read_write(&mount.host),
@@ -125,44 +126,44 @@ impl Wall {
         })
     }
 
-    /// A directory or a file to read and write.
+    /// Keeps a directory or a file for reading and writing.
     pub fn read_write(mut self, path: impl AsRef<Path>) -> Wall {
         self.read_write.push(path.as_ref().to_owned());
         self
     }
 
-    /// A directory or a file to read.
+    /// Keeps a directory or a file for reading.
     pub fn read_only(mut self, path: impl AsRef<Path>) -> Wall {
         self.read_only.push(path.as_ref().to_owned());
         self
     }
 
-    /// A TCP port to listen on. A host that has its listeners already needs none.
+    /// Keeps a TCP port to listen on. A host that listens already needs none.
     pub fn bind(mut self, port: u16) -> Wall {
         self.bind.push(port);
         self
     }
 
-    /// A TCP port to connect to, on any machine; and UDP to any port, which names are asked for by. For embedders that
-    /// speak to a model from the same process: a sandbox never needs it.
+    /// Keeps a TCP port to connect to, on any machine, and UDP to any port, which DNS needs. For embedders that call a
+    /// model from the same process: a sandbox never needs it.
     pub fn connect(mut self, port: u16) -> Wall {
         self.connect.push(port);
         self
     }
 
-    /// Other programs: those in the directories that may be read. They live behind the same wall.
+    /// Keeps the right to start programs from the directories that may be read. They run behind the same wall.
     pub fn exec(mut self) -> Wall {
         self.exec = true;
         self
     }
 
-    /// Is raised whole or not at all, instead of as far as the machine's kernel has it.
+    /// Makes `raise` fail if the machine's kernel lacks a part, instead of raising the rest.
     pub fn strict(mut self) -> Wall {
         self.strict = true;
         self
     }
 
-    /// Takes everything else away from this process, for as long as it lives.
+    /// Takes all other rights away from this process, for as long as it lives.
     ///
     /// # Errors
     /// With [`WallError::Host`] a part of it may be up.
@@ -173,23 +174,23 @@ impl Wall {
         }
     }
 
-    /// For this thread.
+    /// Raises the wall for this thread.
     fn raise_here(&self) -> Result<Report, WallError> {
-        // First, because it reads a file, and so that a strict wall fails before anything is up.
+        // Checked first, because it reads a file, and so that a strict wall fails before any part is up.
         let filters = calls::check();
         if self.strict {
             filters.clone().map_err(WallError::Missing)?;
         }
         let (landlock, landlock_abi) = files::raise(self)?;
         let seccomp = match filters {
-            Ok(()) => calls::raise(self).map(|()| Hold::Whole).map_err(WallError::Host)?,
-            Err(why) => Hold::Nothing(why),
+            Ok(()) => calls::raise(self).map(|()| Coverage::Whole).map_err(WallError::Host)?,
+            Err(why) => Coverage::Nothing(why),
         };
         Ok(Report { landlock, landlock_abi, seccomp })
     }
 }
 
-/// What a wall would hold on this machine. It is raised in a thread that ends then.
+/// Returns the coverage of a wall on this machine. A wall is raised for that in a thread that then ends.
 pub fn support() -> Result<Report, WallError> {
     let trial = std::thread::Builder::new().spawn(|| Wall::new().raise_here());
     let trial = trial.map_err(|error| WallError::Host(error.to_string()))?;
@@ -197,15 +198,15 @@ pub fn support() -> Result<Report, WallError> {
 }
 
 impl Report {
-    /// Of a wall that nobody asked for.
+    /// The report of a process that raised no wall.
     pub(crate) fn none() -> Report {
-        let hold = Hold::Nothing("not asked for".to_owned());
-        Report { landlock: hold.clone(), landlock_abi: 0, seccomp: hold }
+        let coverage = Coverage::Nothing("not asked for".to_owned());
+        Report { landlock: coverage.clone(), landlock_abi: 0, seccomp: coverage }
     }
 
-    /// Whether all of it holds.
+    /// Returns true if all parts of the wall hold.
     pub fn is_whole(&self) -> bool {
-        self.landlock == Hold::Whole && self.seccomp == Hold::Whole
+        self.landlock == Coverage::Whole && self.seccomp == Coverage::Whole
     }
 }
 
@@ -215,12 +216,12 @@ impl fmt::Display for Report {
     }
 }
 
-impl fmt::Display for Hold {
+impl fmt::Display for Coverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Hold::Whole => f.write_str("walled"),
-            Hold::But(what) => write!(f, "walled, but not {what}"),
-            Hold::Nothing(why) => write!(f, "no wall ({why})"),
+            Coverage::Whole => f.write_str("walled"),
+            Coverage::But(what) => write!(f, "walled, but not {what}"),
+            Coverage::Nothing(why) => write!(f, "no wall ({why})"),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use isopod::backend::layer::{
-    AllowList, Approval, Audit, AuditSink, Call, DenyList, DryRun, Operation, PathMap, Redact, Verdict, What,
+    AllowList, Approval, Audit, AuditSink, Call, ChangeKind, Decision, DenyList, DryRun, Operation, PathMap, Redact,
     WriteQuota,
 };
 use isopod::backend::{
@@ -201,8 +201,8 @@ fn an_approval_is_asked_before_commands_and_changes_only() {
     let approval = Approval::around(inner, move |call: &Call| {
         seen.lock().unwrap().push(call.operation);
         match &call.command {
-            Some(command) if command.contains("rm") => Verdict::Deny("no removing".to_owned()),
-            _ => Verdict::Approve,
+            Some(command) if command.contains("rm") => Decision::Deny("no removing".to_owned()),
+            _ => Decision::Approve,
         }
     });
     runtime().block_on(async {
@@ -222,13 +222,13 @@ fn an_approval_is_asked_before_commands_and_changes_only() {
 #[test]
 fn an_approval_can_ask_what_a_command_would_run() {
     let approval = Approval::around(isopod(), |call: &Call| {
-        let Some(plan) = call.plan() else { return Verdict::Approve };
+        let Some(plan) = call.plan() else { return Decision::Approve };
         let names =
             |program: &str| plan.steps.iter().any(|step| step.program.as_ref().is_some_and(|p| p.text == program));
         match (names("rm"), plan.is_whole()) {
-            (true, _) => Verdict::Deny("no removing".to_owned()),
-            (false, false) => Verdict::Deny("it does not say what it runs".to_owned()),
-            _ => Verdict::Approve,
+            (true, _) => Decision::Deny("no removing".to_owned()),
+            (false, false) => Decision::Deny("it does not say what it runs".to_owned()),
+            _ => Decision::Approve,
         }
     });
     runtime().block_on(async {
@@ -381,9 +381,16 @@ fn attack_100_a_dry_run_changes_nothing_and_tells_what_it_would() {
                 assert_eq!(String::from_utf8(output).unwrap(), "one\n2\nthree\nd\nkept\nsame\n");
             }
             let diff = dry.diff(if root.is_empty() { "/" } else { root }).await.unwrap();
-            let rows: Vec<(String, What)> =
-                diff.changes.iter().map(|change| (change.path.clone(), change.what)).collect();
-            assert_eq!(rows, [(at("d/new"), What::Added), (at("gone"), What::Removed), (at("kept"), What::Changed)]);
+            let rows: Vec<(String, ChangeKind)> =
+                diff.changes.iter().map(|change| (change.path.clone(), change.kind)).collect();
+            assert_eq!(
+                rows,
+                [
+                    (at("d/new"), ChangeKind::Added),
+                    (at("gone"), ChangeKind::Removed),
+                    (at("kept"), ChangeKind::Changed)
+                ]
+            );
             assert!(diff.patch().contains("-two\n+2\n"), "{}", diff.patch());
             assert!(diff.patch().contains("--- /dev/null\n"));
             assert_eq!(text(&*backend, &at("kept")).await.unwrap(), "one\ntwo\nthree\n");

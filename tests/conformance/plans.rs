@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use isopod::backend::plan::{Argument, Gap, Plan, Step};
+use isopod::backend::plan::{Argument, Plan, PlanGap, Step};
 
 /// Commands and their plans, a line a step: `name:` of a function, `x=` for variables, words (`?` before one that is not
 /// a constant), `>` before a file that is written, `!` where it runs more than the text tells. What a step runs is
@@ -176,7 +176,7 @@ fn rows(command: &str) -> Vec<String> {
     let plan = Plan::of(command);
     let mut rows: Vec<String> = plan.steps.iter().map(|step| row(&plan, step)).collect();
     match &plan.gap {
-        Some(Gap::Syntax { line, message }) => rows.push(format!("line {line}: {message}")),
+        Some(PlanGap::Syntax { line, message }) => rows.push(format!("line {line}: {message}")),
         Some(gap) => rows.push(format!("{gap:?}")),
         None => {}
     }
@@ -208,9 +208,9 @@ fn a_plan_is_whole_or_says_why_not() {
     for command in ["$x", "eval \"$x\"", "sh f", "a; )"] {
         assert!(!Plan::of(command).is_whole(), "{command}");
     }
-    assert_eq!(Plan::of(&"x".repeat(2 << 20)).gap, Some(Gap::TooLong));
+    assert_eq!(Plan::of(&"x".repeat(2 << 20)).gap, Some(PlanGap::TooLong));
     let many = Plan::of(&"a;".repeat(5_000));
-    assert_eq!((many.steps.len(), many.gap), (1_000, Some(Gap::TooMany)));
+    assert_eq!((many.steps.len(), many.gap), (1_000, Some(PlanGap::TooMany)));
 }
 
 /// As much stack as a thread of tokio has: the threads that poll an approval.
@@ -243,7 +243,7 @@ fn nesting_ends_at_a_bound() {
         }
         // Braces nest beside the commands in them.
         let (open, close) = (format!("echo {}$(", "{a,".repeat(32)), format!("){}", "}".repeat(32)));
-        assert_eq!(Plan::of(&format!("{}{}", open.repeat(38), close.repeat(38))).gap, Some(Gap::TooDeep));
+        assert_eq!(Plan::of(&format!("{}{}", open.repeat(38), close.repeat(38))).gap, Some(PlanGap::TooDeep));
     });
 }
 

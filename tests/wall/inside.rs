@@ -7,7 +7,7 @@ use std::process::Command;
 
 use isopod::backend::SandboxBackend;
 use isopod::provider::{Config, Provider};
-use isopod::wall::{Hold, Wall, WallError};
+use isopod::wall::{Coverage, Wall, WallError};
 use isopod::{Limits, Sandbox};
 use rustix::io::Errno;
 
@@ -47,7 +47,7 @@ fn files(root: &Path) {
     let [inside, read, outside] = ["inside", "read", "outside"].map(|name| root.join(name));
     let open = std::fs::File::open(outside.join("file")).unwrap();
     let report = Wall::new().read_write(&inside).read_only(&read).raise().unwrap();
-    assert_eq!(report.seccomp, Hold::Whole);
+    assert_eq!(report.seccomp, Coverage::Whole);
     let (access, across) = (Errno::ACCESS.raw_os_error(), Errno::XDEV.raw_os_error());
     for path in ["/etc/passwd", "/proc/1/environ", "/proc/self/root/etc/passwd", "/", "/proc"] {
         assert_eq!(refused(std::fs::File::open(path)), access, "{path}");

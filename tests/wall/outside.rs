@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 
-use isopod::wall::{self, Hold};
+use isopod::wall::{self, Coverage};
 
 pub const TESTS: &[(&str, fn())] = &[
     ("files_outside_are_out_of_reach_and_sandboxes_work", files),
@@ -139,7 +139,7 @@ fn isopod(args: &[&str]) -> (String, i32) {
 fn trial() {
     let report = wall::support().unwrap();
     println!("this machine: {report} (Landlock {})", report.landlock_abi);
-    assert!(report.landlock_abi > 0 || matches!(report.landlock, Hold::Nothing(_)));
+    assert!(report.landlock_abi > 0 || matches!(report.landlock, Coverage::Nothing(_)));
     assert_eq!(wall::support().unwrap(), report);
     assert!(Command::new("true").status().unwrap().success());
 }

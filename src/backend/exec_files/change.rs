@@ -2,16 +2,15 @@
 
 use super::super::{BackendError, EditRequest, Edited, Result, WriteMode, WriteRequest, Written, bounds, replace};
 use super::ExecFiles;
-use super::script::{Script, here, quote};
+use super::script::{Script, here_document, quote};
 use crate::error::Errno;
 use crate::path::{End, GuestPath};
 
-/// Says what is wrong with `$p` if it cannot be written to, makes its directory, and finds out in `$t` what a link at its
-/// end leads to.
+/// Exits with a fault if `$p` cannot be written, creates its directory, and sets `$t` to the target of a link.
 const WRITABLE: &str = "case $p in */) exit 41;; esac\n[ -d \"$p\" ] && exit 41; if [ -e \"$p\" ]; then [ -f \"$p\" ] || exit 43; fi\n\
                         mkdir -p -- \"$(dirname -- \"$p\")\" || exit 1\nt=$(readlink -f -- \"$p\") || exit 47\n";
 
-/// Gives `$n`, the new file, the mode of the old one and puts it in its place.
+/// Gives the new file `$n` the mode of the old one and renames it to `$t`.
 const REPLACE: &str = "if [ -f \"$t\" ]; then chmod \"$(stat -c %a -- \"$t\")\" \"$n\"; fi\n\
                        mv -f -- \"$n\" \"$t\" || { rm -f -- \"$n\"; exit 1; }";
 
@@ -25,7 +24,7 @@ impl ExecFiles {
         match request.mode {
             WriteMode::Append => {
                 for piece in pieces(&request.content) {
-                    let script = format!("{WRITABLE}{}", here("base64 -d >> \"$t\"", piece));
+                    let script = format!("{WRITABLE}{}", here_document("base64 -d >> \"$t\"", piece));
                     self.run(path, Script::new(script).path(&at)).await?;
                 }
             }
@@ -59,13 +58,13 @@ impl ExecFiles {
             End::Root => return Err(BackendError::file(path, Errno::Busy)),
             End::Dot | End::DotDot => return Err(BackendError::file(path, Errno::Invalid)),
         }
-        // Without a trailing slash: a link is removed and not what it leads to.
+        // Without a trailing slash, so that a link is removed and not its target.
         let script =
             format!("p={}\n[ -e \"$p\" ] || [ -L \"$p\" ] || exit 40\nrm -rf -- \"$p\" || exit 1", quote(at.as_str()));
         self.run(path, Script::new(script)).await.map(drop)
     }
 
-    /// Brings content to a new file beside `at` and puts it in its place.
+    /// Writes content to a new file beside `at` and renames it to `at`.
     async fn put(&self, path: &str, at: &GuestPath, content: &[u8], before: &str, last: &str) -> Result<()> {
         let mut token = [0; 8];
         getrandom::fill(&mut token).map_err(|_| BackendError::file(path, Errno::Io))?;
@@ -79,7 +78,7 @@ impl ExecFiles {
                 if is_first { before } else { "" },
                 WRITABLE,
                 &name,
-                &here(to, piece),
+                &here_document(to, piece),
                 "[ $? -eq 0 ] || { rm -f -- \"$n\"; exit 1; }\n",
                 if is_last { last } else { "" },
                 if is_last { REPLACE } else { "" },
@@ -90,7 +89,7 @@ impl ExecFiles {
             }
         }
         if answer.is_err() && count > 1 {
-            // What came before the error is no file of anyone.
+            // Removes the partial file.
             let script = format!("t=$(readlink -f -- \"$p\") || exit 0\n{name}rm -f -- \"$n\"");
             let _ = self.run(path, Script::new(script).path(at)).await;
         }
@@ -98,7 +97,7 @@ impl ExecFiles {
     }
 }
 
-/// What fits into a command each; one even of nothing.
+/// Splits content into pieces that fit into a command. Empty content is one piece.
 fn pieces(content: &[u8]) -> Vec<&[u8]> {
     if content.is_empty() { vec![content] } else { content.chunks(bounds::SCRIPT_BYTES).collect() }
 }

@@ -1,13 +1,13 @@
-//! File operations with nothing but `execute`: by shell commands that any POSIX shell with coreutils, find and grep
-//! runs. So a new provider of sandboxes implements one method.
+//! File operations by shell commands, with nothing but `execute`. The commands run in any POSIX shell with coreutils,
+//! find and grep. So a new provider of sandboxes implements one method.
 //!
-//! Content travels as base64 and names end in NUL, so that no file can pretend to be an answer. A script says what went
-//! wrong by its exit code. What the operations mean (pages, patterns, edits) is decided here in Rust, by the code that all
-//! backends share; the commands only bring and take bytes.
+//! Content travels as base64 and names end in NUL, so that no file can imitate a result. A script reports a fault by
+//! its exit code. Pages, patterns and edits are implemented in Rust by the code that all backends share; the commands
+//! only transfer bytes.
 //!
-//! Where it is weaker than a backend with files of its own: an edit looks for a change just before it replaces the file,
-//! not in one step with it; regular expressions are those of `grep -E`, and what that cannot say is refused; a lone CR is
-//! no end of a line when lines are counted.
+//! It is weaker than a backend with its own files in three ways. An edit checks for a change just before it replaces
+//! the file, not atomically. Regular expressions are those of `grep -E`, and an expression that it does not support is
+//! refused. A lone CR does not end a line when lines are counted.
 
 mod change;
 mod read;
@@ -30,18 +30,19 @@ use crate::sandbox::Chunk;
 use script::Script;
 pub(super) use script::{decode, encode};
 
-/// Something that executes commands: the one thing that a provider has to implement.
+/// Executes commands: the one trait that a provider has to implement.
 #[async_trait]
 pub trait Executor: Send + Sync {
-    /// Executes a command line in a shell and keeps its output, `request.output` bytes of it if it can.
+    /// Executes a command line in a shell and returns its output, up to `request.output` bytes.
     async fn execute(&self, request: ExecuteRequest) -> Result<Executed>;
 
-    /// What tells it from others.
+    /// The identifier of the executor.
     fn id(&self) -> String {
         "exec".to_owned()
     }
 
-    /// Starts a command whose output comes piece by piece. One that cannot do that gives it when the command has ended.
+    /// Starts a command and streams its output. The default implementation returns all output when the command has
+    /// ended.
     async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>> {
         Ok(Box::new(Replay::of(self.execute(request).await?)))
     }
@@ -66,23 +67,23 @@ impl<B: SandboxBackend> Executor for B {
 #[derive(Clone)]
 pub struct ExecFiles {
     executor: Arc<dyn Executor>,
-    /// Where commands start, once someone had to know.
+    /// The directory in which commands start, found at its first use.
     cwd: Arc<OnceCell<GuestPath>>,
 }
 
 impl ExecFiles {
-    /// A backend that does everything by commands.
+    /// Makes a backend over an executor.
     pub fn new(executor: Arc<dyn Executor>) -> ExecFiles {
         ExecFiles { executor, cwd: Arc::default() }
     }
 
-    /// Runs a script about `path` and answers its standard output, if it succeeded.
-    async fn run(&self, path: &str, script: Script) -> Result<script::Answer> {
+    /// Runs a script about `path` and returns its output if it succeeded.
+    async fn run(&self, path: &str, script: Script) -> Result<script::ScriptOutput> {
         let request = script.request();
-        script::Answer::new(path, self.executor.execute(request).await?)
+        script::ScriptOutput::new(path, self.executor.execute(request).await?)
     }
 
-    /// The path as a script says it: absolute.
+    /// Parses a path and makes it absolute.
     async fn parse(&self, text: &str) -> Result<GuestPath> {
         let cwd = match text.starts_with('/') {
             true => GuestPath::root(),
@@ -175,7 +176,7 @@ impl SandboxBackend for ExecFiles {
     }
 }
 
-/// Output that is there already.
+/// A stream of output that is complete.
 struct Replay {
     chunks: std::vec::IntoIter<Chunk>,
     ending: Ending,

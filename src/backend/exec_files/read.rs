@@ -1,23 +1,23 @@
 //! Listing and reading by commands.
 
-use super::super::pager::{Pager, Wanted, is_text};
+use super::super::pager::{PageRequest, Pager, is_text};
 use super::super::{BackendError, Content, Entry, Listed, Page, ReadAs, ReadRequest, Result, bounds};
 use super::ExecFiles;
 use super::script::{Script, decode, transport};
 use crate::vfs::Kind;
 
-/// Says what is wrong with `$p` if it is not a file that can be read.
+/// Exits with a fault if `$p` is not a readable file.
 const READABLE: &str = "[ -e \"$p\" ] || exit 40; [ -d \"$p\" ] && exit 41; [ -f \"$p\" ] || exit 43; \
                         [ -r \"$p\" ] || exit 44\n";
 
-/// Says what is wrong with `$p` if it is not a directory that can be searched, and goes there.
+/// Exits with a fault if `$p` is not a searchable directory, and changes to it.
 pub(super) const SEARCHABLE: &str = "[ -e \"$p\" ] || exit 40; [ -d \"$p\" ] || exit 42; \
                                      [ -r \"$p\" ] && cd -- \"$p\" || exit 44\n";
 
 /// A file that was fetched.
-pub(super) struct Fetched {
+pub(super) struct FetchedFile {
     pub(super) content: Vec<u8>,
-    /// The sum that `cksum` has for it.
+    /// The checksum of `cksum`.
     pub(super) sum: String,
 }
 
@@ -48,7 +48,7 @@ impl ExecFiles {
             ReadAs::Text { offset, limit, most, universal_newlines } => (offset, limit, most, universal_newlines),
         };
         let at = self.parse(path).await?;
-        // One line and some bytes more than the page, to see whether there are more.
+        // One line and some bytes more than the page, to find out if there are more.
         let (from, lines, bytes) = (offset.saturating_add(1), limit.saturating_add(1), most.saturating_add(8));
         let script = format!(
             "{READABLE}s=$(wc -c < \"$p\") || exit 44\necho $s\nhead -c {sniff} < \"$p\" | base64 | tr -d '\\n'; echo\n\
@@ -78,7 +78,7 @@ impl ExecFiles {
         if page.is_empty() {
             return Err(BackendError::PastEnd { path: path.clone(), offset, lines: total });
         }
-        let mut pager = Pager::new(Wanted { offset: 0, limit, most, universal_newlines }, u64::MAX);
+        let mut pager = Pager::new(PageRequest { offset: 0, limit, most, universal_newlines }, u64::MAX);
         pager.feed(&page);
         let page = pager.finish(path, false)?;
         let end = offset + page.lines;
@@ -92,13 +92,13 @@ impl ExecFiles {
         Ok(if content.is_empty() { Content::Empty } else { Content::Bytes(content) })
     }
 
-    /// All bytes of a file, if there are no more than `most`.
-    pub(super) async fn fetch(&self, path: &str, most: u64) -> Result<Fetched> {
+    /// Reads all bytes of a file, if there are no more than `most`.
+    pub(super) async fn fetch(&self, path: &str, most: u64) -> Result<FetchedFile> {
         let at = self.parse(path).await?;
         let mut content: Vec<u8> = Vec::new();
         let (mut size, mut sum) = (0, String::new());
         while content.is_empty() || (content.len() as u64) < size {
-            // The size on every turn and not only on the first: the file may shrink, and then there is no more to come.
+            // The size is read in every iteration: the file may shrink, and then there are no more bytes.
             let from = content.len() + 1;
             let sum_first = if content.is_empty() { "cksum < \"$p\" || exit 44" } else { "echo" };
             let script = format!(
@@ -122,11 +122,11 @@ impl ExecFiles {
             }
             content.extend_from_slice(&piece);
         }
-        Ok(Fetched { content, sum })
+        Ok(FetchedFile { content, sum })
     }
 }
 
-/// What `stat` said of a name.
+/// The output of `stat` for a name.
 pub(super) struct Record {
     pub(super) path: String,
     pub(super) kind: Kind,
@@ -135,7 +135,7 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// From `mode size seconds ./path`, the mode in hexadecimal.
+    /// Parses `mode size seconds ./path`, with the mode in hexadecimal.
     pub(super) fn parse(record: &[u8]) -> Option<Record> {
         let text = String::from_utf8_lossy(record);
         let mut fields = text.splitn(4, ' ');

@@ -1,13 +1,17 @@
-//! A shell script that does something to a file, and its answer.
+//! Shell scripts that operate on a file, and their output.
 
 use std::fmt::Write as _;
 use std::time::Duration;
+
+use base64::Engine as _;
+use base64::alphabet::STANDARD as STANDARD_ALPHABET;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use super::super::{BackendError, ExecuteRequest, Executed, Result, bounds};
 use crate::error::Errno;
 use crate::path::GuestPath;
 
-/// Exit codes by which a script says what is wrong, beyond those that programs use.
+/// The exit codes by which scripts report faults. Programs do not use them.
 const FAULTS: [(u8, Fault); 8] = [
     (40, Fault::Errno(Errno::NoEntry)),
     (41, Fault::Errno(Errno::IsDirectory)),
@@ -26,8 +30,8 @@ enum Fault {
     Changed,
 }
 
-/// Errors that programs report in words: those of `strerror` in the C locale.
-const SPOKEN: [Errno; 13] = [
+/// The errors whose message programs print: the texts of `strerror` in the C locale.
+const MESSAGES: [Errno; 13] = [
     Errno::Access,
     Errno::Busy,
     Errno::Quota,
@@ -43,7 +47,7 @@ const SPOKEN: [Errno; 13] = [
     Errno::Invalid,
 ];
 
-/// A script. The path it is about is `$p`.
+/// A script. `$p` is the path that it operates on.
 pub(super) struct Script {
     text: String,
     output: u64,
@@ -55,14 +59,14 @@ impl Script {
         Script { text: text.into(), output: bounds::OUTPUT_BYTES, timeout: bounds::FILE_TIME }
     }
 
-    /// About a path.
+    /// Sets `$p`.
     pub(super) fn path(self, path: &GuestPath) -> Script {
         let slash = if path.must_be_dir() && !path.is_root() { "/" } else { "" };
         let text = format!("p={}\n{}", quote(&format!("{path}{slash}")), self.text);
         Script { text, ..self }
     }
 
-    /// That answers with this much.
+    /// Sets the largest number of bytes of output.
     pub(super) fn output(self, bytes: u64) -> Script {
         Script { output: bytes, ..self }
     }
@@ -77,20 +81,20 @@ impl Script {
     }
 }
 
-/// What a script that succeeded wrote.
-pub(super) struct Answer {
+/// The output of a script.
+pub(super) struct ScriptOutput {
     pub(super) stdout: Vec<u8>,
     pub(super) exit_code: u8,
-    /// Whether a part of it did not come back.
+    /// True if a part of the output is missing.
     pub(super) is_cut: bool,
     pub(super) timed_out: bool,
     pub(super) stderr: String,
 }
 
-impl Answer {
-    /// The answer, or the error that it is.
-    pub(super) fn new(path: &str, executed: Executed) -> Result<Answer> {
-        let answer = Answer::of(&executed);
+impl ScriptOutput {
+    /// The output of a script that succeeded, or the error of one that failed.
+    pub(super) fn new(path: &str, executed: Executed) -> Result<ScriptOutput> {
+        let answer = ScriptOutput::of(&executed);
         if answer.timed_out {
             return Err(BackendError::TimedOut(path.to_owned()));
         }
@@ -101,10 +105,10 @@ impl Answer {
         }
     }
 
-    /// The answer, whatever it is; of one that was cut, what came before the cut.
-    pub(super) fn of(executed: &Executed) -> Answer {
+    /// The output of a script, whatever its exit code. If it was cut, the part before the cut.
+    pub(super) fn of(executed: &Executed) -> ScriptOutput {
         let is_cut = executed.is_truncated();
-        Answer {
+        ScriptOutput {
             stdout: if is_cut { executed.transcript.head().to_vec() } else { executed.stdout() },
             exit_code: executed.exit_code(),
             is_cut,
@@ -118,7 +122,7 @@ impl Answer {
     }
 }
 
-/// What an exit code and the words beside it mean.
+/// Translates an exit code and the messages of a script to an error.
 pub(super) fn refused(path: &str, code: u8, stderr: &str) -> BackendError {
     match FAULTS.iter().find(|(fault, _)| *fault == code) {
         Some((_, Fault::Errno(errno))) => return BackendError::file(path, *errno),
@@ -126,12 +130,12 @@ pub(super) fn refused(path: &str, code: u8, stderr: &str) -> BackendError {
         Some((_, Fault::Changed)) => return BackendError::Conflict(path.to_owned()),
         None => {}
     }
-    // What mkdir says of a file that is in the way of a directory.
+    // The message of mkdir if a file is in the way of a directory.
     if stderr.contains(&Errno::Exist.to_string()) {
         return BackendError::file(path, Errno::NotDirectory);
     }
-    let said = |errno: &&Errno| stderr.contains(&errno.to_string());
-    match SPOKEN.iter().find(said) {
+    let is_reported = |errno: &&Errno| stderr.contains(&errno.to_string());
+    match MESSAGES.iter().find(is_reported) {
         Some(errno) => BackendError::file(path, *errno),
         None => transport(&format!("exit code {code}: {}", stderr.lines().next().unwrap_or_default())),
     }
@@ -141,56 +145,37 @@ pub(super) fn transport(reason: &str) -> BackendError {
     BackendError::Transport { backend: "exec files", reason: reason.to_owned() }
 }
 
-/// A word of the shell that is this text and nothing else.
+/// Quotes a text as one word of the shell.
 pub(super) fn quote(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+/// Base64 as shells and their tools write it: padding is optional, and unused bits may be set.
+const LENIENT: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD_ALPHABET,
+    GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+        .with_decode_allow_trailing_bits(true),
+);
 
-/// Bytes as base64, in lines.
+/// Encodes bytes as base64, in lines of `width` characters, or in one line if `width` is 0.
 pub(in super::super) fn encode(bytes: &[u8], width: usize) -> String {
-    let mut text = String::with_capacity(bytes.len() * 4 / 3 + bytes.len() / 50 + 4);
-    for (at, group) in bytes.chunks(3).enumerate() {
-        if width > 0 && at > 0 && (at * 4).is_multiple_of(width) {
-            text.push('\n');
-        }
-        let bits = group.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
-        for digit in 0..4 {
-            text.push(if digit <= group.len() {
-                DIGITS[(bits >> (18 - 6 * digit) & 63) as usize] as char
-            } else {
-                '='
-            });
-        }
+    let text = LENIENT.encode(bytes);
+    if width == 0 {
+        return text;
     }
-    text
+    let line = |at| &text[at..text.len().min(at + width)];
+    (0..text.len()).step_by(width).map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// The bytes that base64 stands for; white space in it means nothing. None if it is not base64.
+/// Decodes base64. White space and padding are skipped. Returns `None` if the text is not base64.
 pub(in super::super) fn decode(text: &[u8]) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(text.len() * 3 / 4);
-    let (mut bits, mut count) = (0_u32, 0);
-    for byte in text.iter().filter(|byte| !byte.is_ascii_whitespace() && **byte != b'=') {
-        let digit = DIGITS.iter().position(|digit| digit == byte)?;
-        bits = bits << 6 | digit as u32;
-        count += 1;
-        if count % 4 == 0 {
-            bytes.extend_from_slice(&bits.to_be_bytes()[1..]);
-            bits = 0;
-        }
-    }
-    match count % 4 {
-        0 => {}
-        2 => bytes.push((bits >> 4) as u8),
-        3 => bytes.extend_from_slice(&((bits >> 2) as u16).to_be_bytes()),
-        _ => return None,
-    }
-    Some(bytes)
+    let digits: Vec<u8> = text.iter().copied().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=').collect();
+    LENIENT.decode(digits).ok()
 }
 
-/// Lines of base64 for a here-document, which cannot hold its end.
-pub(super) fn here(command: &str, bytes: &[u8]) -> String {
+/// Appends bytes to a command as a here-document of base64, which cannot contain its end marker.
+pub(super) fn here_document(command: &str, bytes: &[u8]) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
     let _ = write!(text, "{command} <<'BASE64_END'\n{}\nBASE64_END\n", encode(bytes, 1000));

@@ -8,13 +8,16 @@ use super::super::{
 };
 use super::ExecFiles;
 use super::read::{Record, SEARCHABLE};
-use super::script::{Answer, Script, quote, refused};
+use super::script::{Script, ScriptOutput, quote, refused};
 use crate::error::Errno;
 use crate::path::GuestPath;
 use crate::vfs::Kind;
 
-/// Directories of a root that hold no files of anyone, and no end.
+/// Excludes directories of the root that hold no user files and may be endless.
 const PRUNED: &str = "\\( -path ./proc -o -path ./sys -o -path ./dev \\) -prune -o ";
+
+/// The links that one command resolves: their names fit into a command line.
+const LINKS_PER_COMMAND: usize = 200;
 
 impl ExecFiles {
     pub(super) async fn find(&self, request: &GlobRequest) -> Result<Globbed> {
@@ -26,7 +29,7 @@ impl ExecFiles {
             "{SEARCHABLE}find . {pruned}\\( -type f -o -type l{directories} \\) -exec stat --printf '%f %s %Y %n\\0' {{}} +"
         );
         let script = Script::new(script).path(&at).output(bounds::LISTING_BYTES).timeout(request.time);
-        let answer = Answer::of(&self.executor.execute(script.request()).await?);
+        let answer = ScriptOutput::of(&self.executor.execute(script.request()).await?);
         let records = records(&answer.stdout);
         if records.is_empty() && answer.exit_code >= 40 && !answer.timed_out {
             return Err(refused(&request.path, answer.exit_code, &answer.stderr));
@@ -50,13 +53,13 @@ impl ExecFiles {
         Ok(Globbed { matches: records.into_iter().map(found).collect(), cut })
     }
 
-    /// Replaces each link to a file below the root by what it leads to, and takes the others out.
+    /// Replaces each link to a file below the root by its target, and removes the other links.
     async fn follow(&self, root: &GuestPath, records: &mut Vec<Record>) -> Result<()> {
         let links: Vec<&Record> = records.iter().filter(|record| record.kind == Kind::Symlink).collect();
         let mut targets = HashMap::new();
-        // In lots that fit into a command.
-        for lot in links.chunks(200) {
-            let names: Vec<String> = lot.iter().map(|link| quote(&format!("./{}", link.path))).collect();
+        // In batches that fit into a command.
+        for batch in links.chunks(LINKS_PER_COMMAND) {
+            let names: Vec<String> = batch.iter().map(|link| quote(&format!("./{}", link.path))).collect();
             let script = format!(
                 "{SEARCHABLE}r=$(pwd -P); [ \"$r\" = / ] && r=\nfor l in {}; do t=$(readlink -f -- \"$l\") && [ -f \"$t\" ] || continue\n\
                  case $t in \"$r\"/*) printf '%s\\0' \"$l\"; stat --printf '%f %s %Y %n\\0' -- \"$t\";; esac; done; :",
@@ -93,7 +96,7 @@ impl ExecFiles {
             grep(request, false)?,
         );
         let script = Script::new(script).path(&at).output(bounds::LISTING_BYTES).timeout(request.time);
-        let answer = Answer::of(&self.executor.execute(script.request()).await?);
+        let answer = ScriptOutput::of(&self.executor.execute(script.request()).await?);
         if answer.exit_code >= 40 && !answer.timed_out && answer.stdout.is_empty() {
             return Err(refused(&request.path, answer.exit_code, &answer.stderr));
         }
@@ -105,7 +108,7 @@ impl ExecFiles {
         let mut lines = parse(&answer.stdout);
         lines.retain(|line| match line.path.strip_prefix("./") {
             Some(relative) => include.as_ref().is_none_or(|include| include.matches(relative)),
-            // A file that was named is left out only by a pattern about names.
+            // If the path of the search is a file, only a pattern about names can exclude it.
             None => include
                 .as_ref()
                 .is_none_or(|include| !include.is_about_names() || include.matches(at.file_name().unwrap_or_default())),
@@ -126,13 +129,13 @@ impl ExecFiles {
     }
 }
 
-/// A search through the directory that the script is in.
+/// The command that searches the current directory of the script.
 fn through_directory(request: &GrepRequest, is_root: bool) -> Result<String> {
     let mut command = grep(request, true)?;
     for name in &request.skip {
         command += &format!(" --exclude-dir={}", quote(name));
     }
-    // Only as a help: which files count is decided by the pattern itself, later.
+    // Only to save work: the results are filtered by the pattern itself later.
     if let Some(include) = request.include.as_deref().filter(|include| !include.contains('/')) {
         for name in pattern::expand(include).unwrap_or_default() {
             command += &format!(" --include={}", quote(&name));
@@ -170,11 +173,11 @@ fn grep(request: &GrepRequest, recursive: bool) -> Result<String> {
     Ok(format!("{command} -e {}", quote(&request.pattern)))
 }
 
-/// Refuses what other regular expressions have and `grep -E` would take for something else: a wrong answer is worse
-/// than none.
+/// Refuses syntax of other regular expressions that means something else to `grep -E`: a wrong result is worse than an
+/// error.
 fn check(pattern: &str) -> Result<()> {
     let refused = |what: &str| {
-        let text = format!("{what} cannot be said to grep -E, which this backend has");
+        let text = format!("{what} is not supported by grep -E, which this backend uses");
         Err(BackendError::pattern(pattern, PatternFault::Syntax(text)))
     };
     let mut chars = pattern.chars().peekable();
@@ -193,7 +196,7 @@ fn check(pattern: &str) -> Result<()> {
     Ok(())
 }
 
-/// A line that grep answered with.
+/// A line of grep's output.
 struct Line {
     path: String,
     number: u64,
@@ -201,7 +204,7 @@ struct Line {
     is_match: bool,
 }
 
-/// Reads `path NUL number : text` of matches, with `-` for `:` of context.
+/// Parses `path NUL number : text` of matches, and `path NUL number - text` of context.
 fn parse(mut bytes: &[u8]) -> Vec<Line> {
     let mut lines = Vec::new();
     while !bytes.is_empty() {
@@ -209,7 +212,7 @@ fn parse(mut bytes: &[u8]) -> Vec<Line> {
             bytes = rest;
             continue;
         }
-        // What is not of this form is the end of an answer that was cut.
+        // Anything else is the end of output that was cut.
         let Some(nul) = bytes.iter().position(|byte| *byte == 0) else { break };
         let (path, rest) = (&bytes[..nul], &bytes[nul + 1..]);
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -258,7 +261,7 @@ fn is_match(pattern: &Pattern, record: &Record) -> bool {
     !record.path.is_empty() && record.path != "." && pattern.matches(&record.path)
 }
 
-fn why(answer: &Answer, failed: bool) -> Option<Cut> {
+fn why(answer: &ScriptOutput, failed: bool) -> Option<Cut> {
     if answer.timed_out {
         Some(Cut::Budget)
     } else if answer.is_cut {

@@ -1,55 +1,55 @@
-//! Asking someone before a command is executed or a file is changed.
+//! Approval of commands and of changes to files.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
 use super::super::{Backend, BackendError, Result};
-use super::gate::{Call, Gate, Guarded, Operation, Permit};
+use super::gate::{AdmissionGuard, Call, Gate, GatedBackend, Operation};
 
-/// What the one who was asked says.
+/// The decision of an approver.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
-    /// Do it.
+pub enum Decision {
+    /// The operation may be done.
     Approve,
-    /// Leave it, for this reason.
+    /// The operation is refused, for this reason.
     Deny(String),
 }
 
-/// Someone to ask: a person behind a prompt, or a policy. Closures are such.
+/// Decides about operations: a person behind a prompt, or a policy. Closures implement it.
 #[async_trait]
 pub trait Approver: Send + Sync + 'static {
-    /// Decides about an operation. The time it takes is not that of the command.
-    async fn decide(&self, call: &Call) -> Verdict;
+    /// Decides about an operation. The time for the decision does not count as time of the command.
+    async fn decide(&self, call: &Call) -> Decision;
 }
 
 #[async_trait]
-impl<F: Fn(&Call) -> Verdict + Send + Sync + 'static> Approver for F {
-    async fn decide(&self, call: &Call) -> Verdict {
+impl<F: Fn(&Call) -> Decision + Send + Sync + 'static> Approver for F {
+    async fn decide(&self, call: &Call) -> Decision {
         self(call)
     }
 }
 
-/// Asks before each command and each change of files. Reading needs no approval.
+/// Asks an approver before each command and each change of files. Reading needs no approval.
 ///
-/// Whoever is asked sees the text of a command, and [`Call::plan`] tells what that would run: each program with its
-/// arguments and the files it writes, from the syntax tree, and where the text does not tell. A plan is for the one who
-/// decides. It stops nothing: `x=rm; $x f` is a program that no text names. What may run at all is enforced where the
-/// kernel starts processes ([`allow_programs`](crate::SandboxBuilder::allow_programs)), for whatever was approved.
+/// The approver sees the text of a command. [`Call::plan`] lists the programs that it would run, with their arguments
+/// and the files they write, from the syntax tree, and marks the parts that the text does not determine. A plan is
+/// information and enforces nothing: `x=rm; $x f` runs a program that the text does not name. The kernel enforces the
+/// list of allowed programs ([`allow_programs`](crate::SandboxBuilder::allow_programs)), also for approved commands.
 ///
 /// ```
-/// use isopod::backend::layer::{Call, Verdict};
+/// use isopod::backend::layer::{Call, Decision};
 ///
-/// fn decide(call: &Call) -> Verdict {
-///     let Some(plan) = call.plan() else { return Verdict::Approve };
+/// fn decide(call: &Call) -> Decision {
+///     let Some(plan) = call.plan() else { return Decision::Approve };
 ///     let reads = |program: &str| matches!(program, "ls" | "cat" | "grep" | "cd" | "echo");
 ///     let is_harmless = plan.is_whole()
 ///         && plan.steps.iter().all(|step| {
 ///             step.writes.is_empty() && step.program.as_ref().is_none_or(|program| reads(&program.text))
 ///         });
 ///     match is_harmless {
-///         true => Verdict::Approve,
-///         false => Verdict::Deny("a person has to look at it".to_owned()),
+///         true => Decision::Approve,
+///         false => Decision::Deny("a person has to look at it".to_owned()),
 ///     }
 /// }
 /// ```
@@ -58,21 +58,21 @@ pub struct Approval {
 }
 
 impl Approval {
-    /// Around a backend.
-    pub fn around(inner: Arc<dyn Backend>, approver: impl Approver) -> Guarded<Approval> {
-        Guarded::new(inner, Approval { approver: Box::new(approver) })
+    /// Wraps a backend.
+    pub fn around(inner: Arc<dyn Backend>, approver: impl Approver) -> GatedBackend<Approval> {
+        GatedBackend::new(inner, Approval { approver: Box::new(approver) })
     }
 }
 
 #[async_trait]
 impl Gate for Approval {
-    async fn admit(&self, call: &Call, _inner: &dyn Backend) -> Result<Permit> {
+    async fn admit(&self, call: &Call, _inner: &dyn Backend) -> Result<AdmissionGuard> {
         if !call.writes() && call.operation != Operation::Execute {
             return Ok(None);
         }
         match self.approver.decide(call).await {
-            Verdict::Approve => Ok(None),
-            Verdict::Deny(reason) => Err(BackendError::Refused { layer: "approval", reason }),
+            Decision::Approve => Ok(None),
+            Decision::Deny(reason) => Err(BackendError::Refused { layer: "approval", reason }),
         }
     }
 }

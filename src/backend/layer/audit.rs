@@ -1,58 +1,60 @@
-//! A record of everything that is asked and of what became of it.
+//! Audit: a record of every operation and its outcome.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use serde::Serialize;
 
 use super::super::{Backend, BackendError, Result};
-use super::gate::{Call, Gate, Guarded, Operation, Outcome, Permit};
+use super::gate::{AdmissionGuard, Call, Gate, GatedBackend, Operation, Outcome};
+use crate::sync::lock;
 
-/// Where records go. Each is handed over whole, with its end of line, so that records of several writers do not mix.
+/// The destination of records. Each record is one call, with its end of line, so that records of several writers do not
+/// mix.
 pub trait AuditSink: Send + Sync + 'static {
-    /// Takes a record.
+    /// Writes a record.
     fn record(&self, line: &[u8]) -> io::Result<()>;
 }
 
-/// Something to write to. The lock guards one write.
+/// A sink that writes to a writer. The lock guards one write.
 impl<W: Write + Send + 'static> AuditSink for Mutex<W> {
     fn record(&self, line: &[u8]) -> io::Result<()> {
-        let mut to = self.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut to = lock(self);
         to.write_all(line)?;
         to.flush()
     }
 }
 
-/// Writes JSON lines: the intent before an operation, the outcome after it. An operation whose intent cannot be recorded
-/// is not done, so nothing is done unrecorded. JSON escapes what would end or forge a line.
+/// Writes JSON lines: the intent before an operation, the outcome after it. An operation whose intent cannot be
+/// recorded is refused, so no operation goes unrecorded. JSON escapes characters that would end or forge a line.
 ///
-/// Each record is a `tracing` event too, of the target `isopod::audit` and the level INFO, with the same fields but for
-/// the time, which a subscriber has. Texts of the guest are fields and never the message, so a subscriber that escapes
-/// what it writes cannot be deceived. Only the sink can refuse: a subscriber does not say whether it kept an event.
+/// Each record is a `tracing` event too, with the target `isopod::audit`, the level INFO and the same fields but for
+/// the time, which a subscriber adds. Texts of the guest are fields and never the message, so a guest cannot forge the
+/// output of a subscriber that escapes fields. Only the sink can refuse: a subscriber does not report a lost event.
 pub struct Audit {
     sink: Option<Box<dyn AuditSink>>,
     actor: String,
     next: AtomicU64,
-    /// The numbers of the intents that have no outcome yet, by what was asked.
+    /// Guards the numbers of the intents that have no outcome yet, by operation. A leaf.
     open: Mutex<Vec<(Call, u64)>>,
 }
 
 impl Audit {
-    /// Around a backend, on behalf of `actor`.
-    pub fn around(inner: Arc<dyn Backend>, sink: impl AuditSink, actor: impl Into<String>) -> Guarded<Audit> {
+    /// Wraps a backend, on behalf of `actor`.
+    pub fn around(inner: Arc<dyn Backend>, sink: impl AuditSink, actor: impl Into<String>) -> GatedBackend<Audit> {
         Audit::with(inner, Some(Box::new(sink)), actor.into())
     }
 
-    /// The same with `tracing` events alone.
-    pub fn traced(inner: Arc<dyn Backend>, actor: impl Into<String>) -> Guarded<Audit> {
+    /// Wraps a backend, with `tracing` events alone.
+    pub fn traced(inner: Arc<dyn Backend>, actor: impl Into<String>) -> GatedBackend<Audit> {
         Audit::with(inner, None, actor.into())
     }
 
-    fn with(inner: Arc<dyn Backend>, sink: Option<Box<dyn AuditSink>>, actor: String) -> Guarded<Audit> {
-        Guarded::new(inner, Audit { sink, actor, next: AtomicU64::new(1), open: Mutex::default() })
+    fn with(inner: Arc<dyn Backend>, sink: Option<Box<dyn AuditSink>>, actor: String) -> GatedBackend<Audit> {
+        GatedBackend::new(inner, Audit { sink, actor, next: AtomicU64::new(1), open: Mutex::default() })
     }
 
     fn record<'a>(&'a self, event: &'static str, number: u64, call: &'a Call) -> Record<'a> {
@@ -83,7 +85,7 @@ impl Audit {
     }
 
     fn open(&self) -> std::sync::MutexGuard<'_, Vec<(Call, u64)>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.open)
     }
 }
 
@@ -138,7 +140,7 @@ impl Record<'_> {
 
 #[async_trait]
 impl Gate for Audit {
-    async fn admit(&self, call: &Call, _inner: &dyn Backend) -> Result<Permit> {
+    async fn admit(&self, call: &Call, _inner: &dyn Backend) -> Result<AdmissionGuard> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let record = self.record("intent", number, call);
         self.write(&record).map_err(|error| BackendError::Refused {
@@ -169,7 +171,7 @@ impl Gate for Audit {
             error: outcome.error.map(ToString::to_string),
             ..self.record("outcome", number, call)
         };
-        // The deed is done: there is nobody left to refuse it to.
+        // The operation is done: a failure to record its outcome cannot refuse it any more.
         let _ = self.write(&record);
         record.trace();
     }

@@ -1,4 +1,4 @@
-//! Everything happens, and nothing of it lands.
+//! Dry runs: operations on a copy of a backend.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,56 +13,56 @@ use super::super::{
 };
 use crate::limits::{DIFF_BYTES, DIFF_MILLIS};
 
-/// A copy of a backend that starts as it is, on which everything is done: reads see what was written, commands see it
-/// too, and the backend itself stays as it was. [`DryRun::diff`] says what would have changed.
+/// A copy of a backend that takes all operations: reads and commands see earlier writes, and the backend itself does
+/// not change. [`DryRun::diff`] returns the changes that the operations would have made.
 ///
-/// The copy is a fork or an overlay and costs nothing for the files it holds; a backend that has neither cannot be
-/// run dry and says so.
+/// The copy is a fork or an overlay, so the files that it holds cost nothing. A backend that supports neither cannot be
+/// run dry: [`DryRun::around`] fails.
 pub struct DryRun {
     before: Arc<dyn Backend>,
     after: Arc<dyn Backend>,
 }
 
-/// What a dry run would have changed.
+/// The changes of a dry run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diff {
-    /// File by file, in the order of their paths.
+    /// The changed files, in the order of their paths.
     pub changes: Vec<Change>,
 }
 
 /// A file that would have changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// Which.
+    /// The path of the file.
     pub path: String,
-    /// How.
-    pub what: What,
-    /// The change as a unified diff; empty for what is not text, or too large to compare.
+    /// The kind of change.
+    pub kind: ChangeKind,
+    /// The change as a unified diff. Empty if the file is not text, or too large to compare.
     pub patch: String,
 }
 
-/// How a file would have changed.
+/// The kind of change of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the words say it")]
-pub enum What {
+pub enum ChangeKind {
     Added,
     Changed,
     Removed,
 }
 
 impl DryRun {
-    /// A dry run of a backend.
+    /// Starts a dry run of a backend.
     pub fn around(inner: Arc<dyn Backend>) -> Result<DryRun> {
         Ok(DryRun { after: inner.fork()?, before: inner })
     }
 
-    /// What would have changed below `root`.
+    /// Returns the changes below `root`.
     pub async fn diff(&self, root: &str) -> Result<Diff> {
         let (mut before, after) = (files(&self.before, root).await?, files(&self.after, root).await?);
         let mut changes = Vec::new();
         for (path, new) in after {
             match before.remove(&path) {
-                // Each version has a time of its own, so what has neither another size nor another time is the same.
+                // Each version of a file has its own time, so a file with the same size and time is unchanged.
                 Some(old) if old.size == new.size && old.modified == new.modified => {}
                 old => changes.extend(self.change(path, old.is_some(), true).await?),
             }
@@ -77,14 +77,14 @@ impl DryRun {
     async fn change(&self, path: String, was: bool, is: bool) -> Result<Option<Change>> {
         let old = content(&self.before, &path, was).await?;
         let new = content(&self.after, &path, is).await?;
-        let what = match (was, is) {
+        let kind = match (was, is) {
             (true, true) if old == new => return Ok(None),
-            (true, true) => What::Changed,
-            (false, _) => What::Added,
-            (true, false) => What::Removed,
+            (true, true) => ChangeKind::Changed,
+            (false, _) => ChangeKind::Added,
+            (true, false) => ChangeKind::Removed,
         };
-        let patch = patch(&path, what, &old, &new);
-        Ok(Some(Change { path, what, patch }))
+        let patch = patch(&path, kind, &old, &new);
+        Ok(Some(Change { path, kind, patch }))
     }
 
     fn executing(&self) -> Result<&dyn SandboxBackend> {
@@ -99,7 +99,7 @@ impl Diff {
     }
 }
 
-/// Every file below a directory, by its path.
+/// All files below a directory, by path.
 async fn files(backend: &Arc<dyn Backend>, root: &str) -> Result<BTreeMap<String, Found>> {
     let all = GlobRequest {
         hidden: true,
@@ -121,7 +121,7 @@ async fn content(backend: &Arc<dyn Backend>, path: &str, is_there: bool) -> Resu
     backend.download(vec![path.to_owned()]).await.pop().unwrap_or(Ok(Vec::new()))
 }
 
-fn patch(path: &str, what: What, old: &[u8], new: &[u8]) -> String {
+fn patch(path: &str, kind: ChangeKind, old: &[u8], new: &[u8]) -> String {
     let (Ok(old), Ok(new)) = (std::str::from_utf8(old), std::str::from_utf8(new)) else {
         return String::new();
     };
@@ -129,7 +129,7 @@ fn patch(path: &str, what: What, old: &[u8], new: &[u8]) -> String {
         return String::new();
     }
     let name = |side: &str, is_there: bool| if is_there { format!("{side}{path}") } else { "/dev/null".to_owned() };
-    let (from, to) = (name("a", what != What::Added), name("b", what != What::Removed));
+    let (from, to) = (name("a", kind != ChangeKind::Added), name("b", kind != ChangeKind::Removed));
     let deadline = std::time::Duration::from_millis(DIFF_MILLIS);
     let diff = TextDiff::configure().timeout(deadline).diff_lines(old, new);
     diff.unified_diff().context_radius(3).header(&from, &to).to_string()

@@ -1,4 +1,4 @@
-//! Looking at each operation before and after it is done.
+//! Gates: layers that check each operation before it is done and see its outcome after.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -34,7 +34,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// Its name in records.
+    /// The name of the operation in records.
     pub fn name(self) -> &'static str {
         match self {
             Operation::Ls => "ls",
@@ -58,21 +58,21 @@ impl From<Operation> for &'static str {
     }
 }
 
-/// An operation that someone asks for.
+/// An operation that a caller requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Call {
-    /// Which.
+    /// The operation.
     pub operation: Operation,
-    /// On what; of a command, where its output goes if it is too long.
+    /// The path. For a command, the file for output that is too long.
     pub path: Option<String>,
     /// The pattern of a search.
     pub pattern: Option<String>,
     /// The command.
     pub command: Option<String>,
-    /// Where the command starts, if it is said.
+    /// The working directory of the command, if the request has one.
     pub cwd: Option<String>,
-    /// Bytes to be written, where that is known before.
+    /// The number of bytes to write, if it is known before.
     pub bytes: Option<u64>,
 }
 
@@ -99,69 +99,69 @@ impl Call {
         Call { pattern: Some(pattern.to_owned()), ..self }
     }
 
-    /// What the command would run, from its syntax tree; none if this is no command. It is made when it is asked for.
+    /// Makes the plan of the command from its syntax tree. `None` if this is not a command.
     pub fn plan(&self) -> Option<Plan> {
         self.command.as_deref().map(Plan::of)
     }
 
-    /// Whether it changes files by itself.
+    /// Returns true if the operation itself changes files.
     pub fn writes(&self) -> bool {
         matches!(self.operation, Operation::Write | Operation::Edit | Operation::Delete | Operation::Upload)
     }
 }
 
-/// What became of an operation.
+/// The outcome of an operation.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Outcome<'a> {
-    /// Why it failed; none if it did not.
+    /// The error, if the operation failed.
     pub error: Option<&'a BackendError>,
-    /// Whether nobody waited for its end.
+    /// True if the caller was dropped before the end.
     pub is_cancelled: bool,
-    /// Bytes that were read, written or put out.
+    /// The number of bytes that were read, written or output.
     pub bytes: Option<u64>,
     /// The exit code of a command.
     pub exit_code: Option<u8>,
-    /// From the request to the answer.
+    /// The time from the request to the result.
     pub duration: Duration,
 }
 
-/// What a gate holds while an operation is done.
-pub type Permit = Option<Box<dyn Send + Sync>>;
+/// A value that a gate holds while an operation is done, such as the guard of a lock.
+pub type AdmissionGuard = Option<Box<dyn Send + Sync>>;
 
-/// Decides about operations.
+/// Admits or refuses operations.
 #[async_trait]
 pub trait Gate: Send + Sync + 'static {
-    /// Before an operation: an error refuses it.
-    async fn admit(&self, call: &Call, inner: &dyn Backend) -> Result<Permit>;
+    /// Called before an operation. An error refuses it.
+    async fn admit(&self, call: &Call, inner: &dyn Backend) -> Result<AdmissionGuard>;
 
-    /// After an operation that was admitted, whatever became of it.
+    /// Called after an operation that was admitted, whatever its outcome.
     fn settle(&self, call: &Call, outcome: &Outcome<'_>) {
         let _ = (call, outcome);
     }
 
-    /// Whether answers may show this path.
+    /// Returns true if results may contain this path.
     fn shows(&self, path: &str) -> bool {
         let _ = path;
         true
     }
 
-    /// Bytes that a file may have after an edit.
+    /// The largest size of a file after an edit, in bytes.
     fn edit_room(&self) -> u64 {
         u64::MAX
     }
 }
 
-/// A gate around a backend.
-pub struct Guarded<G> {
+/// A backend whose operations a gate admits.
+pub struct GatedBackend<G> {
     inner: Arc<dyn Backend>,
     gate: Arc<G>,
 }
 
-impl<G: Gate> Guarded<G> {
-    /// Puts a gate around a backend.
-    pub fn new(inner: Arc<dyn Backend>, gate: G) -> Guarded<G> {
-        Guarded { inner, gate: Arc::new(gate) }
+impl<G: Gate> GatedBackend<G> {
+    /// Wraps a backend with a gate.
+    pub fn new(inner: Arc<dyn Backend>, gate: G) -> GatedBackend<G> {
+        GatedBackend { inner, gate: Arc::new(gate) }
     }
 
     /// The gate.
@@ -169,9 +169,9 @@ impl<G: Gate> Guarded<G> {
         &self.gate
     }
 
-    async fn admit(&self, call: Call) -> Result<Pass<G>> {
-        let permit = self.gate.admit(&call, &*self.inner).await?;
-        Ok(Pass { gate: self.gate.clone(), call: Some(call), began: Instant::now(), _permit: permit })
+    async fn admit(&self, call: Call) -> Result<AdmittedCall<G>> {
+        let guard = self.gate.admit(&call, &*self.inner).await?;
+        Ok(AdmittedCall { gate: self.gate.clone(), call: Some(call), began: Instant::now(), _guard: guard })
     }
 
     fn executing(&self) -> Result<&dyn SandboxBackend> {
@@ -179,15 +179,15 @@ impl<G: Gate> Guarded<G> {
     }
 }
 
-/// An operation that was admitted. It is settled once, also when its future is dropped.
-struct Pass<G: Gate> {
+/// An operation that was admitted. It is settled exactly once, also when its future is dropped.
+struct AdmittedCall<G: Gate> {
     gate: Arc<G>,
     call: Option<Call>,
     began: Instant,
-    _permit: Permit,
+    _guard: AdmissionGuard,
 }
 
-impl<G: Gate> Pass<G> {
+impl<G: Gate> AdmittedCall<G> {
     fn settle<T>(self, answer: Result<T>, bytes: impl FnOnce(&T) -> Option<u64>) -> Result<T> {
         self.settle_with(answer, |answer| (bytes(answer), None))
     }
@@ -211,7 +211,7 @@ impl<G: Gate> Pass<G> {
     }
 }
 
-impl<G: Gate> Drop for Pass<G> {
+impl<G: Gate> Drop for AdmittedCall<G> {
     fn drop(&mut self) {
         let (bytes, exit_code) = (None, None);
         self.end(Outcome { error: None, is_cancelled: true, bytes, exit_code, duration: Duration::ZERO });
@@ -219,17 +219,17 @@ impl<G: Gate> Drop for Pass<G> {
 }
 
 #[async_trait]
-impl<G: Gate> Backend for Guarded<G> {
+impl<G: Gate> Backend for GatedBackend<G> {
     async fn ls(&self, path: &str) -> Result<Listed> {
-        let pass = self.admit(Call::new(Operation::Ls, path)).await?;
-        let mut listed = pass.settle(self.inner.ls(path).await, |_| None)?;
+        let admitted = self.admit(Call::new(Operation::Ls, path)).await?;
+        let mut listed = admitted.settle(self.inner.ls(path).await, |_| None)?;
         listed.entries.retain(|entry| self.gate.shows(&entry.path));
         Ok(listed)
     }
 
     async fn read(&self, request: ReadRequest) -> Result<Content> {
-        let pass = self.admit(Call::new(Operation::Read, &request.path)).await?;
-        pass.settle(self.inner.read(request).await, |content| match content {
+        let admitted = self.admit(Call::new(Operation::Read, &request.path)).await?;
+        admitted.settle(self.inner.read(request).await, |content| match content {
             Content::Text(page) => Some(page.text.len() as u64),
             Content::Bytes(bytes) => Some(bytes.len() as u64),
             Content::Empty | Content::NoLines => Some(0),
@@ -238,33 +238,33 @@ impl<G: Gate> Backend for Guarded<G> {
 
     async fn write(&self, request: WriteRequest) -> Result<Written> {
         let call = Call::new(Operation::Write, &request.path).with_bytes(request.content.len());
-        let pass = self.admit(call).await?;
-        pass.settle(self.inner.write(request).await, |written| Some(written.bytes))
+        let admitted = self.admit(call).await?;
+        admitted.settle(self.inner.write(request).await, |written| Some(written.bytes))
     }
 
     async fn edit(&self, mut request: EditRequest) -> Result<Edited> {
-        let pass = self.admit(Call::new(Operation::Edit, &request.path)).await?;
+        let admitted = self.admit(Call::new(Operation::Edit, &request.path)).await?;
         request.most = request.most.min(self.gate.edit_room());
-        pass.settle(self.inner.edit(request).await, |edited| Some(edited.bytes))
+        admitted.settle(self.inner.edit(request).await, |edited| Some(edited.bytes))
     }
 
     async fn delete(&self, path: &str) -> Result<()> {
-        let pass = self.admit(Call::new(Operation::Delete, path)).await?;
-        pass.settle(self.inner.delete(path).await, |()| None)
+        let admitted = self.admit(Call::new(Operation::Delete, path)).await?;
+        admitted.settle(self.inner.delete(path).await, |()| None)
     }
 
     async fn glob(&self, request: GlobRequest) -> Result<Globbed> {
         let call = Call::new(Operation::Glob, &request.path).with_pattern(&request.pattern);
-        let pass = self.admit(call).await?;
-        let mut globbed = pass.settle(self.inner.glob(request).await, |_| None)?;
+        let admitted = self.admit(call).await?;
+        let mut globbed = admitted.settle(self.inner.glob(request).await, |_| None)?;
         globbed.matches.retain(|found| self.gate.shows(&found.path));
         Ok(globbed)
     }
 
     async fn grep(&self, request: GrepRequest) -> Result<Grepped> {
         let call = Call::new(Operation::Grep, &request.path).with_pattern(&request.pattern);
-        let pass = self.admit(call).await?;
-        let mut grepped = pass.settle(self.inner.grep(request).await, |_| None)?;
+        let admitted = self.admit(call).await?;
+        let mut grepped = admitted.settle(self.inner.grep(request).await, |_| None)?;
         grepped.matches.retain(|found| self.gate.shows(&found.path));
         Ok(grepped)
     }
@@ -275,10 +275,10 @@ impl<G: Gate> Backend for Guarded<G> {
             let call = Call::new(Operation::Upload, &file.path).with_bytes(file.content.len());
             answers.push(match self.admit(call).await {
                 Err(error) => Err(error),
-                Ok(pass) => {
+                Ok(admitted) => {
                     let missing = Err(BackendError::file(&file.path, Errno::Io));
                     let answer = self.inner.upload(vec![file]).await.pop().unwrap_or(missing);
-                    pass.settle(answer, |written| Some(written.bytes))
+                    admitted.settle(answer, |written| Some(written.bytes))
                 }
             });
         }
@@ -290,10 +290,10 @@ impl<G: Gate> Backend for Guarded<G> {
         for path in paths {
             answers.push(match self.admit(Call::new(Operation::Download, &path)).await {
                 Err(error) => Err(error),
-                Ok(pass) => {
+                Ok(admitted) => {
                     let missing = Err(BackendError::file(&path, Errno::Io));
                     let answer = self.inner.download(vec![path]).await.pop().unwrap_or(missing);
-                    pass.settle(answer, |content| Some(content.len() as u64))
+                    admitted.settle(answer, |content| Some(content.len() as u64))
                 }
             });
         }
@@ -301,8 +301,8 @@ impl<G: Gate> Backend for Guarded<G> {
     }
 
     async fn resolve(&self, path: &str) -> Result<String> {
-        let pass = self.admit(Call::new(Operation::Resolve, path)).await?;
-        pass.settle(self.inner.resolve(path).await, |_| None)
+        let admitted = self.admit(Call::new(Operation::Resolve, path)).await?;
+        admitted.settle(self.inner.resolve(path).await, |_| None)
     }
 
     fn largest_file(&self) -> u64 {
@@ -310,7 +310,7 @@ impl<G: Gate> Backend for Guarded<G> {
     }
 
     fn fork(&self) -> Result<Arc<dyn Backend>> {
-        Ok(Arc::new(Guarded { inner: self.inner.fork()?, gate: self.gate.clone() }))
+        Ok(Arc::new(GatedBackend { inner: self.inner.fork()?, gate: self.gate.clone() }))
     }
 
     fn sandbox(&self) -> Option<&dyn SandboxBackend> {
@@ -319,28 +319,28 @@ impl<G: Gate> Backend for Guarded<G> {
 }
 
 #[async_trait]
-impl<G: Gate> SandboxBackend for Guarded<G> {
+impl<G: Gate> SandboxBackend for GatedBackend<G> {
     fn id(&self) -> String {
         self.inner.sandbox().map_or_else(String::new, SandboxBackend::id)
     }
 
     async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>> {
-        let pass = self.admit(Call::execute(&request, None)).await?;
+        let admitted = self.admit(Call::execute(&request, None)).await?;
         match self.executing()?.stream(request).await {
-            Ok(stream) => Ok(Box::new(Watched { stream, pass, bytes: 0 })),
-            Err(error) => pass.settle(Err(error), |_| None),
+            Ok(stream) => Ok(Box::new(GatedStream { stream, admitted, bytes: 0 })),
+            Err(error) => admitted.settle(Err(error), |_| None),
         }
     }
 
     async fn execute(&self, request: ExecuteRequest) -> Result<Executed> {
-        let pass = self.admit(Call::execute(&request, None)).await?;
-        pass.settle_with(self.executing()?.execute(request).await, facts)
+        let admitted = self.admit(Call::execute(&request, None)).await?;
+        admitted.settle_with(self.executing()?.execute(request).await, facts)
     }
 
     async fn execute_with_offload(&self, request: ExecuteRequest, offload: Offload) -> Result<Offloaded> {
-        let pass = self.admit(Call::execute(&request, Some(&offload))).await?;
+        let admitted = self.admit(Call::execute(&request, Some(&offload))).await?;
         let answer = self.executing()?.execute_with_offload(request, offload).await;
-        pass.settle_with(answer, |offloaded| facts(&offloaded.executed))
+        admitted.settle_with(answer, |offloaded| facts(&offloaded.executed))
     }
 }
 
@@ -348,15 +348,15 @@ fn facts(executed: &Executed) -> (Option<u64>, Option<u8>) {
     (Some(executed.transcript.total()), Some(executed.exit_code()))
 }
 
-/// A command that runs, and is settled when it ends.
-struct Watched<G: Gate> {
+/// The output of a running command, which is settled when it ends.
+struct GatedStream<G: Gate> {
     stream: Box<dyn OutputStream>,
-    pass: Pass<G>,
+    admitted: AdmittedCall<G>,
     bytes: u64,
 }
 
 #[async_trait]
-impl<G: Gate> OutputStream for Watched<G> {
+impl<G: Gate> OutputStream for GatedStream<G> {
     async fn next(&mut self) -> Option<Chunk> {
         let chunk = self.stream.next().await?;
         self.bytes += chunk.bytes.len() as u64;
@@ -365,9 +365,9 @@ impl<G: Gate> OutputStream for Watched<G> {
 
     async fn finish(mut self: Box<Self>) -> Ending {
         while self.next().await.is_some() {}
-        let Watched { stream, pass, bytes } = *self;
+        let GatedStream { stream, admitted, bytes } = *self;
         let ending = stream.finish().await;
-        let _ = pass.settle_with(Ok(()), |()| (Some(bytes), Some(ending.exit_code)));
+        let _ = admitted.settle_with(Ok(()), |()| (Some(bytes), Some(ending.exit_code)));
         ending
     }
 }

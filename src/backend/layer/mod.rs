@@ -1,12 +1,13 @@
-//! Layers: backends around a backend, stacked as one likes.
+//! Layers: backends that wrap a backend. They can be stacked in any order.
 //!
-//! Most only look at an operation before it is done and at its outcome after: they are a [`Gate`], and [`Guarded`] is
-//! the backend around it. [`Redact`] and [`PathMap`] change what goes in or comes out; [`DryRun`] sends it elsewhere.
+//! Most layers only check an operation before it is done and see its outcome after: they implement [`Gate`], and
+//! [`GatedBackend`] is the backend that asks them. [`Redact`] and [`PathMap`] change requests or results; [`DryRun`]
+//! sends operations to a copy.
 //!
-//! A layer sees what goes through it: the request that a command is executed, and not what the command does. Rules that
-//! hold for commands too belong below: protected paths and read-only mounts in the VFS, limits in the kernel. Which
-//! programs may run is to be decided where the kernel spawns, since `eval`, `xargs` and `sh -c` make any decision on the
-//! text of a command worthless; a list of programs is therefore not a layer.
+//! A layer sees the operations that pass through it: the request to execute a command, not the actions of the command.
+//! Rules that also hold for commands belong below: protected paths and read-only mounts in the VFS, limits in the
+//! kernel. The programs that may run are restricted where the kernel starts processes, since `eval`, `xargs` and `sh
+//! -c` make a decision on the text of a command worthless. So a list of programs is not a layer.
 
 mod approval;
 mod audit;
@@ -17,10 +18,10 @@ mod redact;
 mod rules;
 mod write_quota;
 
-pub use approval::{Approval, Approver, Verdict};
+pub use approval::{Approval, Approver, Decision};
 pub use audit::{Audit, AuditSink};
-pub use dry_run::{Change, Diff, DryRun, What};
-pub use gate::{Call, Gate, Guarded, Operation, Outcome, Permit};
+pub use dry_run::{Change, ChangeKind, Diff, DryRun};
+pub use gate::{AdmissionGuard, Call, Gate, GatedBackend, Operation, Outcome};
 pub use path_map::PathMap;
 pub use redact::Redact;
 pub use rules::{AllowList, DenyList};

@@ -1,4 +1,4 @@
-//! Other names for directories: `/mnt/user-data/workspace` for `/workspace`, say.
+//! Other names for directories, such as `/mnt/user-data/workspace` for `/workspace`.
 
 use std::sync::Arc;
 
@@ -13,18 +13,18 @@ use super::super::{
 use crate::error::Errno;
 use crate::sandbox::ExecuteError;
 
-/// Shows directories of a backend under other names, and nothing else of it: a path outside is not there, and no answer
-/// shows a name of the inside. What commands say is not changed: where their names matter, mount a directory where it
-/// is to be.
+/// Shows directories of a backend under other names, and nothing else of it: a path outside of them does not exist, and
+/// no result contains an inner name. The output of commands is not changed. If paths in commands matter, mount the
+/// directory under its outer name instead.
 #[derive(Clone)]
 pub struct PathMap {
     inner: Arc<dyn Backend>,
-    /// The outer and the inner prefix of each, without a slash at the end; the longest outer one first.
+    /// The outer and the inner prefix of each directory, without a trailing slash, the longest outer one first.
     names: Vec<(String, String)>,
 }
 
 impl PathMap {
-    /// Around a backend: pairs of an outer and an inner directory, both absolute.
+    /// Wraps a backend. `names` are pairs of an outer and an inner directory, both absolute.
     pub fn around(inner: Arc<dyn Backend>, names: &[(&str, &str)]) -> Result<PathMap> {
         let absolute = |path: &str| match clean(path) {
             Ok(text) if path.starts_with('/') => Ok(text.trim_end_matches('/').to_owned()),
@@ -36,7 +36,8 @@ impl PathMap {
         Ok(PathMap { inner, names })
     }
 
-    /// The inner path. A `..` is taken back by the text, so that it cannot leave what is shown.
+    /// Translates an outer path. A `..` is resolved by the text, so that it cannot leave the directories that are
+    /// shown.
     fn inward(&self, path: &str) -> Result<String> {
         let missing = || BackendError::file(path, Errno::NoEntry);
         if !path.starts_with('/') {
@@ -49,7 +50,7 @@ impl PathMap {
         Ok(if inner.is_empty() && rest.is_empty() { "/".to_owned() } else { format!("{inner}{rest}{slash}") })
     }
 
-    /// The outer path; none if it has none.
+    /// Translates an inner path. `None` if it has no outer path.
     fn outward(&self, path: &str) -> Option<String> {
         let names = self.names.iter().filter_map(|(outer, inner)| Some((inner.len(), below(path, inner)?, outer)));
         let (_, rest, outer) = names.max_by_key(|(len, ..)| *len)?;
@@ -73,7 +74,7 @@ impl PathMap {
     }
 }
 
-/// What follows a prefix in a path.
+/// The part of a path after a prefix.
 fn below<'a>(path: &'a str, prefix: &str) -> Option<&'a str> {
     let path = if path == "/" { "" } else { path };
     path.strip_prefix(prefix).filter(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -104,7 +105,7 @@ impl Backend for PathMap {
 
     async fn delete(&self, path: &str) -> Result<()> {
         let inner = self.inward(path)?;
-        // The directory that is shown stays, and so does one that another name is shown from.
+        // A directory that is shown cannot be deleted, nor one that contains it.
         if self.names.iter().any(|(_, shown)| below(shown, inner.trim_end_matches('/')).is_some()) {
             return Err(BackendError::file(path, Errno::Busy));
         }

@@ -1,4 +1,4 @@
-//! Taking secrets out of what comes back.
+//! Removing secrets from results.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use super::super::{
 use crate::kernel::Channel;
 use crate::sandbox::Chunk;
 
-/// Replaces what the patterns match in everything that a reader sees: pages, bytes, lines that were found, output of
-/// commands. Output that streams is looked at line by line, so a pattern has to match within a line there; a line longer
-/// than 64 KiB is looked at in parts. Whoever can execute commands can also write a secret backwards: this keeps
-/// secrets out of logs and contexts, it does not keep them from someone who wants them.
+/// Replaces all matches of the patterns in results: pages, bytes, found lines, output of commands. Streamed output is
+/// searched line by line, so a pattern has to match within a line there; a line longer than 64 KiB is searched in
+/// parts. This keeps secrets out of logs and contexts. It does not keep them from an attacker: a command can print a
+/// secret backwards.
 #[derive(Clone)]
 pub struct Redact {
     inner: Arc<dyn Backend>,
@@ -26,7 +26,7 @@ pub struct Redact {
 }
 
 impl Redact {
-    /// Around a backend: regular expressions, and what to put in place of what they match.
+    /// Wraps a backend. `patterns` are regular expressions, and `with` replaces their matches.
     pub fn around(inner: Arc<dyn Backend>, patterns: &[&str], with: impl Into<String>) -> Result<Redact> {
         let compile = |pattern: &&str| {
             let built = RegexBuilder::new(pattern).size_limit(bounds::REGEX_BYTES).build();
@@ -124,24 +124,24 @@ impl SandboxBackend for Redact {
         self.inner.sandbox().map_or_else(String::new, SandboxBackend::id)
     }
 
-    /// The other ways to execute go through here: what is cut out of the middle of the output must not be a part of a
-    /// secret.
+    /// All ways to execute a command use this one. Output is redacted before its middle is cut out, or the cut could
+    /// leave a part of a secret.
     async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>> {
         let stream = self.inner.sandbox().ok_or(BackendError::ExecutesNothing)?.stream(request).await?;
-        Ok(Box::new(Lines { stream, redact: self.clone(), pending: None, ready: VecDeque::new() }))
+        Ok(Box::new(RedactedStream { stream, redact: self.clone(), pending: None, ready: VecDeque::new() }))
     }
 }
 
-/// Output by whole lines, redacted.
-struct Lines {
+/// Redacts output line by line.
+struct RedactedStream {
     stream: Box<dyn OutputStream>,
     redact: Redact,
-    /// The start of a line. A piece of the other output ends it, so that the order of writing is kept.
+    /// The start of a line. A piece of the other output flushes it, so that the order of writing is kept.
     pending: Option<(Channel, Vec<u8>)>,
     ready: VecDeque<Chunk>,
 }
 
-impl Lines {
+impl RedactedStream {
     fn give(&mut self, channel: Channel, bytes: Vec<u8>) {
         if !bytes.is_empty() {
             self.ready.push_back(Chunk { channel, bytes: self.redact.bytes(bytes).into() });
@@ -170,7 +170,7 @@ impl Lines {
 }
 
 #[async_trait]
-impl OutputStream for Lines {
+impl OutputStream for RedactedStream {
     async fn next(&mut self) -> Option<Chunk> {
         loop {
             if let Some(chunk) = self.ready.pop_front() {

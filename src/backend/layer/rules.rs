@@ -1,4 +1,4 @@
-//! Which paths may be used.
+//! Lists of allowed and denied paths.
 
 use std::sync::Arc;
 
@@ -6,89 +6,89 @@ use async_trait::async_trait;
 use unicode_normalization::UnicodeNormalization;
 
 use super::super::{Backend, BackendError, GlobRequest, Pattern, Result};
-use super::gate::{Call, Gate, Guarded, Operation, Permit};
+use super::gate::{AdmissionGuard, Call, Gate, GatedBackend, Operation};
 use crate::vfs::Kind;
 
-/// Paths that file operations may not touch: patterns as those of a glob, from the root. What a pattern names is denied
-/// with all that is below it, whatever the case of its letters and whatever way of writing them a file system may take
-/// for the same; also through links.
+/// Paths that file operations may not touch: glob patterns from the root. A path that matches is denied with all paths
+/// below it, also through links. Case and Unicode variants that some file system treats as the same name are denied
+/// too.
 ///
-/// Commands are another matter: they do not come through here. They are refused, unless
-/// [`with_commands`](DenyList::with_commands) says that something below keeps them in check.
-pub struct DenyList(Rules);
+/// A list of paths cannot check the actions of commands. So commands are refused, unless
+/// [`with_commands`](DenyList::with_commands) allows them.
+pub struct DenyList(PathRules);
 
-/// Paths that file operations may touch, and no others: the reverse of a [`DenyList`].
-pub struct AllowList(Rules);
+/// The only paths that file operations may touch: the reverse of a [`DenyList`].
+pub struct AllowList(PathRules);
 
-struct Rules {
+struct PathRules {
     patterns: Vec<Pattern>,
     only_writes: bool,
     commands: bool,
 }
 
 impl DenyList {
-    /// Denies what the patterns name.
+    /// Denies the paths that match one of the patterns.
     pub fn new(patterns: &[&str]) -> Result<DenyList> {
-        Ok(DenyList(Rules::new(patterns)?))
+        Ok(DenyList(PathRules::new(patterns)?))
     }
 
-    /// Reading is allowed.
+    /// Allows reading.
     pub fn only_writes(mut self) -> DenyList {
         self.0.only_writes = true;
         self
     }
 
-    /// Commands are allowed: protected paths or mounts keep them from what is denied here, or nobody cares.
+    /// Allows commands: for backends on which protected paths or mounts deny them the same paths.
     pub fn with_commands(mut self) -> DenyList {
         self.0.commands = true;
         self
     }
 
-    /// Around a backend.
-    pub fn around(self, inner: Arc<dyn Backend>) -> Guarded<DenyList> {
-        Guarded::new(inner, self)
+    /// Wraps a backend.
+    pub fn around(self, inner: Arc<dyn Backend>) -> GatedBackend<DenyList> {
+        GatedBackend::new(inner, self)
     }
 }
 
 impl AllowList {
-    /// Allows what the patterns name.
+    /// Allows the paths that match one of the patterns.
     pub fn new(patterns: &[&str]) -> Result<AllowList> {
-        Ok(AllowList(Rules::new(patterns)?))
+        Ok(AllowList(PathRules::new(patterns)?))
     }
 
-    /// Reading is allowed everywhere.
+    /// Allows reading everywhere.
     pub fn only_writes(mut self) -> AllowList {
         self.0.only_writes = true;
         self
     }
 
-    /// Commands are allowed: mounts keep them where they belong, or nobody cares.
+    /// Allows commands: for backends on which mounts confine them to the same paths.
     pub fn with_commands(mut self) -> AllowList {
         self.0.commands = true;
         self
     }
 
-    /// Around a backend.
-    pub fn around(self, inner: Arc<dyn Backend>) -> Guarded<AllowList> {
-        Guarded::new(inner, self)
+    /// Wraps a backend.
+    pub fn around(self, inner: Arc<dyn Backend>) -> GatedBackend<AllowList> {
+        GatedBackend::new(inner, self)
     }
 }
 
-impl Rules {
-    fn new(patterns: &[&str]) -> Result<Rules> {
+impl PathRules {
+    fn new(patterns: &[&str]) -> Result<PathRules> {
         let patterns = patterns.iter().map(|pattern| Pattern::new(&fold(pattern), true));
-        Ok(Rules { patterns: patterns.collect::<Result<_>>()?, only_writes: false, commands: false })
+        Ok(PathRules { patterns: patterns.collect::<Result<_>>()?, only_writes: false, commands: false })
     }
 
-    /// Whether a pattern names the path or a directory that it is in.
-    fn name(&self, path: &str) -> bool {
+    /// Returns true if a pattern matches the path or one of its parent directories.
+    fn matches(&self, path: &str) -> bool {
         let path = fold(path);
         let path = path.trim_matches('/');
         let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
         ends.filter(|end| *end > 0).any(|end| self.patterns.iter().any(|pattern| pattern.matches(&path[..end])))
     }
 
-    /// The path that an operation is about, by the text and without links: both have to be allowed.
+    /// The path of an operation, as the caller wrote it and without links: both have to be allowed.
     async fn paths(&self, layer: &'static str, call: &Call, inner: &dyn Backend) -> Result<Vec<String>> {
         if call.operation == Operation::Execute && !self.commands {
             let reason = "commands do not go through lists of paths".to_owned();
@@ -100,7 +100,7 @@ impl Rules {
         match &call.path {
             Some(path) => {
                 let resolved = inner.resolve(path).await?;
-                // By the text only if it says where: a relative path starts somewhere.
+                // The text counts only if it is absolute.
                 let text = path.starts_with('/').then(|| path.clone());
                 Ok(text.into_iter().chain([resolved]).collect())
             }
@@ -111,9 +111,9 @@ impl Rules {
 
 #[async_trait]
 impl Gate for DenyList {
-    async fn admit(&self, call: &Call, inner: &dyn Backend) -> Result<Permit> {
+    async fn admit(&self, call: &Call, inner: &dyn Backend) -> Result<AdmissionGuard> {
         for path in self.0.paths("deny list", call, inner).await? {
-            if self.0.name(&path) {
+            if self.0.matches(&path) {
                 return Err(refused("deny list", &path));
             }
             if call.operation == Operation::Delete {
@@ -124,19 +124,19 @@ impl Gate for DenyList {
     }
 
     fn shows(&self, path: &str) -> bool {
-        self.0.only_writes || !self.0.name(path)
+        self.0.only_writes || !self.0.matches(path)
     }
 }
 
 impl DenyList {
-    /// Refuses to delete a directory that holds what is denied.
+    /// Refuses to delete a directory that contains a denied path.
     async fn below(&self, path: &str, inner: &dyn Backend) -> Result<()> {
         let everything = GlobRequest { directories: true, hidden: true, ..GlobRequest::new("/**", path) };
-        // What is no directory holds nothing.
+        // The search fails for a path that is not a directory.
         let Ok(found) = inner.glob(everything).await else { return Ok(()) };
         let listed = inner.ls(path).await.map(|listed| listed.entries).unwrap_or_default();
         let links = listed.iter().filter(|entry| entry.kind == Kind::Symlink).map(|entry| &entry.path);
-        let denied = found.matches.iter().map(|found| &found.path).chain(links).find(|path| self.0.name(path));
+        let denied = found.matches.iter().map(|found| &found.path).chain(links).find(|path| self.0.matches(path));
         match denied {
             Some(path) => Err(refused("deny list", path)),
             None if found.cut.is_some() => Err(BackendError::Refused {
@@ -150,15 +150,15 @@ impl DenyList {
 
 #[async_trait]
 impl Gate for AllowList {
-    async fn admit(&self, call: &Call, inner: &dyn Backend) -> Result<Permit> {
-        match self.0.paths("allow list", call, inner).await?.iter().find(|path| !self.0.name(path)) {
+    async fn admit(&self, call: &Call, inner: &dyn Backend) -> Result<AdmissionGuard> {
+        match self.0.paths("allow list", call, inner).await?.iter().find(|path| !self.0.matches(path)) {
             Some(path) => Err(refused("allow list", path)),
             None => Ok(None),
         }
     }
 
     fn shows(&self, path: &str) -> bool {
-        self.0.only_writes || self.0.name(path)
+        self.0.only_writes || self.0.matches(path)
     }
 }
 
@@ -166,7 +166,8 @@ fn refused(layer: &'static str, path: &str) -> BackendError {
     BackendError::Refused { layer, reason: format!("{path:?} is not allowed") }
 }
 
-/// A path in the one way of writing it that stands for all that some file system takes for the same.
+/// Folds case and Unicode variants of a path to one form, so that names which some file system treats as the same are
+/// equal.
 fn fold(path: &str) -> String {
     let is_seen =
         |char: &char| !matches!(char, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}');
@@ -179,13 +180,13 @@ mod tests {
 
     #[test]
     fn attack_68_twins_of_a_denied_name_are_denied() {
-        let rules = Rules::new(&["/secrets", ".env", "/a/**/key"]).unwrap();
+        let rules = PathRules::new(&["/secrets", ".env", "/a/**/key"]).unwrap();
         for path in ["/secrets", "/secrets/x/y", "/SECRETS/x", "/ſecrets", "/x/.ENV", "/.e\u{200b}nv", "/a/b/c/Key/z"]
         {
-            assert!(rules.name(path), "{path:?}");
+            assert!(rules.matches(path), "{path:?}");
         }
         for path in ["/", "/secret", "/x/env", "/b/key"] {
-            assert!(!rules.name(path), "{path:?}");
+            assert!(!rules.matches(path), "{path:?}");
         }
     }
 }

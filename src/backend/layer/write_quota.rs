@@ -1,4 +1,4 @@
-//! How much may be written through a backend.
+//! A quota of the bytes that are written through a backend.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,24 +7,25 @@ use async_trait::async_trait;
 use tokio::sync::RwLock;
 
 use super::super::{Backend, BackendError, Result};
-use super::gate::{Call, Gate, Guarded, Operation, Outcome, Permit};
+use super::gate::{AdmissionGuard, Call, Gate, GatedBackend, Operation, Outcome};
 
-/// Bytes that may be written through this layer, over all operations, given back only if one fails. What commands write
-/// is not counted here: the sandbox's disk limit counts that.
+/// A limit on the bytes that are written through this layer, over all operations. Bytes are returned only if a write
+/// fails. Writes of commands are not counted here: the sandbox's disk limit counts them.
 pub struct WriteQuota {
     limit: u64,
     used: AtomicU64,
-    /// An edit is alone: how much it writes is known only when it is done, and nobody may take its room meanwhile.
+    /// An edit holds it for writing and excludes all other writes: its size is known only at its end, and no other
+    /// write may take its room meanwhile.
     turn: Arc<RwLock<()>>,
 }
 
 impl WriteQuota {
-    /// Around a backend.
-    pub fn around(inner: Arc<dyn Backend>, limit: u64) -> Guarded<WriteQuota> {
-        Guarded::new(inner, WriteQuota { limit, used: AtomicU64::new(0), turn: Arc::default() })
+    /// Wraps a backend.
+    pub fn around(inner: Arc<dyn Backend>, limit: u64) -> GatedBackend<WriteQuota> {
+        GatedBackend::new(inner, WriteQuota { limit, used: AtomicU64::new(0), turn: Arc::default() })
     }
 
-    /// Bytes written so far.
+    /// The number of bytes written so far.
     pub fn used(&self) -> u64 {
         self.used.load(Ordering::Acquire)
     }
@@ -43,11 +44,11 @@ impl WriteQuota {
 
 #[async_trait]
 impl Gate for WriteQuota {
-    async fn admit(&self, call: &Call, _inner: &dyn Backend) -> Result<Permit> {
+    async fn admit(&self, call: &Call, _inner: &dyn Backend) -> Result<AdmissionGuard> {
         match call.operation {
             Operation::Edit => {
                 let turn = self.turn.clone().write_owned().await;
-                // One that has no room at all need not be tried.
+                // Without any room left the edit is refused at once.
                 self.reserve(1)?;
                 self.used.fetch_sub(1, Ordering::AcqRel);
                 Ok(Some(Box::new(turn)))
@@ -66,7 +67,7 @@ impl Gate for WriteQuota {
             Operation::Edit => {
                 self.used.fetch_add(outcome.bytes.unwrap_or(0), Ordering::AcqRel);
             }
-            // One that was cancelled may have been done: it stays charged.
+            // A cancelled write may have been done, so it stays charged.
             Operation::Write | Operation::Upload if outcome.error.is_some() => {
                 self.used.fetch_sub(call.bytes.unwrap_or(0), Ordering::AcqRel);
             }

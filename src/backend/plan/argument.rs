@@ -1,4 +1,4 @@
-//! Words that are constants, and words that are not.
+//! Words of commands: constant and dynamic.
 
 use isopod_syntax::tree::{Assigned, Assignment, Index, Name, Part, Word};
 
@@ -9,7 +9,7 @@ use crate::backend::bounds;
 #[derive(Clone)]
 pub(super) struct Field {
     pub(super) argument: Argument,
-    /// Whether it becomes exactly one word: not so `$x` without quotes, or `"$@"`.
+    /// True if it expands to exactly one word, unlike an unquoted `$x` or `"$@"`.
     pub(super) is_one: bool,
 }
 
@@ -26,12 +26,12 @@ impl Field {
     }
 }
 
-/// What a word is.
+/// Classifies a word.
 pub(super) fn argument(word: &Word) -> Argument {
     Field::new(word).argument
 }
 
-/// The text of a word that is the same whenever it is expanded.
+/// The text of a word that always expands to the same text.
 pub(super) fn constant(word: &Word) -> Option<String> {
     if let [Part::Assignment(assignment)] = word.parts.as_slice() {
         return match (&assignment.index, &assignment.value) {
@@ -76,7 +76,7 @@ fn left_side(assignment: &Assignment) -> String {
     format!("{}{index}{operator}", assignment.name)
 }
 
-/// Whether a part neither makes several words nor none.
+/// Returns true if a part expands to neither several words nor none.
 fn is_one(part: &Part) -> bool {
     match part {
         Part::Text(_) | Part::Bare(_) | Part::Process(..) => true,

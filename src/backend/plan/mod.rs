@@ -1,59 +1,61 @@
-//! What a command would run, read from its syntax tree.
+//! Plans: the programs that a command would run, read from its syntax tree.
 //!
-//! [`Plan::of`] parses a text with the parser of the sandbox's own shell and lists each simple command in it, wherever it
-//! stands: in pipelines, loops, functions, substitutions, here-documents, subscripts. Commands that run other commands
-//! (`sh -c '…'`, `eval`, `xargs rm`, `env A=1 ls`, `find -exec …`) are followed as far as their words are constants.
+//! [`Plan::of`] parses a text with the parser of the sandbox's own shell and lists each simple command in it, wherever
+//! it stands: in pipelines, loops, functions, substitutions, here-documents, subscripts. Commands that run other
+//! commands (`sh -c '…'`, `eval`, `xargs rm`, `env A=1 ls`, `find -exec …`) are followed as far as their words are
+//! constants.
 //!
-//! **It is information for whoever decides, and enforces nothing.** What a program word means is known only when it is
-//! run: a variable holds a name, a function hides a program, a file that a script sources is written a line before.
-//! Where the text does not tell, a step says so ([`Step::opaque`], [`Argument::dynamic`]). What may run is enforced
-//! where the kernel starts a process ([`SandboxBuilder::allow_programs`](crate::SandboxBuilder::allow_programs)).
+//! **A plan is information for an approver and enforces nothing.** The program of a command is known only at run time:
+//! a variable holds its name, a function hides it, a script sources a file that was written one line before. A step
+//! marks the parts that the text does not determine ([`Step::opaque`], [`Argument::dynamic`]). The kernel enforces the
+//! list of allowed programs ([`SandboxBuilder::allow_programs`](crate::SandboxBuilder::allow_programs)).
 //!
-//! The text is hostile: a plan takes time linear in its length, a bounded stack, and is cut off at [`bounds`] with a
-//! [`Gap`] that says so.
+//! The text may be hostile: a plan takes time linear in its length and a bounded stack. It is cut off at the limits of
+//! plans in [`bounds`], and then has a [`PlanGap`].
 //!
-//! - `walk` goes through the tree;
-//! - `argument` tells constants from what is known only later;
-//! - `carrier` knows the commands that run commands.
+//! - `walk` visits the syntax tree;
+//! - `argument` distinguishes constant words from others;
+//! - `nested` knows the commands that run commands.
 
 mod argument;
-mod carrier;
+mod nested;
 mod walk;
 
 use serde::Serialize;
 
 use super::bounds;
 
-/// What a command would run.
+/// The commands that a text would run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Plan {
-    /// The simple commands in the order in which they are reached: a substitution before the command that has it, and
-    /// what a command runs after that command. Both branches of an `if` are here, and a loop's body once.
+    /// The simple commands in the order in which they are reached: a substitution before the command that contains it,
+    /// and a nested command after the command that runs it. Both branches of an `if` are listed, and a loop's body
+    /// once.
     pub steps: Vec<Step>,
-    /// Why there may be more.
-    pub gap: Option<Gap>,
+    /// The reason why the list may be incomplete.
+    pub gap: Option<PlanGap>,
 }
 
 /// A simple command.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Step {
-    /// The program, builtin or function. None if nothing is run: assignments, and redirections alone or around a group.
+    /// The program, builtin or function. `None` for assignments, and for redirections alone or around a group.
     pub program: Option<Argument>,
-    /// Its arguments, without those that are a command of their own and have a step of their own.
+    /// The arguments, without those that are a command and have a step of their own.
     pub arguments: Vec<Argument>,
-    /// The variables that are set, for it or for what follows: `PATH=/tmp ls`.
+    /// The variables that are set, for this command or for those that follow: `PATH=/tmp ls`.
     pub variables: Vec<String>,
-    /// The files that its redirections write.
+    /// The files that the redirections write.
     pub writes: Vec<Argument>,
-    /// The line it starts on, counted from 1.
+    /// The first line of the command, counted from 1.
     pub line: u32,
-    /// The function in whose body it is, which runs when that is called.
+    /// The function whose body contains the command.
     pub function: Option<String>,
-    /// The step that runs it, by its place in the plan: `sh` for what is in `sh -c '…'`.
+    /// The index of the step that runs this one: `sh` for the commands in `sh -c '…'`.
     pub within: Option<usize>,
-    /// Whether it runs commands that the text does not tell.
+    /// True if it runs commands that the text does not determine.
     pub opaque: bool,
 }
 
@@ -61,43 +63,43 @@ pub struct Step {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Argument {
-    /// What it is after quotes are removed; if it is dynamic, how it is written, cut off if that is long.
+    /// The word after quote removal. A dynamic word is as written, cut off if it is long.
     pub text: String,
-    /// Whether it becomes something else when it is run: `$x`, `*.txt`, `{a,b}`.
+    /// True if the word is expanded at run time: `$x`, `*.txt`, `{a,b}`.
     pub dynamic: bool,
 }
 
-/// Why a plan may not have all commands.
+/// The reason why a plan may lack commands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 #[non_exhaustive]
-pub enum Gap {
-    /// The text is no script from here on. A shell runs the lines before it all the same.
+pub enum PlanGap {
+    /// The text has a syntax error. A shell still runs the lines before it.
     Syntax {
         /// The line.
         line: u32,
-        /// What is wrong.
+        /// The error.
         message: String,
     },
-    /// The text is longer than a plan looks at.
+    /// The text is too long for a plan.
     TooLong,
-    /// There are more commands than a plan lists.
+    /// There are too many commands for a plan.
     TooMany,
-    /// Words or commands are nested deeper than a plan looks.
+    /// Words or commands are nested too deeply for a plan.
     TooDeep,
 }
 
 impl Plan {
-    /// What a text would run.
+    /// Makes the plan of a text.
     pub fn of(command: &str) -> Plan {
         match command.len() > bounds::PLAN_BYTES {
-            true => Plan { gap: Some(Gap::TooLong), ..Plan::default() },
+            true => Plan { gap: Some(PlanGap::TooLong), ..Plan::default() },
             false => walk::plan(command),
         }
     }
 
-    /// Whether the steps are all commands that the text can run, by names that the text tells. What the programs do is
-    /// another matter.
+    /// Returns true if the steps are all commands that the text can run, and the text names them all. The actions of
+    /// the programs themselves are not part of a plan.
     pub fn is_whole(&self) -> bool {
         self.gap.is_none() && self.steps.iter().all(|step| !step.opaque)
     }

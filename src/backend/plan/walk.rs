@@ -1,4 +1,4 @@
-//! Goes through a syntax tree and notes each simple command.
+//! Visits a syntax tree and records each simple command.
 
 use std::ops::Range;
 
@@ -9,11 +9,11 @@ use isopod_syntax::tree::{
 use isopod_syntax::{Fault, Parser};
 
 use super::argument::{self, Field};
-use super::carrier::{self, Carried, Feed};
-use super::{Argument, Gap, Plan, Step};
+use super::nested::{self, ExternalInput, NestedCommands};
+use super::{Argument, Plan, PlanGap, Step};
 use crate::backend::bounds;
 
-/// What a text would run.
+/// Makes the plan of a text.
 pub(super) fn plan(text: &str) -> Plan {
     let mut walk = Walk::default();
     if let Err(gap) = walk.script(text, 1) {
@@ -25,19 +25,19 @@ pub(super) fn plan(text: &str) -> Plan {
 #[derive(Default)]
 struct Walk {
     plan: Plan,
-    /// How deep the cursor is in lists, words and scripts.
+    /// The depth of the current node in lists, words and scripts.
     depth: u32,
-    /// The function in whose body the cursor is.
+    /// The function whose body contains the current node.
     function: Option<String>,
-    /// The step that runs what the cursor is in.
+    /// The step that runs the current node.
     within: Option<usize>,
-    /// `shopt -s extglob` was seen: what follows is parsed by another grammar.
+    /// True if `shopt -s extglob` was seen: the rest is parsed by another grammar.
     extglob: bool,
 }
 
 impl Walk {
-    /// A whole script. What stands before an error is noted all the same.
-    fn script(&mut self, text: &str, line: u32) -> Result<(), Gap> {
+    /// Visits a whole script. The commands before a syntax error are recorded.
+    fn script(&mut self, text: &str, line: u32) -> Result<(), PlanGap> {
         let mut parser = Parser::new(text, line);
         parser.depth_limit = bounds::PLAN_DEPTH.saturating_sub(self.depth);
         parser.keep_sources = true;
@@ -46,16 +46,16 @@ impl Walk {
             match parser.next_command() {
                 Ok(Some(list)) => self.list(&list),
                 Ok(None) => return Ok(()),
-                Err(error) if matches!(error.fault, Fault::TooDeep(_)) => return Err(Gap::TooDeep),
-                Err(error) => return Err(Gap::Syntax { line: error.line, message: error.fault.to_string() }),
+                Err(error) if matches!(error.fault, Fault::TooDeep(_)) => return Err(PlanGap::TooDeep),
+                Err(error) => return Err(PlanGap::Syntax { line: error.line, message: error.fault.to_string() }),
             }
         }
     }
 
-    /// Goes one level deeper, if there is one. The parser's bound is not enough: braces nest beside it.
+    /// Visits one level deeper, unless that is too deep. The parser's limit is not enough: it does not count braces.
     fn deeper(&mut self, walk: impl FnOnce(&mut Self)) {
         if self.depth >= bounds::PLAN_DEPTH {
-            self.plan.gap.get_or_insert(Gap::TooDeep);
+            self.plan.gap.get_or_insert(PlanGap::TooDeep);
             return;
         }
         self.depth += 1;
@@ -139,18 +139,21 @@ impl Walk {
             true => {
                 self.note(step);
             }
-            false => self.run(step, &fields, &Feed { input: input(&simple.redirects), ..Feed::default() }),
+            false => {
+                self.run(step, &fields, &ExternalInput { input: input(&simple.redirects), ..ExternalInput::default() })
+            }
         }
     }
 
-    /// Notes a command and what it runs in turn. Each word belongs to one step, so a chain of `env env env …` costs no
-    /// more than its length.
-    fn run(&mut self, mut step: Step, mut fields: &[Field], feed: &Feed) {
+    /// Records a command and the commands that it runs. Each word belongs to one step, so a chain of `env env env …`
+    /// costs time linear in its length.
+    fn run(&mut self, mut step: Step, mut fields: &[Field], external: &ExternalInput) {
         let outer = self.within;
-        let mut feed = feed.clone();
+        let mut external = external.clone();
         while let Some((program, rest)) = fields.split_first() {
-            let Carried { opaque, script, command, others, feed: fed } = carrier::carried(fields, &feed);
-            self.extglob |= carrier::is_extglob(fields);
+            let NestedCommands { opaque, script, command, others, external: next } =
+                nested::nested_commands(fields, &external);
+            self.extglob |= nested::is_extglob(fields);
             let line = step.line;
             step.program = Some(program.argument.clone());
             step.arguments = own(rest, command, &others).map(|field| field.argument.clone()).collect();
@@ -158,23 +161,23 @@ impl Walk {
             let noted = self.note(std::mem::take(&mut step));
             self.within = noted.or(self.within);
             if let Some(script) = script {
-                self.deeper(|walk| walk.carried_script(&script, line, noted));
+                self.deeper(|walk| walk.nested_script(&script, line, noted));
             }
             for range in others {
                 let step = Step { line, ..Step::default() };
-                self.deeper(|walk| walk.run(step, &rest[range], &fed));
+                self.deeper(|walk| walk.run(step, &rest[range], &next));
             }
             step.line = line;
             fields = command.map_or(&[], |from| &rest[from..]);
-            feed = fed;
+            external = next;
         }
         self.within = outer;
     }
 
-    fn carried_script(&mut self, script: &str, line: u32, by: Option<usize>) {
+    fn nested_script(&mut self, script: &str, line: u32, by: Option<usize>) {
         match self.script(script, line) {
             Ok(()) => {}
-            Err(Gap::Syntax { .. }) => {
+            Err(PlanGap::Syntax { .. }) => {
                 if let Some(step) = by.and_then(|at| self.plan.steps.get_mut(at)) {
                     step.opaque = true;
                 }
@@ -185,10 +188,10 @@ impl Walk {
         }
     }
 
-    /// Adds a step, and says where it is.
+    /// Adds a step and returns its index.
     fn note(&mut self, step: Step) -> Option<usize> {
         if self.plan.steps.len() >= bounds::PLAN_STEPS {
-            self.plan.gap.get_or_insert(Gap::TooMany);
+            self.plan.gap.get_or_insert(PlanGap::TooMany);
             return None;
         }
         self.plan.steps.push(Step { function: self.function.clone(), within: self.within, ..step });
@@ -280,7 +283,7 @@ impl Walk {
     }
 }
 
-/// The arguments that belong to no command among them.
+/// The arguments that are not part of a nested command.
 fn own<'a>(rest: &'a [Field], command: Option<usize>, others: &[Range<usize>]) -> impl Iterator<Item = &'a Field> {
     let starts = others.iter().map(|range| range.start).chain([command.unwrap_or(rest.len())]);
     let ends = [0].into_iter().chain(others.iter().map(|range| range.end));
@@ -305,7 +308,7 @@ fn writes(redirects: &[Redirect]) -> Vec<Argument> {
     written.map(|redirect| argument::argument(&redirect.target)).collect()
 }
 
-/// The text that comes in by a redirection, if it is one and constant.
+/// The constant text that is redirected to the standard input, if there is one.
 fn input(redirects: &[Redirect]) -> Option<String> {
     let is_input = |redirect: &&Redirect| match (&redirect.descriptor, redirect.action) {
         (None | Some(Descriptor::Number(0)), action) => matches!(

@@ -1,4 +1,5 @@
-//! The AIO sandbox's HTTP interface, which DeerFlow speaks without any code of ours: bodies of requests and answers.
+//! The HTTP interface of the AIO sandbox, which DeerFlow calls without any code of ours: bodies of requests and
+//! responses.
 
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use super::super::{
 use super::{from_base64, lossy};
 use crate::vfs::Kind;
 
-/// Every answer in JSON.
+/// The JSON body of every response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[allow(missing_docs, reason = "the interface's own names")]
 pub struct Answer<T> {
@@ -20,7 +21,7 @@ pub struct Answer<T> {
     pub data: Option<T>,
 }
 
-/// What `/v1/shell/exec` answers.
+/// The data of the result of `/v1/shell/exec`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[allow(missing_docs, reason = "the interface's own names")]
 pub struct ShellExec {
@@ -31,7 +32,7 @@ pub struct ShellExec {
     pub exit_code: i32,
 }
 
-/// What `/v1/bash/exec` answers.
+/// The data of the result of `/v1/bash/exec`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[allow(missing_docs, reason = "the interface's own names")]
 pub struct BashExec {
@@ -44,7 +45,7 @@ pub struct BashExec {
     pub exit_code: i32,
 }
 
-/// What `/v1/file/read` answers.
+/// The data of the result of `/v1/file/read`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[allow(missing_docs, reason = "the interface's own names")]
 pub struct FileRead {
@@ -52,7 +53,7 @@ pub struct FileRead {
     pub file: String,
 }
 
-/// What `/v1/file/write` answers.
+/// The data of the result of `/v1/file/write`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[allow(missing_docs, reason = "the interface's own names")]
 pub struct FileWrite {
@@ -60,7 +61,7 @@ pub struct FileWrite {
     pub bytes_written: u64,
 }
 
-/// What `/v1/file/find` answers.
+/// The data of the result of `/v1/file/find`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[allow(missing_docs, reason = "the interface's own names")]
 pub struct FileFind {
@@ -68,7 +69,7 @@ pub struct FileFind {
     pub files: Vec<String>,
 }
 
-/// What `/v1/file/list` answers.
+/// The data of the result of `/v1/file/list`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[allow(missing_docs, reason = "the interface's own names")]
 pub struct FileList {
@@ -85,7 +86,7 @@ pub struct ListedFile {
     pub is_directory: bool,
 }
 
-/// What `/v1/file/grep` answers.
+/// The data of the result of `/v1/file/grep`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[allow(missing_docs, reason = "the interface's own names")]
 pub struct FileGrep {
@@ -104,7 +105,7 @@ pub struct GrepMatch {
     pub line_content: String,
 }
 
-/// An answer, or what was wrong.
+/// Makes the body of a response from a result.
 pub fn answer<F, T>(facts: Result<F>, shape: impl FnOnce(F) -> T) -> Answer<T> {
     match facts {
         Ok(facts) => Answer { success: true, message: "ok".to_owned(), data: Some(shape(facts)) },
@@ -112,16 +113,16 @@ pub fn answer<F, T>(facts: Result<F>, shape: impl FnOnce(F) -> T) -> Answer<T> {
     }
 }
 
-/// What `/v1/shell/exec` and `/v1/bash/exec` ask; the time is `hard_timeout`, in seconds.
+/// The request of `/v1/shell/exec` and `/v1/bash/exec`. The timeout is `hard_timeout`, in seconds.
 pub fn exec_request(command: &str, env: &[(String, String)], hard_timeout: Option<f64>) -> ExecuteRequest {
     let mut request = ExecuteRequest::new(command);
     request.env = env.to_vec();
-    // What is no time is none at all, which a backend refuses: never unlimited.
+    // An invalid number becomes zero, which a backend refuses: never unlimited.
     request.timeout = hard_timeout.map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::ZERO));
     request
 }
 
-/// The answer of `/v1/shell/exec`.
+/// The result of `/v1/shell/exec`.
 pub fn shell_exec(session: &str, command: &str, executed: &Executed) -> ShellExec {
     ShellExec {
         session_id: session.to_owned(),
@@ -132,11 +133,11 @@ pub fn shell_exec(session: &str, command: &str, executed: &Executed) -> ShellExe
     }
 }
 
-/// The answer of `/v1/bash/exec`.
+/// The result of `/v1/bash/exec`.
 pub fn bash_exec(session: &str, command: &str, executed: &Executed) -> BashExec {
     BashExec {
         session_id: session.to_owned(),
-        // A command has gone when it is answered: nobody can ask for it by an id.
+        // The command has ended when the response is sent, so its id cannot be used again.
         command_id: session.to_owned(),
         command: command.to_owned(),
         status: status(executed),
@@ -146,7 +147,7 @@ pub fn bash_exec(session: &str, command: &str, executed: &Executed) -> BashExec 
     }
 }
 
-/// What `/v1/file/read` asks: lines from 0, without the last, or all of the file.
+/// The request of `/v1/file/read`: lines count from 0, and `end_line` is excluded. Without lines, the whole file.
 pub fn read_request(file: &str, start_line: Option<u64>, end_line: Option<u64>) -> ReadRequest {
     if start_line.is_none() && end_line.is_none() {
         return ReadRequest::bytes(file);
@@ -157,7 +158,7 @@ pub fn read_request(file: &str, start_line: Option<u64>, end_line: Option<u64>) 
     ReadRequest { path: file.to_owned(), r#as }
 }
 
-/// The answer of `/v1/file/read`.
+/// The result of `/v1/file/read`.
 pub fn file_read(file: &str, answer: Result<Content>) -> Result<FileRead> {
     let content = match answer {
         Ok(Content::Text(page)) => page.text,
@@ -168,7 +169,7 @@ pub fn file_read(file: &str, answer: Result<Content>) -> Result<FileRead> {
     Ok(FileRead { content, file: file.to_owned() })
 }
 
-/// What `/v1/file/write` asks; the encoding is `utf-8` or `base64`.
+/// The request of `/v1/file/write`. The encoding is `utf-8` or `base64`.
 pub fn write_request(file: &str, content: &str, encoding: &str, append: bool) -> Result<WriteRequest> {
     let bytes = match encoding {
         "utf-8" => content.as_bytes().to_vec(),
@@ -181,28 +182,28 @@ pub fn write_request(file: &str, content: &str, encoding: &str, append: bool) ->
     Ok(WriteRequest::new(file, bytes).mode(mode))
 }
 
-/// The answer of `/v1/file/write`.
+/// The result of `/v1/file/write`.
 pub fn file_write(file: &str, bytes_written: u64) -> FileWrite {
     FileWrite { file: file.to_owned(), bytes_written }
 }
 
-/// What `/v1/file/find` asks.
+/// The request of `/v1/file/find`.
 pub fn find_request(path: &str, glob: &str) -> GlobRequest {
     GlobRequest::new(glob, path)
 }
 
-/// The answer of `/v1/file/find`.
+/// The result of `/v1/file/find`.
 pub fn file_find(path: &str, globbed: Globbed) -> FileFind {
     FileFind { path: path.to_owned(), files: globbed.matches.into_iter().map(|found| found.path).collect() }
 }
 
-/// What `/v1/file/list` asks.
+/// The request of `/v1/file/list`.
 pub fn list_request(path: &str, recursive: bool, show_hidden: bool) -> GlobRequest {
     let pattern = if recursive { "/**" } else { "/*" };
     GlobRequest { directories: true, hidden: show_hidden, ..GlobRequest::new(pattern, path) }
 }
 
-/// The answer of `/v1/file/list`.
+/// The result of `/v1/file/list`.
 pub fn file_list(path: &str, globbed: Globbed) -> FileList {
     let files = globbed.matches.into_iter().map(|found| ListedFile {
         name: found.relative.rsplit('/').next().unwrap_or_default().to_owned(),
@@ -212,7 +213,7 @@ pub fn file_list(path: &str, globbed: Globbed) -> FileList {
     FileList { path: path.to_owned(), files: files.collect() }
 }
 
-/// What `/v1/file/grep` asks. A search that is not to go into directories is one of the files of a directory.
+/// The request of `/v1/file/grep`. A search that is not to go into directories is one of the files of a directory.
 pub fn grep_request(
     path: &str,
     pattern: &str,
@@ -233,7 +234,7 @@ pub fn grep_request(
     })
 }
 
-/// The answer of `/v1/file/grep`.
+/// The result of `/v1/file/grep`.
 pub fn file_grep(path: &str, pattern: &str, grepped: Grepped) -> FileGrep {
     let line = |found: super::super::GrepMatch| GrepMatch {
         file: found.path,

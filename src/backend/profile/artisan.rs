@@ -11,12 +11,12 @@ use super::super::{
 use super::lossy;
 use crate::vfs::Kind;
 
-/// The most time that a command may ask for.
+/// The longest timeout of a command.
 pub const EXEC_TIME_MAX: Duration = Duration::from_secs(300);
-/// Entries of a listing and matches of a search.
+/// The number of entries of a listing and matches of a search.
 pub const RESULTS: usize = 500;
 
-/// The answer of `exec`: a command that fails is one too.
+/// The result of `exec`, also of a command that fails.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "the framework's own names")]
@@ -35,7 +35,7 @@ pub struct GrepMatch {
     pub text: String,
 }
 
-/// What `exec(cmd, {cwd, timeoutMs})` asks.
+/// The request of `exec(cmd, {cwd, timeoutMs})`.
 pub fn exec_request(command: &str, cwd: Option<&str>, timeout_ms: Option<u64>) -> ExecuteRequest {
     let mut request = ExecuteRequest::new(command);
     request.cwd = cwd.map(str::to_owned);
@@ -43,7 +43,7 @@ pub fn exec_request(command: &str, cwd: Option<&str>, timeout_ms: Option<u64>) -
     request
 }
 
-/// The answer of `exec`: it never throws, so a command that did not start is one that failed.
+/// The result of `exec`. It never throws, so a command that did not start is reported as failed.
 pub fn exec_result(answer: Result<Executed>) -> ExecResult {
     match answer {
         Ok(executed) => ExecResult {
@@ -55,12 +55,12 @@ pub fn exec_result(answer: Result<Executed>) -> ExecResult {
     }
 }
 
-/// What `readFile(path)` asks: all of it.
+/// The request of `readFile(path)`: the whole file.
 pub fn read_request(path: &str) -> ReadRequest {
     ReadRequest::bytes(path)
 }
 
-/// The answer of `readFile`.
+/// The result of `readFile`.
 pub fn read_text(answer: Result<Content>) -> Result<String> {
     Ok(match answer? {
         Content::Bytes(bytes) => lossy(&bytes),
@@ -69,18 +69,18 @@ pub fn read_text(answer: Result<Content>) -> Result<String> {
     })
 }
 
-/// What `writeFile(path, content, {append})` asks.
+/// The request of `writeFile(path, content, {append})`.
 pub fn write_request(path: &str, content: &str, append: bool) -> WriteRequest {
     let mode = if append { WriteMode::Append } else { WriteMode::Replace };
     WriteRequest::new(path, content.as_bytes().to_vec()).mode(mode)
 }
 
-/// What `listDir(path)` asks: two levels.
+/// The request of `listDir(path)`: two levels.
 pub fn list_request(path: &str) -> GlobRequest {
     GlobRequest { directories: true, hidden: true, most: RESULTS, ..GlobRequest::new("{*,*/*}", path) }
 }
 
-/// The answer of `listDir` and `glob`: paths below the root; directories of a listing end in a slash.
+/// The result of `listDir` and `glob`: paths below the root. Directories of a listing end in a slash.
 pub fn relative_paths(globbed: Globbed) -> Vec<String> {
     let path = |found: super::super::Found| match found.kind {
         Kind::Directory => found.relative + "/",
@@ -89,23 +89,23 @@ pub fn relative_paths(globbed: Globbed) -> Vec<String> {
     globbed.matches.into_iter().map(path).collect()
 }
 
-/// What `glob(pattern, path)` asks.
+/// The request of `glob(pattern, path)`.
 pub fn glob_request(pattern: &str, path: &str) -> GlobRequest {
     GlobRequest { most: RESULTS, ..GlobRequest::new(pattern, path) }
 }
 
-/// What `grep(pattern, path, include)` asks.
+/// The request of `grep(pattern, path, include)`.
 pub fn grep_request(pattern: &str, path: &str, include: Option<&str>) -> GrepRequest {
     GrepRequest { include: include.map(str::to_owned), most: RESULTS, ..GrepRequest::literal(pattern, path) }
 }
 
-/// The answer of `grep`.
+/// The result of `grep`.
 pub fn grep_lines(grepped: Grepped) -> Vec<GrepMatch> {
     let line = |found: super::super::GrepMatch| GrepMatch { path: found.path, line: found.line, text: found.text };
     grepped.matches.into_iter().map(line).collect()
 }
 
-/// What an error is to a caller: its text.
+/// The text of an error.
 pub fn error_text(error: &BackendError) -> String {
     error.to_string()
 }

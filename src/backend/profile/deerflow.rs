@@ -1,4 +1,4 @@
-//! DeerFlow: strings, and Python's exceptions.
+//! DeerFlow: results as strings, errors as Python exceptions.
 
 use serde::Serialize;
 
@@ -10,21 +10,21 @@ use super::lossy;
 use crate::error::Errno;
 use crate::vfs::Kind;
 
-/// Matches of a search by name, unless told otherwise.
+/// The default number of matches of `glob`.
 pub const GLOB_RESULTS: usize = 200;
-/// Matches of a search for lines, unless told otherwise.
+/// The default number of matches of `grep`.
 pub const GREP_RESULTS: usize = 100;
-/// Levels of a listing, unless told otherwise.
+/// The default depth of a listing.
 pub const LIST_DEPTH: usize = 2;
 
-/// An exception of Python.
+/// A Python exception.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Exception {
-    /// Its class.
+    /// The class.
     pub class: &'static str,
-    /// Its errno on Linux, if it is an `OSError`.
+    /// The errno on Linux, if it is an `OSError`.
     pub errno: Option<i32>,
-    /// What it says.
+    /// The message.
     pub message: String,
 }
 
@@ -37,7 +37,7 @@ pub struct GrepMatch {
     pub line: String,
 }
 
-/// The answer of `execute_command`.
+/// The result of `execute_command`.
 pub fn execute_text(answer: Result<Executed>) -> String {
     let executed = match answer {
         Ok(executed) => executed,
@@ -54,7 +54,7 @@ pub fn execute_text(answer: Result<Executed>) -> String {
     if text.is_empty() { "(no output)".to_owned() } else { text }
 }
 
-/// What `read_file(path, start_line, end_line)` asks: from 1, the last one included.
+/// The request of `read_file(path, start_line, end_line)`: lines count from 1, and the last one is included.
 pub fn read_request(path: &str, start_line: Option<u64>, end_line: Option<u64>) -> ReadRequest {
     let offset = start_line.unwrap_or(1).max(1) - 1;
     let limit = end_line.map_or(u64::MAX, |end| end.saturating_sub(offset));
@@ -64,7 +64,7 @@ pub fn read_request(path: &str, start_line: Option<u64>, end_line: Option<u64>) 
     }
 }
 
-/// The answer of `read_file`. The last line has no end: a caller that wants the bytes downloads them.
+/// The result of `read_file`. The last line has no line end: a caller that needs the exact bytes downloads the file.
 pub fn read_text(path: &str, answer: Result<Content>) -> std::result::Result<String, Exception> {
     match answer {
         Ok(Content::Empty | Content::NoLines) | Err(BackendError::PastEnd { .. }) => Ok(String::new()),
@@ -77,37 +77,37 @@ pub fn read_text(path: &str, answer: Result<Content>) -> std::result::Result<Str
     }
 }
 
-/// What `write_file(path, content, append)` asks.
+/// The request of `write_file(path, content, append)`.
 pub fn write_request(path: &str, content: &str, append: bool) -> WriteRequest {
     let mode = if append { WriteMode::Append } else { WriteMode::Replace };
     WriteRequest::new(path, content.as_bytes().to_vec()).mode(mode)
 }
 
-/// What `list_dir(path, max_depth)` asks.
+/// The request of `list_dir(path, max_depth)`.
 pub fn list_request(path: &str, max_depth: usize) -> GlobRequest {
     let levels: Vec<String> = (1..=max_depth.clamp(1, 16)).map(|depth| vec!["*"; depth].join("/")).collect();
     let pattern = if levels.len() == 1 { "/*".to_owned() } else { format!("{{{}}}", levels.join(",")) };
     GlobRequest { directories: true, hidden: true, ..GlobRequest::new(pattern, path) }
 }
 
-/// The answer of `list_dir`: directories end in a slash.
+/// The result of `list_dir`. Directories end in a slash.
 pub fn list_lines(globbed: Globbed) -> Vec<String> {
     let line = |found: Found| if found.kind == Kind::Directory { found.path + "/" } else { found.path };
     globbed.matches.into_iter().map(line).collect()
 }
 
-/// What `glob(path, pattern, include_dirs, max_results)` asks.
+/// The request of `glob(path, pattern, include_dirs, max_results)`.
 pub fn glob_request(path: &str, pattern: &str, include_dirs: bool, max_results: usize) -> GlobRequest {
     GlobRequest { directories: include_dirs, most: max_results, ..GlobRequest::new(pattern, path) }
 }
 
-/// The answer of `glob`: paths, and whether there are more.
+/// The result of `glob`: the paths, and true if there are more.
 pub fn glob_answer(globbed: Globbed) -> (Vec<String>, bool) {
     let is_cut = globbed.cut.is_some();
     (globbed.matches.into_iter().map(|found| found.path).collect(), is_cut)
 }
 
-/// What `grep(path, pattern, …)` asks: a regular expression whatever the case, unless told otherwise.
+/// The request of `grep(path, pattern, …)`: by default a regular expression that ignores case.
 pub fn grep_request(
     path: &str,
     pattern: &str,
@@ -125,7 +125,7 @@ pub fn grep_request(
     }
 }
 
-/// The answer of `grep`: lines, and whether there are more.
+/// The result of `grep`: the lines, and true if there are more.
 pub fn grep_answer(grepped: Grepped) -> (Vec<GrepMatch>, bool) {
     let line =
         |found: super::super::GrepMatch| GrepMatch { path: found.path, line_number: found.line, line: found.text };
@@ -133,7 +133,7 @@ pub fn grep_answer(grepped: Grepped) -> (Vec<GrepMatch>, bool) {
     (grepped.matches.into_iter().map(line).collect(), is_cut)
 }
 
-/// The exception that an error is.
+/// Translates an error to an exception.
 pub fn exception(error: &BackendError) -> Exception {
     let (class, errno) = match error.errno() {
         Some(Errno::NoEntry) => ("FileNotFoundError", Some(2)),

@@ -1,7 +1,7 @@
-//! Profiles: the shapes and strings of one framework, made of a backend's facts.
+//! Profiles: translations between a backend and the types and strings of one framework.
 //!
-//! Each has pure functions of two kinds: what a framework's call asks of a backend, and what the framework is answered.
-//! Nothing here does anything, so the glue to Python or HTTP is a few lines that serialise.
+//! Each profile has pure functions of two kinds: from a framework's call to a request of a backend, and from a result
+//! of a backend to the framework's result. They do no input or output, so the glue to Python or HTTP only serialises.
 
 pub mod aio;
 pub mod artisan;
@@ -10,26 +10,26 @@ pub mod deerflow;
 
 use super::exec_files::{decode, encode};
 
-/// Bytes as text in which what is not UTF-8 shows as U+FFFD.
+/// Decodes UTF-8, with U+FFFD for invalid bytes.
 fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Bytes as base64 in one line.
+/// Encodes bytes as base64 in one line.
 pub fn base64(bytes: &[u8]) -> String {
     encode(bytes, 0)
 }
 
-/// What base64 stands for, if it is base64.
+/// Decodes base64. White space is skipped, and padding is optional.
 pub fn from_base64(text: &str) -> Option<Vec<u8>> {
     decode(text.as_bytes())
 }
 
-/// Seconds since 1970 as ISO 8601 in UTC.
+/// Formats nanoseconds since 1970 as ISO 8601 in UTC.
 fn iso8601(nanos: u64) -> String {
     let seconds = nanos / 1_000_000_000;
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // Days to a date, by eras of 400 years that begin in March: leap days then come last.
+    // Computes the date by eras of 400 years that begin in March, so that leap days come last.
     let shifted = days + 719_468;
     let (era, of_era) = (shifted / 146_097, shifted % 146_097);
     let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;

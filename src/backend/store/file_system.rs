@@ -1,4 +1,4 @@
-//! A store as a file system, so that every operation on files is the one that all backends have.
+//! The file system of a store, so that it shares the file operations of all backends.
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -14,7 +14,7 @@ use crate::vfs::{AtomicWrite, Attempt, DirEntry, Expected, File, FileSystem, Kin
 /// The files of a database.
 pub(super) struct StoreFs {
     database: Arc<Database>,
-    /// Bytes of all files.
+    /// The limit of the bytes of all files.
     most: u64,
 }
 
@@ -28,7 +28,7 @@ impl StoreFs {
         tables::read(&self.database, |names, _| tables::find(names, path))
     }
 
-    /// Replaces a file with what `make` makes of it, in one transaction.
+    /// Replaces the content of a file by the result of `make`, in one transaction.
     fn replace(
         &self,
         path: Subpath<'_>,
@@ -183,7 +183,7 @@ impl FileSystem for StoreFs {
     }
 }
 
-/// An open file: what was in it when it was opened, and where to add to it.
+/// An open file: its content when it was opened, and its path for appends.
 struct StoreFile {
     tree: StoreFs,
     path: String,

@@ -1,4 +1,4 @@
-//! Files in an embedded database: an agent's long-term memory, shared between threads and kept between runs.
+//! Files in an embedded database: the long-term memory of an agent, shared between threads and kept between runs.
 
 mod file_system;
 mod tables;
@@ -13,33 +13,33 @@ use crate::path::GuestPath;
 use crate::vfs::Vfs;
 use file_system::StoreFs;
 
-/// Files in one database file. Clones are handles to the same ones; one process at a time has it open. A write is a
-/// transaction that is on disk when it is answered. There are no links in it.
+/// Files in one database file. Clones are handles to the same files. One process at a time can open the database. A
+/// write is a transaction that is on disk when it returns. There are no links.
 #[derive(Clone)]
 pub struct Store {
     files: VfsFiles,
 }
 
-/// Why a store could not be opened.
+/// The error of a store that could not be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The database cannot be opened or made.
+    /// The database cannot be opened or created.
     #[error("cannot open the store: {0}")]
     Database(String),
-    /// The tree of files could not be made.
+    /// The tree of files cannot be created.
     #[error("cannot make the store's files: {0}")]
     Files(#[from] Errno),
 }
 
 impl Store {
-    /// The store in the file `path`, which is made if it is not there, within the disk and file limits.
+    /// Opens the store in the file `path`, within the disk and file limits. The file is created if it does not exist.
     pub fn open(path: impl AsRef<Path>, limits: &Limits) -> Result<Store, StoreError> {
         let database = redb::Database::create(path).map_err(|error| StoreError::Database(error.to_string()))?;
         Store::over(database, limits)
     }
 
-    /// A store that is kept nowhere.
+    /// Makes a store in memory.
     pub fn in_memory(limits: &Limits) -> Result<Store, StoreError> {
         let backend = redb::backends::InMemoryBackend::new();
         let database = redb::Builder::new().create_with_backend(backend);

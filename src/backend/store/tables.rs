@@ -6,25 +6,25 @@ use crate::error::{Errno, Result};
 use crate::path::Subpath;
 use crate::vfs::{GROUP, Kind, Stat, USER};
 
-/// A name: the directory's path, and the name in it. So the names of a directory are neighbours.
+/// The key of a name: the directory's path and the name in it, so that the names of a directory are neighbours.
 pub(super) type Key = (&'static str, &'static str);
 
-/// What is known of a name: whether it is a directory, size, time of the last change, number, permission bits.
+/// The attributes of a name: true for a directory, size, time of the last change, inode number, permission bits.
 pub(super) type Facts = (bool, u64, u64, u64, u32);
 
-/// Names.
+/// The names and their attributes.
 pub(super) const NAMES: TableDefinition<'static, Key, Facts> = TableDefinition::new("names");
-/// What is in the files: apart, so that a listing does not read it.
+/// The content of files, apart from the names so that a listing does not read it.
 pub(super) const CONTENT: TableDefinition<'static, Key, &'static [u8]> = TableDefinition::new("content");
-/// The number that the next file gets, and the bytes of all.
+/// The last inode number, and the bytes of all files.
 const COUNTERS: TableDefinition<'static, &'static str, u64> = TableDefinition::new("counters");
 const NEXT: &str = "next";
 const BYTES: &str = "bytes";
 
-/// The number of the root, which is not in the tables.
+/// The inode number of the root, which is not in the tables.
 const ROOT: u64 = 1;
 
-/// What the database says is one error to us: it cannot read or write.
+/// Maps every error of the database to EIO.
 pub(super) fn io(_error: impl Into<redb::Error>) -> Errno {
     Errno::Io
 }
@@ -49,7 +49,7 @@ pub(super) fn root() -> Facts {
     (true, 0, 0, ROOT, 0o755)
 }
 
-/// What a path names.
+/// Looks up the attributes of a path.
 pub(super) fn look(names: &impl ReadableTable<Key, Facts>, path: Subpath<'_>) -> Result<Option<Facts>> {
     match path.split() {
         None => Ok(Some(root())),
@@ -57,7 +57,7 @@ pub(super) fn look(names: &impl ReadableTable<Key, Facts>, path: Subpath<'_>) ->
     }
 }
 
-/// What a path names, or which error its absence is.
+/// Looks up the attributes of a path, or returns the error of its absence.
 pub(super) fn find(names: &impl ReadableTable<Key, Facts>, path: Subpath<'_>) -> Result<Facts> {
     if let Some(facts) = look(names, path)? {
         return Ok(facts);
@@ -66,7 +66,7 @@ pub(super) fn find(names: &impl ReadableTable<Key, Facts>, path: Subpath<'_>) ->
     Err(Errno::NoEntry)
 }
 
-/// Checks that the directory of a path is there.
+/// Checks that the parent directory of a path exists.
 pub(super) fn directory_of(names: &impl ReadableTable<Key, Facts>, path: Subpath<'_>) -> Result<()> {
     let mut at = path;
     while let Some((parent, _)) = at.split() {
@@ -80,7 +80,7 @@ pub(super) fn directory_of(names: &impl ReadableTable<Key, Facts>, path: Subpath
     Ok(())
 }
 
-/// Counts `size` bytes in place of `before` and gives out a number.
+/// Counts `size` bytes instead of `before` and returns a new inode number.
 pub(super) fn account(write: &WriteTransaction, before: u64, size: u64, most: u64) -> Result<u64> {
     let mut counters = write.open_table(COUNTERS).map_err(io)?;
     let bytes = value(&counters, BYTES)?.saturating_sub(before).saturating_add(size);
@@ -97,7 +97,7 @@ fn value(counters: &Table<'_, &'static str, u64>, name: &str) -> Result<u64> {
     Ok(counters.get(name).map_err(io)?.map_or(0, |value| value.value()))
 }
 
-/// Makes the tables, so that a reader finds them.
+/// Creates the tables, so that a reader finds them.
 pub(super) fn make(database: &redb::Database) -> Result<()> {
     let write = database.begin_write().map_err(io)?;
     write.open_table(NAMES).map_err(io)?;
@@ -106,7 +106,7 @@ pub(super) fn make(database: &redb::Database) -> Result<()> {
     write.commit().map_err(io)
 }
 
-/// Looks at the names as they are now.
+/// Calls `look` with a snapshot of the names.
 pub(super) fn read<T>(
     database: &redb::Database,
     look: impl FnOnce(&redb::ReadOnlyTable<Key, Facts>, &redb::ReadTransaction) -> Result<T>,

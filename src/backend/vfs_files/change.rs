@@ -11,7 +11,7 @@ impl VfsFiles {
     pub(super) fn write(&self, request: &WriteRequest) -> Result<Written> {
         let text = &request.path;
         let refused = |errno| match errno {
-            // Of a name that is a device, a pipe or a socket.
+            // The path is a device, a pipe or a socket.
             Errno::NoDevice => BackendError::NotRegular(text.clone()),
             errno => BackendError::file(text, errno),
         };
@@ -20,9 +20,9 @@ impl VfsFiles {
             return Err(BackendError::TooLarge { path: text.clone(), size, limit: self.largest });
         }
         match self.put(&path, request) {
-            // What ends in a slash is the name of a directory, also of one that is not there.
+            // A path that ends in a slash names a directory, even one that does not exist.
             Err(Errno::NoEntry) if path.must_be_dir() => return Err(refused(Errno::IsDirectory)),
-            // The directory is made only if it is missing: most of the time it is there.
+            // Parents are created only after the write has failed: most of the time they exist.
             Err(Errno::NoEntry) => {
                 self.make_parents(&path).map_err(refused)?;
                 self.put(&path, request).map_err(refused)?;
@@ -54,7 +54,7 @@ impl VfsFiles {
             End::Root => return Err(refused(Errno::Busy)),
             End::Dot | End::DotDot => return Err(refused(Errno::Invalid)),
         }
-        // Without a trailing slash, which would follow a link and empty the directory that it leads to.
+        // Without a trailing slash, which would follow a link and empty its target.
         let path = path.without_tail();
         if self.vfs().stat(&path, false).map_err(refused)?.kind != Kind::Directory {
             return self.vfs().unlink(&path).map_err(refused);
@@ -100,7 +100,7 @@ impl VfsFiles {
             let at = path.prefix(depth);
             match self.vfs().mkdir(&at, 0o755) {
                 Ok(()) => {}
-                // A read-only mount says that it is one before it says that the directory is there.
+                // A read-only mount reports that error also for a directory that exists.
                 Err(Errno::Exist | Errno::ReadOnly | Errno::NotPermitted | Errno::Access)
                     if self.vfs().stat(&at, true).is_ok_and(|stat| stat.kind == Kind::Directory) => {}
                 Err(Errno::Exist) => return Err(Errno::NotDirectory),

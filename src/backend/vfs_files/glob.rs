@@ -2,7 +2,7 @@
 
 use super::super::stop::Stop;
 use super::super::{BackendError, Cut, Found, GlobRequest, Globbed, Pattern, Result};
-use super::walk::{Here, Visit, walk};
+use super::walk::{Visit, WalkEntry, walk};
 use super::{VfsFiles, shown};
 use crate::error::Errno;
 use crate::path::GuestPath;
@@ -13,15 +13,15 @@ impl VfsFiles {
         let (root, prefix) = self.search_root(&request.path, &self.parse(&request.path)?)?;
         let pattern = Pattern::new(&request.pattern, request.hidden)?;
         let mut matches: Vec<Found> = Vec::new();
-        let found = walk(self.vfs(), &root, pattern.start(), stop, |here| {
-            let is_dir = here.entry.kind == Kind::Directory;
-            if pattern.accepts(here.state, here.name(), is_dir)
-                && let Some(stat) = self.found(&root, here, request.directories)
+        let found = walk(self.vfs(), &root, pattern.start(), stop, |item| {
+            let is_dir = item.entry.kind == Kind::Directory;
+            if pattern.accepts(item.state, item.name(), is_dir)
+                && let Some(stat) = self.found(&root, item, request.directories)
             {
                 if matches.len() >= request.most {
                     return Visit::End(Cut::Count);
                 }
-                let relative = here.relative();
+                let relative = item.relative();
                 matches.push(Found {
                     path: [&prefix, "/", &relative].concat(),
                     relative,
@@ -30,7 +30,7 @@ impl VfsFiles {
                     modified: stat.modified,
                 });
             }
-            let below = if is_dir { pattern.enter(here.state, here.name()) } else { None };
+            let below = if is_dir { pattern.enter(item.state, item.name()) } else { None };
             below.map_or(Visit::Next, Visit::Enter)
         });
         let cut = found.map_err(|errno| BackendError::file(&request.path, errno))?;
@@ -38,7 +38,7 @@ impl VfsFiles {
         Ok(Globbed { matches, cut })
     }
 
-    /// The directory of a search without links, and what the paths in its answer start with.
+    /// The directory of a search without links, and the prefix of the paths in its result.
     pub(super) fn search_root(&self, text: &str, path: &GuestPath) -> Result<(GuestPath, String)> {
         let refused = |errno| BackendError::file(text, errno);
         let root = self.vfs().canonical(path).map_err(refused)?;
@@ -49,13 +49,14 @@ impl VfsFiles {
         Ok((root, prefix.trim_end_matches('/').to_owned()))
     }
 
-    /// What a name is, if it is to be found: a link is what it leads to, which has to be a file below the root.
-    fn found<S>(&self, root: &GuestPath, here: &Here<'_, S>, directories: bool) -> Option<Stat> {
-        let stat = match here.entry.kind {
-            Kind::File => self.vfs().stat(&here.path().ok()?, false).ok()?,
-            Kind::Directory if directories => self.vfs().stat(&here.path().ok()?, false).ok()?,
+    /// The attributes of a match, or `None` if it is not to be returned. A link has those of its target, which has to
+    /// be a file below the root.
+    fn found<S>(&self, root: &GuestPath, item: &WalkEntry<'_, S>, directories: bool) -> Option<Stat> {
+        let stat = match item.entry.kind {
+            Kind::File => self.vfs().stat(&item.path().ok()?, false).ok()?,
+            Kind::Directory if directories => self.vfs().stat(&item.path().ok()?, false).ok()?,
             Kind::Symlink => {
-                let target = self.vfs().canonical(&here.path().ok()?).ok()?;
+                let target = self.vfs().canonical(&item.path().ok()?).ok()?;
                 let stat = self.vfs().stat(&target, false).ok()?;
                 if !target.starts_with(root) || stat.kind != Kind::File {
                     return None;

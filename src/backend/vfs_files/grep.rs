@@ -28,23 +28,23 @@ impl VfsFiles {
         };
         let start = include.as_ref().map(Pattern::start);
         let mut unreadable = false;
-        let walked = walk(self.vfs(), &root, start, stop, |here| match here.entry.kind {
-            Kind::Directory if request.skip.iter().any(|skip| skip == here.name()) => Visit::Next,
-            Kind::Directory => match (&include, here.state) {
-                (Some(include), Some(places)) => {
-                    include.enter(places, here.name()).map_or(Visit::Next, |places| Visit::Enter(Some(places)))
+        let walked = walk(self.vfs(), &root, start, stop, |item| match item.entry.kind {
+            Kind::Directory if request.skip.iter().any(|skip| skip == item.name()) => Visit::Next,
+            Kind::Directory => match (&include, item.state) {
+                (Some(include), Some(positions)) => {
+                    include.enter(positions, item.name()).map_or(Visit::Next, |positions| Visit::Enter(Some(positions)))
                 }
                 _ => Visit::Enter(None),
             },
             Kind::File => {
-                if let (Some(include), Some(places)) = (&include, here.state)
-                    && !include.accepts(places, here.name(), false)
+                if let (Some(include), Some(positions)) = (&include, item.state)
+                    && !include.accepts(positions, item.name(), false)
                 {
                     return Visit::Next;
                 }
-                match here.path().and_then(|path| self.open_at(&path)) {
+                match item.path().and_then(|path| self.open_at(&path)) {
                     Ok(file) => {
-                        let path = || [&prefix, "/", &here.relative()].concat();
+                        let path = || [&prefix, "/", &item.relative()].concat();
                         unreadable |= search.file(&file, &path, stop).is_err();
                     }
                     Err(Errno::NoEntry) => {}
@@ -58,7 +58,7 @@ impl VfsFiles {
         Ok(search.finish(walked.or(unreadable.then_some(Cut::Unreadable)), stop))
     }
 
-    /// A search through one file. It was named, so only a pattern about names can leave it out.
+    /// Searches the one file that the request names. Only a pattern about names can exclude it.
     fn grep_file(
         &self,
         request: &GrepRequest,
@@ -85,7 +85,7 @@ impl VfsFiles {
     }
 }
 
-/// A search that goes through files one by one.
+/// A search through files, one by one.
 struct Search {
     matcher: RegexMatcher,
     searcher: Searcher,
@@ -107,7 +107,7 @@ impl Search {
             .after_context(after)
             .heap_limit(Some(bounds::LINE_BYTES))
             .binary_detection(BinaryDetection::quit(0))
-            // A byte order mark would turn a file into another encoding than the one that pages and edits see.
+            // A byte order mark would select another encoding than the one that pages and edits use.
             .bom_sniffing(false)
             .build();
         let (matcher, matches) = (matcher(request)?, Vec::new());
@@ -115,7 +115,7 @@ impl Search {
         Ok(Search { matcher, searcher, matches, bytes: 0, most: request.most, largest, before, after, cut: None })
     }
 
-    /// Searches a file. An error is one of reading it.
+    /// Searches a file. Fails only if the file cannot be read.
     fn file(&mut self, file: &Arc<dyn File>, path: &dyn Fn() -> String, stop: &Stop) -> io::Result<()> {
         let Search { matcher, searcher, matches, bytes, most, largest, before, after, cut } = self;
         if *largest < u64::MAX && file.stat().map_err(io::Error::other)?.size > *largest {
@@ -123,15 +123,15 @@ impl Search {
         }
         let (first, recent) = (matches.len(), Vec::new());
         let (most, before, after) = (*most, *before, *after);
-        let sink = Lines { path, matches, first, bytes, most, before, after, cut, recent };
-        // Most files are one piece: it is searched where it lies.
+        let sink = LineSink { path, matches, first, bytes, most, before, after, cut, recent };
+        // Most files are one piece, which is searched in place.
         let piece = file.read_at(0, TRANSFER_BYTES).map_err(io::Error::other)?;
         let is_whole = piece.len() < TRANSFER_BYTES
             && file.read_at(piece.len() as u64, TRANSFER_BYTES).map_err(io::Error::other)?.is_empty();
         if is_whole {
             searcher.search_slice(&*matcher, &piece, sink)
         } else {
-            searcher.search_reader(&*matcher, Reading { file, at: 0, stop }, sink)
+            searcher.search_reader(&*matcher, FileReader { file, at: 0, stop }, sink)
         }
     }
 
@@ -153,7 +153,7 @@ fn matcher(request: &GrepRequest) -> Result<RegexMatcher> {
         .line_terminator(Some(b'\n'));
     builder.size_limit(bounds::REGEX_BYTES).dfa_size_limit(bounds::REGEX_BYTES);
     let built = if request.literal {
-        // As `grep -F` has it: each line is an alternative.
+        // Each line is an alternative, as in `grep -F`.
         builder.build_many(&request.pattern.split('\n').collect::<Vec<_>>())
     } else {
         builder.build(&request.pattern)
@@ -161,14 +161,14 @@ fn matcher(request: &GrepRequest) -> Result<RegexMatcher> {
     built.map_err(|error| BackendError::pattern(&request.pattern, PatternFault::of_regex(&error)))
 }
 
-/// A file of the VFS, read from its start.
-struct Reading<'a> {
+/// Reads a file of the VFS from its start.
+struct FileReader<'a> {
     file: &'a Arc<dyn File>,
     at: u64,
     stop: &'a Stop,
 }
 
-impl Read for Reading<'_> {
+impl Read for FileReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.stop.is_set() {
             return Err(io::ErrorKind::TimedOut.into());
@@ -181,24 +181,24 @@ impl Read for Reading<'_> {
     }
 }
 
-/// Takes the lines of one file.
-struct Lines<'a> {
-    /// Made only when something is found.
+/// Collects the matches of one file.
+struct LineSink<'a> {
+    /// Called only for a match.
     path: &'a dyn Fn() -> String,
     matches: &'a mut Vec<GrepMatch>,
-    /// Where in `matches` this file begins.
+    /// The index of this file's first match in `matches`.
     first: usize,
     bytes: &'a mut usize,
     most: usize,
     before: usize,
     after: usize,
     cut: &'a mut Option<Cut>,
-    /// The last lines that were seen, with their numbers: what stands before the next match.
+    /// The last lines with their numbers: the context before the next match.
     recent: Vec<(u64, String)>,
 }
 
-impl Lines<'_> {
-    /// Notes a line: as what follows the matches before it, and as what may stand before the next.
+impl LineSink<'_> {
+    /// Adds a line to the context after earlier matches, and to the context before the next one.
     fn note(&mut self, line: u64, text: &str) {
         let after = self.after as u64;
         for found in self.matches[self.first..].iter_mut().rev().take_while(|found| found.line + after >= line) {
@@ -214,7 +214,7 @@ impl Lines<'_> {
     }
 }
 
-impl Sink for Lines<'_> {
+impl Sink for LineSink<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, _searcher: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {

@@ -1,8 +1,8 @@
-//! The file operations on a tree of the VFS: no guest code runs for them and no shell.
+//! The file operations on a tree of the VFS, without guest code or a shell.
 //!
 //! [`Isopod`](super::Isopod), [`Memory`](super::Memory), [`Directory`](super::Directory) and [`Store`](super::Store)
-//! share it. The VFS confines every path and every link to the tree; what is left to do here is what the operations
-//! mean, and that none of them takes more time or memory than it may.
+//! share it. The VFS confines every path and every link to the tree. This module implements the operations and their
+//! limits of time and memory.
 
 mod change;
 mod glob;
@@ -27,7 +27,7 @@ use crate::kernel::Kernel;
 use crate::path::GuestPath;
 use crate::vfs::Vfs;
 
-/// Something with a tree of files.
+/// Has a tree of files.
 pub(super) trait Tree: Send + Sync {
     fn vfs(&self) -> &Vfs;
 }
@@ -44,18 +44,18 @@ impl Tree for Kernel {
     }
 }
 
-/// A handle to a tree and the directory that relative paths start at.
+/// A handle to a tree, and the directory of relative paths.
 #[derive(Clone)]
 pub(super) struct VfsFiles {
     tree: Arc<dyn Tree>,
     cwd: GuestPath,
-    /// Bytes of a file that is read or written whole.
+    /// The largest size of a file that is read or written whole, in bytes.
     largest: u64,
-    /// What must not go away while an operation runs, on whichever thread.
-    _hold: Option<Arc<dyn Any + Send + Sync>>,
+    /// A resource that is kept alive while an operation runs, on any thread.
+    _keep_alive: Option<Arc<dyn Any + Send + Sync>>,
 }
 
-/// A backend whose files are a tree of the VFS: the file operations are the same for all of them.
+/// A backend whose files are a tree of the VFS. The file operations are the same for all of them.
 pub(super) trait HasFiles: Send + Sync {
     fn files(&self) -> &VfsFiles;
 
@@ -70,12 +70,12 @@ pub(super) trait HasFiles: Send + Sync {
 
 impl VfsFiles {
     pub(super) fn new(tree: Arc<dyn Tree>, cwd: GuestPath, largest: u64) -> VfsFiles {
-        VfsFiles { tree, cwd, largest, _hold: None }
+        VfsFiles { tree, cwd, largest, _keep_alive: None }
     }
 
-    /// The same files; `hold` stays for as long as an operation on them runs, also if its caller went away.
-    pub(super) fn holding(self, hold: Arc<dyn Any + Send + Sync>) -> VfsFiles {
-        VfsFiles { _hold: Some(hold), ..self }
+    /// Keeps a resource alive while an operation on these files runs, even if the caller of the operation is gone.
+    pub(super) fn keeping_alive(self, resource: Arc<dyn Any + Send + Sync>) -> VfsFiles {
+        VfsFiles { _keep_alive: Some(resource), ..self }
     }
 
     fn vfs(&self) -> &Vfs {
@@ -112,7 +112,7 @@ impl VfsFiles {
                 let stat = path.join(&name.name).and_then(|at| self.vfs().stat(&at, false));
                 let (size, modified) = match stat {
                     Ok(stat) => (stat.size, stat.modified),
-                    // Removed meanwhile.
+                    // Removed since it was listed.
                     Err(Errno::NoEntry) => continue,
                     Err(_) => (0, 0),
                 };
@@ -135,7 +135,7 @@ impl VfsFiles {
             match self.vfs().canonical(&start) {
                 Ok(start) => {
                     let rest: Vec<&str> = path.components().skip(depth).collect();
-                    // What is not there cannot be left again.
+                    // A `..` after a name that does not exist cannot be resolved.
                     if rest.contains(&"..") {
                         return Err(BackendError::file(text, Errno::NoEntry));
                     }
@@ -146,7 +146,7 @@ impl VfsFiles {
                         format!("{}/{}", start.trim_end_matches('/'), rest.join("/"))
                     });
                 }
-                // A link that leads nowhere would be followed by a write, to a place that this cannot name.
+                // A write would follow a dangling link, to a path that cannot be named here.
                 Err(Errno::NoEntry) if self.vfs().stat(&start, false).is_ok() => {
                     return Err(BackendError::file(text, Errno::NoEntry));
                 }
@@ -226,7 +226,7 @@ impl<T: HasFiles> Backend for T {
     }
 }
 
-/// A path as answers show it: absolute, and as the caller wrote it but for what means nothing.
+/// A path in results: absolute, and as the caller wrote it, without empty names and `.`.
 fn shown(path: &GuestPath) -> String {
     path.as_str().to_owned()
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::pager::{Pager, Wanted, is_text};
+use super::super::pager::{PageRequest, Pager, is_text};
 use super::super::stop::Stop;
 use super::super::{BackendError, Content, ReadAs, ReadRequest, Result, bounds};
 use super::VfsFiles;
@@ -31,7 +31,7 @@ impl VfsFiles {
         if limit == 0 {
             return Ok(Content::NoLines);
         }
-        let mut pager = Pager::new(Wanted { offset, limit, most, universal_newlines }, stat.size);
+        let mut pager = Pager::new(PageRequest { offset, limit, most, universal_newlines }, stat.size);
         let mut at = 0;
         while !piece.is_empty() {
             if !pager.feed(&piece) {
@@ -44,13 +44,13 @@ impl VfsFiles {
         pager.finish(path, true).map(Content::Text)
     }
 
-    /// All bytes of a regular file, and what it was before they were read.
+    /// Reads all bytes of a regular file. Returns them with the attributes from before the read.
     pub(super) fn read_whole(&self, text: &str, path: &GuestPath, most: u64, stop: &Stop) -> Result<(Vec<u8>, Stat)> {
         let (file, stat) = self.open_regular(text, path)?;
         Ok((read_all(&*file, &stat, text, most, stop)?, stat))
     }
 
-    /// Opens what has to be a regular file. What it is is asked of the open file, so nobody can swap it meanwhile.
+    /// Opens a regular file. Its kind is that of the open file, so it cannot be swapped in between.
     pub(super) fn open_regular(&self, text: &str, path: &GuestPath) -> Result<(Arc<dyn File>, Stat)> {
         let refused = |errno| BackendError::file(text, errno);
         let how = OpenHow { read: true, ..OpenHow::default() };
@@ -61,7 +61,7 @@ impl VfsFiles {
             Err(errno) => return Err(refused(errno)),
         };
         let stat = file.stat().map_err(refused)?;
-        // A device may have no end. A file of /proc is one of size 0, whatever it holds.
+        // A device may be endless. A file of /proc has size 0, whatever its content.
         if stat.kind != Kind::File || !file.seekable() {
             return Err(BackendError::NotRegular(text.to_owned()));
         }
@@ -69,7 +69,7 @@ impl VfsFiles {
     }
 }
 
-/// All bytes of a file, unless there are more than allowed: then none are read.
+/// Reads all bytes of a file, if there are no more than `most`.
 fn read_all(file: &dyn File, stat: &Stat, path: &str, most: u64, stop: &Stop) -> Result<Vec<u8>> {
     let too_large = |size| BackendError::TooLarge { path: path.to_owned(), size, limit: most };
     if stat.size > most {
@@ -84,7 +84,7 @@ fn read_all(file: &dyn File, stat: &Stat, path: &str, most: u64, stop: &Stop) ->
         }
         stop.check(path)?;
         bytes.extend_from_slice(&piece);
-        // It may grow while it is read.
+        // The file may grow while it is read.
         if bytes.len() as u64 > most {
             return Err(too_large(bytes.len() as u64));
         }

@@ -1,7 +1,7 @@
 //! Walking a tree.
 //!
-//! Not recursive, since a tree may be deeper than a stack, and bounded in what it looks at. Directories are walked in the
-//! order of their names, so that what fits into a limit is the same every time. A link is never entered.
+//! The walk is not recursive, since a tree may be deeper than a stack, and visits a bounded number of names. Names are
+//! visited in order, so that a result that was cut is the same every time. A link is never entered.
 
 use crate::error::{Errno, Result};
 use crate::path::GuestPath;
@@ -10,43 +10,43 @@ use crate::vfs::{DirEntry, Kind, MountKind, Vfs};
 use super::super::stop::Stop;
 use super::super::{Cut, bounds};
 
-/// Names that are read from a directory at once.
+/// The number of names that are read from a directory at once.
 pub(super) const PIECE: usize = 4096;
 
-/// Directories of a root that hold no files of anyone, and no end.
+/// Directories of the root that hold no user files and may be endless.
 const PRUNED_AT_ROOT: [&str; 3] = ["proc", "sys", "dev"];
 
-/// What to do about a name.
+/// The next step after a name.
 pub(super) enum Visit<S> {
-    /// Go on.
+    /// Go on with the next name.
     Next,
-    /// Go on in this directory, with what is known there.
+    /// Enter this directory, with the visitor's state for it.
     Enter(S),
-    /// The walk is over.
+    /// End the walk.
     End(Cut),
 }
 
-/// A name that is shown. Its paths are made only if someone asks: most names match nothing.
-pub(super) struct Here<'a, S> {
-    /// What is known of its directory.
+/// A name that the walk visits. Its paths are built only on request, since most names match nothing.
+pub(super) struct WalkEntry<'a, S> {
+    /// The visitor's state for the directory.
     pub(super) state: &'a S,
-    /// What it is.
+    /// The name and its kind.
     pub(super) entry: &'a DirEntry,
     directory: &'a GuestPath,
     below: &'a str,
 }
 
-impl<S> Here<'_, S> {
+impl<S> WalkEntry<'_, S> {
     pub(super) fn name(&self) -> &str {
         &self.entry.name
     }
 
-    /// Its path, which can be longer than any may be.
+    /// The path. Fails if it is too long.
     pub(super) fn path(&self) -> Result<GuestPath> {
         self.directory.join(&self.entry.name)
     }
 
-    /// Its path below the root.
+    /// The path below the root.
     pub(super) fn relative(&self) -> String {
         [self.below, &self.entry.name].concat()
     }
@@ -55,19 +55,19 @@ impl<S> Here<'_, S> {
 /// A directory that is being walked.
 struct Frame<S> {
     path: GuestPath,
-    /// Below the root, with a `/` at its end unless it is the root.
+    /// The path below the root, with a trailing `/` unless it is the root.
     relative: String,
     entries: std::vec::IntoIter<DirEntry>,
     state: S,
 }
 
-/// Shows every name below `root`, which holds no link, to `visit`. Answers why it may not have seen all.
+/// Calls `visit` for every name below `root`, a path without links. Returns the reason if not all names were visited.
 pub(super) fn walk<S>(
     vfs: &Vfs,
     root: &GuestPath,
     state: S,
     stop: &Stop,
-    mut visit: impl FnMut(&Here<'_, S>) -> Visit<S>,
+    mut visit: impl FnMut(&WalkEntry<'_, S>) -> Visit<S>,
 ) -> Result<Option<Cut>> {
     // The library of an interpreter holds no files of the user.
     let libraries: Vec<_> = vfs.mounts().into_iter().filter(|mount| mount.kind == MountKind::Library).collect();
@@ -86,14 +86,14 @@ pub(super) fn walk<S>(
         if root.is_root() && frame.relative.is_empty() && PRUNED_AT_ROOT.contains(&entry.name.as_str()) {
             continue;
         }
-        let here = Here { state: &frame.state, entry: &entry, directory: &frame.path, below: &frame.relative };
-        match visit(&here) {
+        let item = WalkEntry { state: &frame.state, entry: &entry, directory: &frame.path, below: &frame.relative };
+        match visit(&item) {
             Visit::Next => {}
             Visit::End(why) => return Ok(Some(why.or(cut))),
             Visit::Enter(_) if entry.kind != Kind::Directory => {}
             Visit::Enter(state) => {
-                let relative = here.relative() + "/";
-                let path = here.path();
+                let relative = item.relative() + "/";
+                let path = item.path();
                 let is_library = |path: &GuestPath| libraries.iter().any(|mount| mount.path == path.as_str());
                 if path.as_ref().is_ok_and(is_library) {
                     continue;
@@ -102,17 +102,17 @@ pub(super) fn walk<S>(
                 match listed {
                     Ok((entries, path)) => frames.push(Frame { path, relative, entries, state }),
                     Err(Errno::NoEntry) => {}
-                    // Among them: deeper than any path may be.
+                    // For example a path that is too deep.
                     Err(_) => cut = Some(Cut::Unreadable),
                 }
             }
         }
     }
-    // A directory that was not listed to its end may have had nothing to show.
+    // Without this, a directory that was not listed to its end could go unreported.
     Ok(if budget == 0 { Some(Cut::Budget.or(cut)) } else { cut })
 }
 
-/// The names in a directory, as far as the budget goes, in order. When it is time to stop, there is no budget left.
+/// Lists the names of a directory in order, as far as the budget goes. A stop sets the budget to 0.
 fn list(vfs: &Vfs, path: &GuestPath, budget: &mut usize, stop: &Stop) -> Result<std::vec::IntoIter<DirEntry>> {
     let mut directory = vfs.open_dir(path)?;
     let mut entries = Vec::new();

@@ -2,7 +2,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "looks at the host for its owner")]
 
-use isopod::wall::{self, Hold};
+use isopod::wall::{self, Coverage};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 use rustix::process::{Resource, getrlimit};
 
@@ -104,9 +104,9 @@ fn walls() -> Vec<Finding> {
         Ok(report) => report,
         Err(error) => return vec![Finding::problem("second wall", error.to_string())],
     };
-    let finding = |name, hold: &Hold, whole: String| match hold {
-        Hold::Whole => Finding::ok(name, whole),
-        _ => Finding::note(name, hold.to_string()),
+    let finding = |name, coverage: &Coverage, whole: String| match coverage {
+        Coverage::Whole => Finding::ok(name, whole),
+        _ => Finding::note(name, coverage.to_string()),
     };
     let files =
         format!("version {}: --wall keeps files, ports and signals of the host out of reach", report.landlock_abi);

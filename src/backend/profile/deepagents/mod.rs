@@ -1,4 +1,4 @@
-//! Deep Agents for Python, 0.7, and where they differ 0.6.
+//! Deep Agents for Python, versions 0.7 and 0.6.
 
 mod shapes;
 
@@ -17,34 +17,35 @@ pub use shapes::{
     GlobResult, GrepMatch, GrepResult, LsResult, PathResult, ReadResult,
 };
 
-/// Which version of the protocol.
+/// The version of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {
-    /// Writes overwrite; globs are absolute and of files.
+    /// Version 0.7: writes overwrite, and globs return absolute paths of files.
     V07,
-    /// Writes refuse what exists; globs are relative and of directories as well.
+    /// Version 0.6: writes refuse an existing file, and globs return relative paths of files and directories.
     V06,
 }
 
-/// What an empty file reads as.
+/// The content of an empty file.
 pub const EMPTY_FILE: &str = "System reminder: File exists but has empty contents";
-/// What stands at the end of a page that is full.
+/// The text at the end of a truncated page.
 pub const PAGE_NOTICE: &str = "\n\n[Output was truncated due to size limits. This paginated read result exceeded the \
                                sandbox stdout limit. Continue reading with a larger offset or smaller limit to \
                                inspect the rest of the file.]";
-/// Bytes of a file that is not text, at most.
+/// The largest size of a file that is not text, in bytes.
 pub const BINARY_BYTES: u64 = 512_000;
-/// Lines of head and tail in a preview, and bytes of either.
+/// The lines of the head and of the tail in a preview.
 const PREVIEW_LINES: usize = 5;
+/// The bytes of the head and of the tail in a preview.
 const PREVIEW_BYTES: usize = 2000;
 
-/// Files that are bytes whatever is in them.
+/// The extensions of files that are never read as text.
 const BINARY: [&str; 26] = [
     "png", "jpeg", "jpg", "webp", "gif", "heic", "heif", "mp4", "mpeg", "mov", "avi", "flv", "mpg", "webm", "wmv",
     "3gpp", "wav", "mp3", "aiff", "aac", "ogg", "flac", "pdf", "ppt", "pptx", "mkv",
 ];
 
-/// The answer of `ls(path)`.
+/// The result of `ls(path)`.
 pub fn ls_result(path: &str, answer: Result<Listed>) -> LsResult {
     match answer {
         Ok(listed) => LsResult { error: None, entries: Some(listed.entries.iter().map(info).collect()) },
@@ -52,7 +53,7 @@ pub fn ls_result(path: &str, answer: Result<Listed>) -> LsResult {
     }
 }
 
-/// What `read(path, offset, limit)` asks.
+/// The request of `read(path, offset, limit)`.
 pub fn read_request(path: &str, offset: i64, limit: i64) -> ReadRequest {
     let extension = path.rsplit('/').next().and_then(|name| name.rsplit_once('.')).map(|(_, extension)| extension);
     let is_binary = |extension: &str| BINARY.contains(&extension.to_ascii_lowercase().as_str());
@@ -69,7 +70,7 @@ pub fn read_request(path: &str, offset: i64, limit: i64) -> ReadRequest {
     ReadRequest { path: path.to_owned(), r#as }
 }
 
-/// The answer of `read(path, offset, limit)`.
+/// The result of `read(path, offset, limit)`.
 pub fn read_result(path: &str, answer: Result<Content>) -> ReadResult {
     let data = |content: String, encoding| ReadResult {
         file_data: Some(FileData { content, encoding }),
@@ -95,13 +96,13 @@ pub fn read_result(path: &str, answer: Result<Content>) -> ReadResult {
     }
 }
 
-/// What `write(path, content)` asks.
+/// The request of `write(path, content)`.
 pub fn write_request(path: &str, content: &str, version: Version) -> WriteRequest {
     let mode = if version == Version::V06 { WriteMode::Create } else { WriteMode::Replace };
     WriteRequest::new(path, content.as_bytes().to_vec()).mode(mode)
 }
 
-/// The answer of `write(path, content)`.
+/// The result of `write(path, content)`.
 pub fn write_result(path: &str, answer: Result<Written>) -> PathResult {
     let failed = |error: BackendError| match error.errno() {
         Some(Errno::Exist) => format!(
@@ -112,7 +113,7 @@ pub fn write_result(path: &str, answer: Result<Written>) -> PathResult {
     path_result(path, answer.map(drop), failed)
 }
 
-/// The answer of `edit(path, old, new, replace_all)`.
+/// The result of `edit(path, old, new, replace_all)`.
 pub fn edit_result(request: &EditRequest, answer: Result<Edited>) -> EditResult {
     let EditRequest { path, old, .. } = request;
     let error = match answer {
@@ -140,7 +141,7 @@ pub fn edit_result(request: &EditRequest, answer: Result<Edited>) -> EditResult 
     EditResult { error: Some(text), path: None, occurrences: None }
 }
 
-/// The answer of `delete(path)`.
+/// The result of `delete(path)`.
 pub fn delete_result(path: &str, answer: Result<()>) -> PathResult {
     path_result(path, answer, |error| match error.errno() {
         Some(Errno::NoEntry) => format!("Error: '{path}' not found"),
@@ -149,7 +150,7 @@ pub fn delete_result(path: &str, answer: Result<()>) -> PathResult {
     })
 }
 
-/// What `grep(pattern, path, glob, max_count)` asks.
+/// The request of `grep(pattern, path, glob, max_count)`.
 pub fn grep_request(pattern: &str, path: Option<&str>, glob: Option<&str>, max_count: Option<u64>) -> GrepRequest {
     let most = max_count.and_then(|count| usize::try_from(count).ok()).unwrap_or(bounds::GREP_MATCHES);
     GrepRequest {
@@ -159,7 +160,7 @@ pub fn grep_request(pattern: &str, path: Option<&str>, glob: Option<&str>, max_c
     }
 }
 
-/// The answer of `grep(pattern, path, …)`.
+/// The result of `grep(pattern, path, …)`.
 pub fn grep_result(path: Option<&str>, answer: Result<Grepped>) -> GrepResult {
     let line = |found: super::super::GrepMatch| GrepMatch {
         path: found.path,
@@ -181,7 +182,7 @@ pub fn grep_result(path: Option<&str>, answer: Result<Grepped>) -> GrepResult {
     }
 }
 
-/// What `glob(pattern, path)` asks.
+/// The request of `glob(pattern, path)`.
 pub fn glob_request(pattern: &str, path: Option<&str>, version: Version) -> GlobRequest {
     let root = match path {
         None | Some("") => "/".to_owned(),
@@ -191,7 +192,7 @@ pub fn glob_request(pattern: &str, path: Option<&str>, version: Version) -> Glob
     GlobRequest { directories: version == Version::V06, ..GlobRequest::new(pattern, root) }
 }
 
-/// The answer of `glob(pattern, path)`.
+/// The result of `glob(pattern, path)`.
 pub fn glob_result(request: &GlobRequest, answer: Result<Globbed>, version: Version) -> GlobResult {
     let found = |found: super::super::Found| FileInfo {
         path: if version == Version::V06 { found.relative } else { found.path },
@@ -217,18 +218,18 @@ pub fn glob_result(request: &GlobRequest, answer: Result<Globbed>, version: Vers
     }
 }
 
-/// Why a path cannot be uploaded to or downloaded from: it has to be absolute.
+/// The error of a path that cannot be uploaded or downloaded because it is not absolute.
 pub fn transfer_fault(path: &str) -> Option<&'static str> {
     if path.starts_with('/') && !path.contains('\0') { None } else { Some("invalid_path") }
 }
 
-/// The answer of `upload_files` for a file.
+/// The result of `upload_files` for a file.
 pub fn upload_response(path: &str, answer: Result<Written>) -> FileUploadResponse {
     let error = transfer_fault(path).map(str::to_owned).or_else(|| answer.err().map(|error| code(&error)));
     FileUploadResponse { path: path.to_owned(), error }
 }
 
-/// The answer of `download_files` for a file.
+/// The result of `download_files` for a file.
 pub fn download_response(path: &str, answer: Result<Vec<u8>>) -> FileDownloadResponse {
     let (content, error) = match (transfer_fault(path), answer) {
         (Some(fault), _) => (None, Some(fault.to_owned())),
@@ -238,7 +239,7 @@ pub fn download_response(path: &str, answer: Result<Vec<u8>>) -> FileDownloadRes
     FileDownloadResponse { path: path.to_owned(), content, error }
 }
 
-/// The answer of `execute`.
+/// The result of `execute`.
 pub fn execute_response(answer: Result<Executed>) -> ExecuteResponse {
     match answer {
         Ok(executed) => ExecuteResponse {
@@ -250,8 +251,8 @@ pub fn execute_response(answer: Result<Executed>) -> ExecuteResponse {
     }
 }
 
-/// The answer of `execute` as the framework's own local shell words it. `timeout` is what the caller asked for, `limit`
-/// the bytes of output.
+/// The result of `execute` in the words of the framework's local shell. `timeout` is the timeout of the caller, `limit`
+/// the largest number of bytes of output.
 pub fn local_shell_response(answer: Result<Executed>, timeout: Option<u64>, limit: usize) -> ExecuteResponse {
     let executed = match answer {
         Ok(executed) => executed,
@@ -292,7 +293,7 @@ pub fn local_shell_response(answer: Result<Executed>, timeout: Option<u64>, limi
     ExecuteResponse { output, exit_code: Some(code.into()), truncated }
 }
 
-/// What the agent's tool says of an answer of `execute`.
+/// The text of the agent's tool for a result of `execute`.
 pub fn execute_text(response: &ExecuteResponse) -> String {
     let mut text = response.output.clone();
     if let Some(code) = response.exit_code {
@@ -305,13 +306,13 @@ pub fn execute_text(response: &ExecuteResponse) -> String {
     text
 }
 
-/// What `execute_with_offload` asks beside the command.
+/// The options of `execute_with_offload` besides the command.
 pub fn offload(capture_path: &str, max_inline_bytes: u64, max_capture_bytes: Option<u64>) -> Offload {
     let most = max_capture_bytes.unwrap_or(bounds::CAPTURE_BYTES);
     Offload { most, ..Offload::new(capture_path, max_inline_bytes) }
 }
 
-/// The answer of `execute_with_offload`.
+/// The result of `execute_with_offload`.
 pub fn offload_result(answer: Result<Offloaded>) -> ExecuteOffloadResult {
     let whole = |response| ExecuteOffloadResult { offloaded: false, response, preview_has_truncation_marker: false };
     match answer {
@@ -330,7 +331,7 @@ pub fn offload_result(answer: Result<Offloaded>) -> ExecuteOffloadResult {
     }
 }
 
-/// Head and tail around a marker, or the first bytes of output with few lines.
+/// Makes a preview: head and tail around a marker, or the first bytes of output with few lines.
 fn preview(executed: &Executed, file: &Captured, omitted: u64) -> String {
     let head = executed.transcript.head();
     if omitted == 0 {
@@ -354,7 +355,7 @@ fn preview(executed: &Executed, file: &Captured, omitted: u64) -> String {
         ends.nth(count - 1).unwrap_or(bytes.len())
     };
     let first = lines_end(head, PREVIEW_LINES);
-    // All that was kept behind the head: of output that is short, the rest of the head is part of it.
+    // All output after the head. If nothing was dropped, that includes the rest of `head`.
     let mut rest = head[first..].to_vec();
     if executed.transcript.dropped() > 0 {
         rest = executed.transcript.tail();
@@ -373,7 +374,7 @@ fn preview(executed: &Executed, file: &Captured, omitted: u64) -> String {
     text + &format!("... [{omitted} lines truncated] ...\n") + &lossy(tail)
 }
 
-/// The word for an error: one of the protocol's, or what it says.
+/// The error code of the protocol, or the message if there is no code.
 pub fn code(error: &BackendError) -> String {
     match error.errno() {
         Some(Errno::NoEntry) => "file_not_found".to_owned(),

@@ -1,4 +1,4 @@
-//! What Deep Agents is answered, field by field.
+//! The result types of Deep Agents, field by field.
 
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ pub struct FileInfo {
     pub modified_at: String,
 }
 
-/// The answer of `ls`.
+/// The result of `ls`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[allow(missing_docs, reason = "the framework's own names")]
 pub struct LsResult {
@@ -20,7 +20,7 @@ pub struct LsResult {
     pub entries: Option<Vec<FileInfo>>,
 }
 
-/// What is in a file.
+/// The content of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[allow(missing_docs, reason = "the framework's own names")]
 pub struct FileData {
@@ -28,7 +28,7 @@ pub struct FileData {
     pub encoding: &'static str,
 }
 
-/// The answer of `read`.
+/// The result of `read`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[allow(missing_docs, reason = "the framework's own names")]
 pub struct ReadResult {
@@ -41,7 +41,7 @@ pub struct ReadResult {
     pub no_lines_requested: bool,
 }
 
-/// The answer of `write` and of `delete`.
+/// The result of `write` and `delete`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[allow(missing_docs, reason = "the framework's own names")]
 pub struct PathResult {
@@ -49,7 +49,7 @@ pub struct PathResult {
     pub path: Option<String>,
 }
 
-/// The answer of `edit`.
+/// The result of `edit`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[allow(missing_docs, reason = "the framework's own names")]
 pub struct EditResult {
@@ -71,7 +71,7 @@ pub struct GrepMatch {
     pub context_after: Vec<String>,
 }
 
-/// The answer of `grep`.
+/// The result of `grep`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[allow(missing_docs, reason = "the framework's own names")]
 pub struct GrepResult {
@@ -80,7 +80,7 @@ pub struct GrepResult {
     pub truncated: bool,
 }
 
-/// The answer of `glob`.
+/// The result of `glob`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[allow(missing_docs, reason = "the framework's own names")]
 pub struct GlobResult {
@@ -90,7 +90,7 @@ pub struct GlobResult {
     pub truncation_reason: Option<&'static str>,
 }
 
-/// The answer of `upload_files` for a file.
+/// The result of `upload_files` for a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[allow(missing_docs, reason = "the framework's own names")]
 pub struct FileUploadResponse {
@@ -98,7 +98,7 @@ pub struct FileUploadResponse {
     pub error: Option<String>,
 }
 
-/// The answer of `download_files` for a file.
+/// The result of `download_files` for a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[allow(missing_docs, reason = "the framework's own names")]
 pub struct FileDownloadResponse {
@@ -107,7 +107,7 @@ pub struct FileDownloadResponse {
     pub error: Option<String>,
 }
 
-/// The answer of `execute`.
+/// The result of `execute`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[allow(missing_docs, reason = "the framework's own names")]
 pub struct ExecuteResponse {
@@ -116,7 +116,7 @@ pub struct ExecuteResponse {
     pub truncated: bool,
 }
 
-/// The answer of `execute_with_offload`.
+/// The result of `execute_with_offload`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[allow(missing_docs, reason = "the framework's own names")]
 pub struct ExecuteOffloadResult {

@@ -1,25 +1,26 @@
-//! How a process ended, from the error that stopped its code.
+//! The exit status of a process from the error that stopped its code.
 
 use wasmtime::{Error, Trap};
 use wasmtime_wasi::I32Exit;
 
 use super::fuel;
-use super::guest::Ended;
-use crate::kernel::{Process, Signal, Status, Verdict};
+use super::guest::ProcessExit;
+use crate::kernel::{Process, Signal, Status, StopReason};
 
-/// The status of a process that did not return, and a line for the command's caller if it was not its own doing.
-pub(super) fn obituary(process: &Process, error: &Error) -> Status {
-    if let Some(Ended(status)) = error.downcast_ref() {
+/// Returns the status of a process whose code did not return. Records a fault for the command's caller, unless the
+/// process ended itself.
+pub(super) fn exit_status(process: &Process, error: &Error) -> Status {
+    if let Some(ProcessExit(status)) = error.downcast_ref() {
         return *status;
     }
     if let Some(I32Exit(code)) = error.downcast_ref() {
-        // As a Unix has it: the low eight bits.
+        // The low eight bits, as on a Unix.
         return Status::Exited(*code as u8);
     }
     match error.downcast_ref::<Trap>() {
         Some(Trap::OutOfFuel) => {
-            process.session().exceed(fuel::exceeded(process));
-            process.session().end(Verdict::FuelIsOver);
+            process.job().exceed(fuel::exceeded(process));
+            process.job().stop(StopReason::OutOfFuel);
             Status::Signalled(Signal::XCPU)
         }
         Some(trap) => {
@@ -29,12 +30,12 @@ pub(super) fn obituary(process: &Process, error: &Error) -> Status {
                 // A panic, an abort, a failed allocation.
                 _ => Signal::ABRT,
             };
-            process.session().fault(format!("{}: {trap}", name(process)));
+            process.job().fault(format!("{}: {trap}", name(process)));
             Status::Signalled(signal)
         }
-        // Not a trap of its code but a refusal of the host: too many handles, no memory to start with.
+        // Not a trap but an error of the host: too many handles, or not enough memory to start.
         None => {
-            process.session().fault(format!("{}: {error}", name(process)));
+            process.job().fault(format!("{}: {error}", name(process)));
             Status::Signalled(Signal::KILL)
         }
     }

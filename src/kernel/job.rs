@@ -1,50 +1,44 @@
-//! A session: one command of the sandbox's caller, or a live shell, with all the processes it starts.
+//! A job: one command of the sandbox's caller, or a live shell, with all processes that it starts.
 
-use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
 use super::memory::ProcessMemory;
 use super::orders::Orders;
-use super::process::{Process, Status};
 use super::signal::Signal;
-use super::spawn::Request;
-use super::{Kernel, OpenFile, life, spawn};
+use super::state::Kernel;
+use super::table::JobId;
 use crate::error::{Errno, Result};
-use crate::limits::Exceeded;
-use crate::path::GuestPath;
+use crate::limits::{Exceeded, JOB_FAULTS, ORDER_GRACE};
+use crate::sync::lock;
 
-/// How many faults a session keeps.
-const FAULTS: usize = 8;
-
-/// How long a shell has to give up an order whose time is over, before it is killed with all that it knows.
-const GRACE: Duration = Duration::from_secs(1);
-
-/// A century.
+/// A deadline that is never reached: a century.
 const FAR: Duration = Duration::from_secs(100 * 365 * 86400);
 
-/// A command or a live shell: its processes live and die with it.
-pub struct Session {
+/// A command or a live shell, with all its processes.
+pub struct Job {
+    id: JobId,
     kernel: Arc<Kernel>,
-    /// What a live shell has to do; nothing for a command.
+    /// The orders of a live shell. `None` for a command.
     orders: Option<Orders>,
-    /// Guards the time and, by being held where one order ends and another begins, sees to it that a signal for the
-    /// one never meets the other. Taken before the locks of the table and of the orders.
+    /// Guards the deadline. It is held between two orders, so that a signal for one order never reaches the next.
+    /// Taken before the locks of the table and of the orders.
     time: Mutex<Time>,
-    /// Why it was ended, a `Verdict` as a number; 0 if it was not.
-    verdict: AtomicU8,
+    /// A `StopReason` as a number, or 0.
+    stop_reason: AtomicU8,
+    /// Set under the lock of the process table.
     closed: AtomicBool,
     live: AtomicU32,
-    /// Told when the last process has gone.
+    /// Notified when the last process has ended.
     empty: Notify,
-    /// Guards the limits that were hit, each once. A leaf.
+    /// Guards the limits that were hit, without duplicates. A leaf.
     exceeded: Mutex<Vec<Exceeded>>,
-    /// Guards lines about processes that did not end by themselves. A leaf.
+    /// Guards lines about processes that failed: traps, refused programs, errors of the host. A leaf.
     faults: Mutex<Vec<String>>,
-    /// Instructions left, if there is a budget.
+    /// The instructions that are left, if there is a budget.
     fuel: Option<AtomicU64>,
     started: AtomicU32,
     cpu_nanos: AtomicU64,
@@ -53,51 +47,51 @@ pub struct Session {
     written: AtomicU64,
 }
 
-/// The time of a command, or of an order.
+/// The deadline of a command or of an order.
 struct Time {
     deadline: Instant,
-    /// Whether the shell has been told that the order's time is over: next time it is not asked.
+    /// True if the shell was already told to give up the order. At the next deadline it is killed.
     told: bool,
 }
 
 impl Time {
     fn new(timeout: Duration) -> Time {
         let now = Instant::now();
-        // A time that no clock can show is no deadline anyone lives to see.
+        // A timeout that overflows the clock is no deadline.
         Time { deadline: now.checked_add(timeout).unwrap_or_else(|| now + FAR), told: false }
     }
 }
 
-/// Why a command was ended from outside: a budget of the whole command is used up.
+/// The reason for which the kernel stopped a job or an order: a budget is used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    /// Its wall clock.
-    TimeIsOver = 1,
-    /// Its instructions.
-    FuelIsOver = 2,
+pub enum StopReason {
+    /// The wall clock.
+    TimedOut = 1,
+    /// The instructions.
+    OutOfFuel = 2,
 }
 
-/// What a command used.
+/// The resources that a command used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Usage {
-    /// Time that its processes held a thread, all added up. On a host with more work than cores that is more than they
-    /// computed.
+    /// The time that its processes held a thread, added up. On a host with more work than cores this is more than the
+    /// time they computed.
     pub cpu: Duration,
-    /// The most memory that the sandbox's processes held together, in bytes.
+    /// The peak of the memory that the sandbox's processes held together, in bytes.
     pub peak_memory: u64,
-    /// Processes started.
+    /// The number of processes started.
     pub processes: u32,
-    /// Bytes read from files and pipes.
+    /// The bytes read from files and pipes.
     pub bytes_read: u64,
-    /// Bytes written to files, pipes and outputs.
+    /// The bytes written to files, pipes and outputs.
     pub bytes_written: u64,
-    /// Instructions, if there was a budget.
+    /// The instructions executed, if there was a budget.
     pub fuel: Option<u64>,
 }
 
 impl Usage {
-    /// What was used since then. Of memory, only the most there ever was is known.
+    /// Subtracts an earlier usage of the same job. The peak of memory stays that of the whole job.
     pub fn since(self, before: Usage) -> Usage {
         Usage {
             cpu: self.cpu.saturating_sub(before.cpu),
@@ -110,24 +104,25 @@ impl Usage {
     }
 }
 
-impl Session {
-    /// A session for one command.
-    pub fn new(kernel: Arc<Kernel>, timeout: Duration) -> Arc<Session> {
-        Session::with(kernel, timeout, None)
+impl Job {
+    /// Makes a job for one command.
+    pub fn new(kernel: Arc<Kernel>, timeout: Duration) -> Arc<Job> {
+        Job::with(kernel, timeout, None)
     }
 
-    /// A session for a shell that gets its commands one by one. Only they have a time.
-    pub fn live(kernel: Arc<Kernel>) -> Arc<Session> {
-        Session::with(kernel, FAR, Some(Orders::default()))
+    /// Makes a job for a live shell, which gets its commands one by one. Only the commands have a deadline.
+    pub fn live(kernel: Arc<Kernel>) -> Arc<Job> {
+        Job::with(kernel, FAR, Some(Orders::default()))
     }
 
-    fn with(kernel: Arc<Kernel>, timeout: Duration, orders: Option<Orders>) -> Arc<Session> {
+    fn with(kernel: Arc<Kernel>, timeout: Duration, orders: Option<Orders>) -> Arc<Job> {
         let fuel = kernel.limits().fuel.map(AtomicU64::new);
-        Arc::new(Session {
+        Arc::new(Job {
+            id: kernel.next_job(),
             kernel,
             orders,
             time: Mutex::new(Time::new(timeout)),
-            verdict: AtomicU8::new(0),
+            stop_reason: AtomicU8::new(0),
             closed: AtomicBool::new(false),
             live: AtomicU32::new(0),
             empty: Notify::new(),
@@ -142,66 +137,52 @@ impl Session {
         })
     }
 
-    /// Starts the first process: `stdio` are its descriptors 0, 1 and 2. The future is its life: whoever
-    /// polls it runs the process, so that a short command needs no hop to another task.
-    pub fn start(
-        self: &Arc<Self>,
-        request: Request,
-        cwd: GuestPath,
-        stdio: [Arc<OpenFile>; 3],
-    ) -> Result<impl Future<Output = Status> + Send + use<>> {
-        Ok(life::life(spawn::first(self, request, cwd, stdio)?))
-    }
-
-    /// Kills everything that is left and lets nothing more start.
+    /// Kills all processes of the job and starts no more.
     pub fn close(&self) {
-        self.kernel.table().end_session(self);
+        self.kernel.table().close_job(self.id, &self.closed);
     }
 
-    /// When its time is over, or that of its order.
+    /// The deadline of the command, or of the current order.
     pub fn deadline(&self) -> Instant {
         self.time().deadline
     }
 
-    /// When to look at the clock: a shell that is told to give up may not listen.
+    /// The times at which `check_deadline` has to be called. A live shell has a second one, since it may ignore the
+    /// first.
     pub fn deadlines(&self) -> impl Iterator<Item = Instant> + use<> {
         let deadline = self.deadline();
-        let last = self.orders.is_some().then(|| deadline + GRACE);
+        let last = self.orders.is_some().then(|| deadline + ORDER_GRACE);
         std::iter::once(deadline).chain(last)
     }
 
-    /// Ends it if its time is over. Asked at every tick of a process that computes, since a timer may be late when all
-    /// threads compute, and by a timer for those that wait. A live shell gives up its order, and lives on.
+    /// Stops the job if its deadline has passed. Called at every tick of a process that computes, since a timer may be
+    /// late when all threads compute, and by a timer for processes that wait. A live shell gives up its order and lives
+    /// on.
     pub fn check_deadline(&self) {
         let mut time = self.time();
         if Instant::now() < time.deadline || self.is_closed() {
             return;
         }
         if self.orders.is_some() && !time.told {
-            *time = Time { told: true, ..Time::new(GRACE) };
-            self.judge(Verdict::TimeIsOver);
+            *time = Time { told: true, ..Time::new(ORDER_GRACE) };
+            self.set_stop_reason(StopReason::TimedOut);
             self.signal_order(Signal::XCPU, Signal::KILL);
             return;
         }
         drop(time);
-        self.end(Verdict::TimeIsOver);
+        self.stop(StopReason::TimedOut);
     }
 
-    /// Its first process, if that lives.
-    pub fn first(&self) -> Option<Arc<Process>> {
-        self.kernel.table().members(self).into_iter().find(|process| process.is_first())
-    }
-
-    /// Whether it is a shell that lives on between commands.
+    /// Returns true if this is a live shell.
     pub fn is_live(&self) -> bool {
         self.orders.is_some()
     }
 
-    /// Gives a live shell something to do. It must be idle.
+    /// Gives an order to a live shell, which must be idle.
     pub fn order(&self, text: String, timeout: Duration) {
         let mut time = self.time();
         *time = Time::new(timeout);
-        self.verdict.store(0, Ordering::Release);
+        self.stop_reason.store(0, Ordering::Release);
         if let Some(orders) = &self.orders {
             orders.give(text);
         }
@@ -212,13 +193,13 @@ impl Session {
         self.orders.as_ref().and_then(Orders::idle)
     }
 
-    /// Interrupts the order that is worked on, as the keyboard of a terminal would.
+    /// Interrupts the current order, as Ctrl-C at a terminal does.
     pub fn interrupt(&self) {
         let _time = self.time();
         self.signal_order(Signal::INT, Signal::INT);
     }
 
-    /// Makes a live shell give up its order; nobody waits for it any more. It has the time it needs.
+    /// Makes a live shell give up its order, without a deadline: the caller of the order has gone.
     pub fn abandon(&self) {
         let mut time = self.time();
         *time = Time::new(FAR);
@@ -229,14 +210,14 @@ impl Session {
 
     fn signal_order(&self, shell: Signal, others: Signal) {
         let Some(orders) = self.orders.as_ref().filter(|orders| orders.idle().is_none()) else { return };
-        self.kernel.table().signal_order(self, orders.current(), shell, others);
+        self.kernel.table().signal_order(self.id, orders.current(), shell, others);
     }
 
-    /// Does something between two orders: no signal for the one before comes after it.
-    pub(super) fn between_orders(&self, what: impl FnOnce()) {
+    /// Calls `change` between two orders: no signal for the last order arrives after it.
+    pub(super) fn between_orders(&self, change: impl FnOnce()) {
         let mut time = self.time();
         *time = Time::new(FAR);
-        what();
+        change();
     }
 
     pub(super) fn orders(&self) -> Option<&Orders> {
@@ -244,26 +225,27 @@ impl Session {
     }
 
     fn time(&self) -> MutexGuard<'_, Time> {
-        self.time.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.time)
     }
 
-    fn judge(&self, verdict: Verdict) {
-        let _ = self.verdict.compare_exchange(0, verdict as u8, Ordering::AcqRel, Ordering::Acquire);
+    /// Keeps the first reason.
+    fn set_stop_reason(&self, reason: StopReason) {
+        let _ = self.stop_reason.compare_exchange(0, reason as u8, Ordering::AcqRel, Ordering::Acquire);
     }
 
-    /// Ends it with everything that runs in it. The first reason stands.
-    pub fn end(&self, verdict: Verdict) {
-        self.judge(verdict);
+    /// Stops the job with all its processes. The first reason is kept.
+    pub fn stop(&self, reason: StopReason) {
+        self.set_stop_reason(reason);
         self.close();
     }
 
-    /// Why it was ended, if it did not end by itself.
-    pub fn verdict(&self) -> Option<Verdict> {
-        let verdict = self.verdict.load(Ordering::Acquire);
-        [Verdict::TimeIsOver, Verdict::FuelIsOver].into_iter().find(|v| *v as u8 == verdict)
+    /// The reason for which the job or its current order was stopped, if it was.
+    pub fn stop_reason(&self) -> Option<StopReason> {
+        let reason = self.stop_reason.load(Ordering::Acquire);
+        [StopReason::TimedOut, StopReason::OutOfFuel].into_iter().find(|known| *known as u8 == reason)
     }
 
-    /// Waits until the last process has gone.
+    /// Waits until the last process has ended.
     pub async fn gone(&self) {
         loop {
             let woken = self.empty.notified();
@@ -274,14 +256,18 @@ impl Session {
         }
     }
 
-    /// The kernel it runs on.
+    pub(super) fn id(&self) -> JobId {
+        self.id
+    }
+
+    /// The kernel of the job's sandbox.
     pub fn kernel(&self) -> &Arc<Kernel> {
         &self.kernel
     }
 
-    /// Notes a limit that was hit.
+    /// Records a limit that was hit.
     pub fn exceed(&self, exceeded: Exceeded) {
-        let mut all = self.exceeded.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = lock(&self.exceeded);
         if !all.contains(&exceeded) {
             all.push(exceeded);
         }
@@ -289,28 +275,28 @@ impl Session {
 
     /// Takes the limits that were hit, in order.
     pub fn take_exceeded(&self) -> Vec<Exceeded> {
-        std::mem::take(&mut *self.exceeded.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *lock(&self.exceeded))
     }
 
-    /// Notes a process that did not end by itself. The first few are enough: a guest could go on for ever.
+    /// Records a line about a process that failed. Only the first few are kept: a guest could go on for ever.
     pub fn fault(&self, line: String) {
-        let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
-        if faults.len() < FAULTS {
+        let mut faults = lock(&self.faults);
+        if faults.len() < JOB_FAULTS {
             faults.push(line);
         }
     }
 
-    /// Takes the lines about processes that did not end by themselves.
+    /// Takes the lines about processes that failed.
     pub fn take_faults(&self) -> Vec<String> {
-        std::mem::take(&mut *self.faults.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *lock(&self.faults))
     }
 
-    /// Instructions left, if there is a budget.
+    /// The instructions that are left, if there is a budget.
     pub fn fuel(&self) -> Option<u64> {
         self.fuel.as_ref().map(|fuel| fuel.load(Ordering::Acquire))
     }
 
-    /// Takes instructions off the budget and returns what is left.
+    /// Takes instructions off the budget and returns the rest.
     pub fn burn(&self, instructions: u64) -> u64 {
         let Some(fuel) = &self.fuel else { return 0 };
         let less = |left: u64| Some(left.saturating_sub(instructions));
@@ -327,7 +313,7 @@ impl Session {
         self.written.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    /// What it used so far.
+    /// The usage so far.
     pub fn usage(&self) -> Usage {
         Usage {
             cpu: Duration::from_nanos(self.cpu_nanos.load(Ordering::Acquire)),
@@ -355,13 +341,13 @@ impl Session {
         }
     }
 
-    /// Whether it is over: nothing more starts in it.
+    /// Returns true if the job is closed: no more processes start in it.
     pub fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
     }
 
-    pub(super) fn mark_closed(&self) {
-        self.closed.store(true, Ordering::Release);
+    pub(super) fn closed(&self) -> &AtomicBool {
+        &self.closed
     }
 
     pub(super) fn process_started(&self) {

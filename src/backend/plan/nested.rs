@@ -1,51 +1,52 @@
-//! Commands that run other commands.
+//! Commands that run other commands, such as `env`, `xargs` and `sh -c`.
 //!
-//! Each is a row of a table, or a function if it is like no other. An option that is not known is taken for one without
-//! a value; what then looks like the command is shown as it is written, and the kernel decides about what it is.
+//! Each is a row of a table, or a function if no other command is like it. An unknown option is taken for one without a
+//! value. The word that then looks like the command is shown as it is written.
 
 use std::ops::Range;
 
 use super::argument::Field;
 
-/// What a command runs. Ranges and places count from the first argument.
+/// The commands that a command runs. Ranges and indices count from the first argument.
 #[derive(Default)]
-pub(super) struct Carried {
-    /// It runs what the text does not tell.
+pub(super) struct NestedCommands {
+    /// True if it runs commands that the text does not determine.
     pub(super) opaque: bool,
     /// A script among its arguments or in its input.
     pub(super) script: Option<String>,
-    /// Where a command starts that goes on to the end.
+    /// The index of a command that extends to the last argument.
     pub(super) command: Option<usize>,
     /// Commands among its arguments, in order.
     pub(super) others: Vec<Range<usize>>,
-    /// How the commands are fed.
-    pub(super) feed: Feed,
+    /// The external input of these commands.
+    pub(super) external: ExternalInput,
 }
 
-/// What comes to a command from elsewhere than its words.
+/// The input of a command that does not stand in its words.
 #[derive(Clone, Default)]
-pub(super) struct Feed {
-    /// Its standard input, if it is a constant.
+pub(super) struct ExternalInput {
+    /// The standard input, if it is a constant.
     pub(super) input: Option<String>,
-    /// More arguments are appended.
+    /// True if more arguments are appended.
     pub(super) more: bool,
-    /// This is replaced in its words.
+    /// The text that is replaced in its words.
     pub(super) placeholder: Option<String>,
 }
 
-/// A command whose first argument that is no option is a command.
+/// A command whose first argument after the options is a command.
 struct Prefix {
     name: &'static str,
-    /// Letters of options whose value may be the next word.
+    /// The letters of options whose value may be the next word.
     valued: &'static str,
-    /// The same for long options.
+    /// The long options whose value may be the next word.
     long: &'static [&'static str],
-    /// Letters of options with which it does something that is not followed, and a long one.
+    /// The letters of options that make the command opaque.
     unknown: &'static str,
+    /// A long option that makes the command opaque.
     unknown_long: &'static str,
-    /// Words before the command.
+    /// The number of words before the command.
     positionals: usize,
-    /// Whether assignments may stand before the command.
+    /// True if assignments may stand before the command.
     assigns: bool,
 }
 
@@ -94,22 +95,22 @@ const PREFIXES: [Prefix; 17] = [
 /// Shells: they run a script from an argument, a file or their input.
 const SHELLS: [&str; 7] = ["sh", "bash", "dash", "ash", "ksh", "rbash", "zsh"];
 
-/// What runs commands that stand in a file or in a language of its own.
+/// Programs that run commands from a file, or in a language of their own.
 const INTERPRETERS: [&str; 29] = [
     ".", "alias", "at", "awk", "batch", "crontab", "expect", "flock", "gawk", "gdb", "lua", "make", "mawk", "nawk",
     "node", "parallel", "perl", "php", "python", "python3", "ruby", "screen", "script", "source", "ssh", "strace",
     "su", "tmux", "watch",
 ];
 
-/// Where programs are that the system brings along. A file elsewhere is anyone's.
+/// The directories of the system's programs. A file in another directory can be any program.
 const DIRECTORIES: [&str; 6] = ["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
 
-/// What a command runs, given all of its words.
-pub(super) fn carried(fields: &[Field], feed: &Feed) -> Carried {
-    let nothing = Carried::default();
-    let unknown = Carried { opaque: true, ..Carried::default() };
+/// Finds the commands that a command runs, given all of its words.
+pub(super) fn nested_commands(fields: &[Field], external: &ExternalInput) -> NestedCommands {
+    let nothing = NestedCommands::default();
+    let unknown = NestedCommands { opaque: true, ..NestedCommands::default() };
     let Some((program, rest)) = fields.split_first() else { return nothing };
-    let replaced = |text: &str| feed.placeholder.as_deref().is_some_and(|placeholder| text.contains(placeholder));
+    let replaced = |text: &str| external.placeholder.as_deref().is_some_and(|placeholder| text.contains(placeholder));
     let Some(program) = program.constant().filter(|text| !replaced(text)) else { return unknown };
     let name = match program.rsplit_once('/') {
         Some((directory, name)) if DIRECTORIES.contains(&directory) => name,
@@ -117,45 +118,49 @@ pub(super) fn carried(fields: &[Field], feed: &Feed) -> Carried {
         None => program,
     };
     let scripted = |script: Script| match script {
-        Script::Text(text) => Carried { opaque: replaced(&text), script: Some(text), ..Carried::default() },
-        Script::Unknown => Carried { opaque: true, ..Carried::default() },
-        Script::None => Carried::default(),
+        Script::Text(text) => {
+            NestedCommands { opaque: replaced(&text), script: Some(text), ..NestedCommands::default() }
+        }
+        Script::Unknown => NestedCommands { opaque: true, ..NestedCommands::default() },
+        Script::None => NestedCommands::default(),
     };
     match name {
         "eval" => scripted(eval(rest)),
         "trap" => scripted(trap(rest)),
         "find" => find(rest),
-        _ if SHELLS.contains(&name) => scripted(shell(rest, feed)),
+        _ if SHELLS.contains(&name) => scripted(shell(rest, external)),
         _ if INTERPRETERS.contains(&name) => unknown,
         _ => match PREFIXES.iter().find(|prefix| prefix.name == name) {
-            Some(prefix) => prefix.carried(rest, feed),
+            Some(prefix) => prefix.nested_commands(rest, external),
             None => nothing,
         },
     }
 }
 
-/// Whether the command changes the grammar: `shopt -s extglob`.
+/// Returns true if the command changes the grammar: `shopt -s extglob`.
 pub(super) fn is_extglob(fields: &[Field]) -> bool {
     let has = |word| fields.iter().any(|field| field.constant() == Some(word));
     fields.first().is_some_and(|program| program.constant() == Some("shopt")) && has("-s") && has("extglob")
 }
 
 impl Prefix {
-    fn carried(&self, rest: &[Field], feed: &Feed) -> Carried {
-        let Some(at) = self.command_at(rest) else { return Carried { opaque: true, ..Carried::default() } };
+    fn nested_commands(&self, rest: &[Field], external: &ExternalInput) -> NestedCommands {
+        let Some(at) = self.command_at(rest) else {
+            return NestedCommands { opaque: true, ..NestedCommands::default() };
+        };
         let looks = self.name == "command" && rest[..at].iter().any(|field| field.constant().is_some_and(is_lookup));
         if looks || at >= rest.len() {
-            // Without a command it runs none, unless one is appended.
-            return Carried { opaque: feed.more && !looks, ..Carried::default() };
+            // Without a command it runs none, unless arguments are appended.
+            return NestedCommands { opaque: external.more && !looks, ..NestedCommands::default() };
         }
-        let fed = match self.name == "xargs" {
-            true => Feed { input: None, more: true, placeholder: placeholder(&rest[..at]) },
-            false => feed.clone(),
+        let next = match self.name == "xargs" {
+            true => ExternalInput { input: None, more: true, placeholder: placeholder(&rest[..at]) },
+            false => external.clone(),
         };
-        Carried { command: Some(at), feed: fed, ..Carried::default() }
+        NestedCommands { command: Some(at), external: next, ..NestedCommands::default() }
     }
 
-    /// Where the command starts; `None` if that is not to be known.
+    /// The index of the command. `None` if it is unknown.
     fn command_at(&self, rest: &[Field]) -> Option<usize> {
         let mut at = 0;
         while let Some(field) = rest.get(at) {
@@ -171,7 +176,7 @@ impl Prefix {
                     at += self.option_words(option, rest, at)?
                 }
                 Some(_) => break,
-                // It may become an option, or nothing.
+                // The word may expand to an option, or to nothing.
                 None if self.positionals == 0 || !field.is_one => return dynamic_command(rest, at),
                 None => break,
             }
@@ -188,10 +193,10 @@ impl Prefix {
         Some(at)
     }
 
-    /// How many words an option takes.
+    /// The number of words of an option.
     fn option_words(&self, option: &str, rest: &[Field], at: usize) -> Option<usize> {
         let takes_next = match option.strip_prefix("--") {
-            // Long options may be cut short.
+            // Long options may be abbreviated.
             Some(long) => {
                 let name = long.split_once('=').map_or(long, |(name, _)| name);
                 if !name.is_empty() && self.unknown_long.starts_with(name) {
@@ -214,8 +219,8 @@ impl Prefix {
     }
 }
 
-/// A word that is not known where a command or an option may stand: with quotes it is one word, so it is the command
-/// if it is no option, and is shown as that.
+/// The index of the command when it is a word that is not a constant. In quotes it is one word, so it is the command
+/// unless it is an option, and is shown as the command.
 fn dynamic_command(rest: &[Field], at: usize) -> Option<usize> {
     rest[at].is_one.then_some(at)
 }
@@ -229,7 +234,7 @@ fn is_assignment(text: &str) -> bool {
     text.split_once('=').is_some_and(|(name, _)| isopod_syntax::is_name(name))
 }
 
-/// What `xargs` replaces by its input.
+/// The text that `xargs` replaces by its input.
 fn placeholder(options: &[Field]) -> Option<String> {
     let mut words = options.iter().filter_map(Field::constant);
     while let Some(word) = words.next() {
@@ -253,7 +258,7 @@ enum Script {
     None,
 }
 
-/// `eval` joins its arguments.
+/// The script of `eval`, which joins its arguments.
 fn eval(rest: &[Field]) -> Script {
     let rest = match rest.split_first() {
         Some((first, others)) if first.constant() == Some("--") => others,
@@ -263,7 +268,7 @@ fn eval(rest: &[Field]) -> Script {
     words.map_or(Script::Unknown, |words| Script::Text(words.join(" ")))
 }
 
-/// `trap 'script' SIGNAL …`
+/// The script of `trap 'script' SIGNAL …`.
 fn trap(rest: &[Field]) -> Script {
     let words = match rest.split_first() {
         Some((first, others)) if first.constant() == Some("--") => others,
@@ -281,8 +286,8 @@ fn trap(rest: &[Field]) -> Script {
     }
 }
 
-/// `sh [options] [-c script | file]`
-fn shell(rest: &[Field], feed: &Feed) -> Script {
+/// The script of `sh [options] [-c script | file]`.
+fn shell(rest: &[Field], external: &ExternalInput) -> Script {
     let (mut at, mut has_script, mut reads_input) = (0, false, false);
     while let Some(field) = rest.get(at) {
         let Some(text) = field.constant() else { return Script::Unknown };
@@ -305,37 +310,37 @@ fn shell(rest: &[Field], feed: &Feed) -> Script {
     match (has_script, rest.get(at)) {
         (true, Some(script)) => script.constant().map_or(Script::Unknown, |text| Script::Text(text.to_owned())),
         (true, None) => Script::Unknown,
-        (false, operand) if (operand.is_none() && !feed.more) || reads_input => {
-            feed.input.clone().map_or(Script::Unknown, Script::Text)
+        (false, operand) if (operand.is_none() && !external.more) || reads_input => {
+            external.input.clone().map_or(Script::Unknown, Script::Text)
         }
         (false, _) => Script::Unknown,
     }
 }
 
-/// `find … -exec command ;`
-fn find(rest: &[Field]) -> Carried {
-    let feed = Feed { placeholder: Some("{}".to_owned()), ..Feed::default() };
-    let mut carried = Carried { feed, ..Carried::default() };
+/// The commands of `find … -exec command ;`.
+fn find(rest: &[Field]) -> NestedCommands {
+    let external = ExternalInput { placeholder: Some("{}".to_owned()), ..ExternalInput::default() };
+    let mut nested = NestedCommands { external, ..NestedCommands::default() };
     let mut at = 0;
     while let Some(field) = rest.get(at) {
         at += 1;
         match field.constant() {
-            // It may become an action.
-            None => carried.opaque |= !field.is_one,
+            // The word may expand to an action.
+            None => nested.opaque |= !field.is_one,
             Some("-exec" | "-execdir" | "-ok" | "-okdir") => {
                 let begin = at;
                 while at < rest.len() && !ends_action(&rest[begin..=at]) {
                     at += 1;
                 }
-                carried.others.push(begin..at);
+                nested.others.push(begin..at);
             }
             Some(_) => {}
         }
     }
-    carried
+    nested
 }
 
-/// Whether the last of these words ends the command of an action: `;`, or `+` after `{}`.
+/// Returns true if the last of these words ends the command of an action: `;`, or `+` after `{}`.
 fn ends_action(words: &[Field]) -> bool {
     match words {
         [.., last] if last.constant() == Some(";") => true,
