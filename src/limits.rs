@@ -8,6 +8,8 @@
 //! - The constants of this module hold for every sandbox.
 //! - [`backend`] has those of backends, which serve files and commands to agent frameworks.
 
+pub(crate) mod server;
+
 use std::fmt;
 use std::time::Duration;
 

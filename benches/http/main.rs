@@ -1,7 +1,7 @@
-//! `isopod serve` under load: 200 clients at once on loopback, each with a connection of its own, execute a command again and
-//! again. No answer may be anything but 200; how long they take is printed.
+//! `isopod serve` under load: 200 clients on loopback, each with its own connection, execute a command again and again.
+//! Every answer must have status 200; the latencies are printed.
 //!
-//! `cargo bench --bench http` takes 30 s for each kind of request; `-- --quick` three.
+//! `cargo bench --bench http` takes 30 s for each kind of request; `-- --quick` takes three.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, clippy::panic, missing_docs, reason = "a benchmark")]
 #![allow(clippy::disallowed_methods, reason = "it starts the server")]
@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Clients at once.
+/// Concurrent clients.
 const CLIENTS: usize = 200;
-/// Sandboxes that they share.
+/// Sandboxes that the clients share.
 const SANDBOXES: usize = 50;
 
 fn main() {
@@ -49,7 +49,7 @@ fn main() {
     assert_eq!(errors, 0, "answers that were not 200");
 }
 
-/// A server on a port of its own.
+/// Starts a server on a free port.
 fn start(root: &str) -> (Child, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_isopod"));
     command.args(["serve", "--listen", "127.0.0.1:0", "--log", "off", "--root", root]).env_remove("ISOPOD_API_KEY");
@@ -60,7 +60,7 @@ fn start(root: &str) -> (Child, String) {
     (server, address)
 }
 
-/// All clients for a while; how many answers were errors.
+/// Runs all clients for a while. Returns the number of answers that were errors.
 async fn load(address: &str, ids: &[String], name: &str, path: &str, body: &'static str, time: Duration) -> usize {
     let end = Instant::now() + time;
     let clients: Vec<_> = (0..CLIENTS)
@@ -93,7 +93,7 @@ async fn load(address: &str, ids: &[String], name: &str, path: &str, body: &'sta
     errors
 }
 
-/// A connection that is kept.
+/// A connection that is kept open.
 struct Client {
     stream: TcpStream,
     buffer: Vec<u8>,

@@ -4,7 +4,7 @@
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use isopod::mcp::{Origin, serve_stdio};
+use isopod::mcp::{SessionTemplate, serve_stdio};
 use isopod::{Limits, Sandbox};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, duplex, split};
 use tokio::runtime::Runtime;
@@ -30,12 +30,12 @@ const HANDSHAKE: &[u8] = br#"{"jsonrpc":"2.0","id":0,"method":"initialize","para
 const LAST: &[u8] = b"\n{\"jsonrpc\":\"2.0\",\"id\":\"the-last-one\",\"method\":\"ping\"}\n";
 
 /// One server for all inputs. The session of a client is a fork.
-static SERVER: LazyLock<(Runtime, Arc<Origin>)> = LazyLock::new(|| {
+static SERVER: LazyLock<(Runtime, Arc<SessionTemplate>)> = LazyLock::new(|| {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let mut limits = Limits::default();
     (limits.wall, limits.wall_max) = (Duration::from_secs(1), Duration::from_secs(1));
     let sandbox = runtime.block_on(async { Sandbox::builder().limits(limits).build() }).expect("a sandbox");
-    (runtime, Arc::new(Origin::new(&sandbox, false)))
+    (runtime, Arc::new(SessionTemplate::new(&sandbox, false)))
 });
 
 /// Sends a message after the handshake, and a ping after it.

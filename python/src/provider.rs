@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use isopod::provider::{self, Config, HostAccess, HostMount, ProviderError, SandboxId, State};
+use isopod::provider::{self, Config, HostAccess, HostMount, ProviderError, SandboxId, SandboxState};
 use pyo3::prelude::*;
 
 use crate::backend::{Backend, Handle};
@@ -110,10 +110,10 @@ impl Provider {
     }
 }
 
-fn item(info: provider::Info) -> Item {
+fn item(info: provider::SandboxInfo) -> Item {
     let state = match info.state {
-        State::Leased => "leased",
-        State::Warm => "warm",
+        SandboxState::Leased => "leased",
+        SandboxState::Warm => "warm",
         _ => "stored",
     };
     (info.id.to_string(), state, info.thread, info.user, info.metadata.into_iter().collect())

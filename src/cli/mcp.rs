@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use clap::Args;
 use isopod::BuildError;
-use isopod::mcp::{HttpSettings, Isolated, Origin, serve_http, serve_http_isolated, serve_stdio, serve_stdio_isolated};
+use isopod::mcp::{
+    HttpSettings, SessionTemplate, WorkerSettings, serve_http, serve_http_isolated, serve_stdio, serve_stdio_isolated,
+};
 use isopod::wall::Wall;
 use isopod::worker::Spawner;
 use tokio::signal::unix::{SignalKind, signal};
@@ -75,7 +77,7 @@ struct Opened {
 
 /// What clients sit at.
 enum Seats {
-    Here(Arc<Origin>),
+    Here(Arc<SessionTemplate>),
     Isolated(Spawner),
 }
 
@@ -106,13 +108,13 @@ impl Mcp {
             BuildError::Runtime(_) => Failure { code: NO_SANDBOX, why: error.to_string() },
             _ => Failure::usage(error.to_string()),
         })?;
-        Ok(Opened { seats: Seats::Here(Arc::new(Origin::new(&sandbox, self.commit))), http })
+        Ok(Opened { seats: Seats::Here(Arc::new(SessionTemplate::new(&sandbox, self.commit))), http })
     }
 
     /// Starts what starts workers: behind its wall this process can start nothing.
     fn spawner(&self, http: Option<&(TcpListener, HttpSettings)>) -> Result<Spawner, Failure> {
         let no_process = |error: io::Error| Failure { code: NO_SANDBOX, why: format!("no worker: {error}") };
-        let mut seat = Isolated::new(self.settings.config(None));
+        let mut seat = WorkerSettings::new(self.settings.config(None));
         isolate::check(&seat.config)?;
         (seat.cwd, seat.commit) = (self.settings.cwd().map(str::to_owned), self.commit);
         let http = match http {

@@ -1,4 +1,4 @@
-//! How many requests are in work, and for how long.
+//! Bounds the number of requests in work and the time of each.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -13,12 +13,12 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::App;
 use super::error::{ApiError, Kind};
 
-/// What is answered however much there is to do.
-const ALWAYS: [&str; 2] = ["/health", "/metrics"];
+/// Paths that are answered at any load.
+const UNLIMITED: [&str; 2] = ["/health", "/metrics"];
 
-/// Lets a request in if there is room, and ends it when its time is over.
+/// Admits a request if the number of requests allows it, and ends it at its timeout.
 pub(super) async fn admit(State(app): State<App>, request: Request, next: Next) -> Result<Response, ApiError> {
-    if ALWAYS.contains(&request.uri().path()) {
+    if UNLIMITED.contains(&request.uri().path()) {
         return Ok(next.run(request).await);
     }
     let Ok(permit) = app.admission.clone().try_acquire_owned() else {
@@ -26,19 +26,19 @@ pub(super) async fn admit(State(app): State<App>, request: Request, next: Next) 
         return Err(ApiError::new(Kind::Overloaded, message));
     };
     match tokio::time::timeout(app.request_timeout, next.run(request)).await {
-        // A stream is in work until its end.
-        Ok(response) => Ok(response.map(|body| Body::new(Admitted { body, _permit: permit }))),
+        // A stream keeps its permit until its end.
+        Ok(response) => Ok(response.map(|body| Body::new(AdmittedBody { body, _permit: permit }))),
         Err(_) => Err(ApiError::new(Kind::TimedOut, "the request took too long")),
     }
 }
 
-/// A body that has its request's permit until it is sent, or nobody wants it any more.
-struct Admitted {
+/// A body that holds the permit of its request until it is sent or dropped.
+struct AdmittedBody {
     body: Body,
     _permit: OwnedSemaphorePermit,
 }
 
-impl HttpBody for Admitted {
+impl HttpBody for AdmittedBody {
     type Data = Bytes;
     type Error = axum::Error;
 

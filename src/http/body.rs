@@ -1,8 +1,6 @@
-//! What comes with a request: bodies within bounds, JSON, queries, ids.
+//! Extractors: bounded bodies, JSON, queries, path parameters.
 //!
-//! axum's own extractors answer in their own words, and buffer before they look; so these are ours.
-
-use std::time::Duration;
+//! axum's own extractors have other error texts and buffer a body before they check its size.
 
 use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
@@ -15,34 +13,28 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::App;
 use super::error::{ApiError, Kind, Result};
+use crate::limits::server::http::{BODIES_BYTES, BODY_PAGE_BYTES, BODY_TIMEOUT};
 
-/// How long a body may bring nothing.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// Bytes of all bodies that are in memory.
-const BUFFERED: usize = 1 << 30;
-/// What that is counted in: a permit is this many bytes, and the first piece of a body takes one.
-const PAGE: usize = 64 << 10;
-
-/// Room for bodies in memory.
-pub(super) fn room() -> Semaphore {
-    Semaphore::new(BUFFERED / PAGE)
+/// Makes the budget for bodies in memory. A permit is one page.
+pub(super) fn body_budget() -> Semaphore {
+    Semaphore::new(BODIES_BYTES / BODY_PAGE_BYTES)
 }
 
-/// A body of JSON. The second part is its room, which lasts as long as it does.
-#[allow(dead_code, reason = "the room is held, not read")]
-pub(super) struct Json<T>(pub(super) T, pub(super) Room);
+/// A JSON body. The permits for its bytes are held as long as it is.
+#[allow(dead_code, reason = "the permits are held, not read")]
+pub(super) struct Json<T>(pub(super) T, pub(super) BodyPermits);
 
-/// A body of bytes, as large as a file may be.
-#[allow(dead_code, reason = "the room is held, not read")]
-pub(super) struct Raw(pub(super) Bytes, pub(super) Room);
+/// A body of bytes, as large as a file of the sandbox may be.
+#[allow(dead_code, reason = "the permits are held, not read")]
+pub(super) struct Raw(pub(super) Bytes, pub(super) BodyPermits);
 
-/// A part of the room for bodies.
-pub(super) type Room = Vec<OwnedSemaphorePermit>;
+/// The share of the budget that a body holds.
+pub(super) type BodyPermits = Vec<OwnedSemaphorePermit>;
 
-/// What stands behind the question mark.
+/// The query of a request.
 pub(super) struct Query<T>(pub(super) T);
 
-/// What stands in the path.
+/// The parameters in the path of a request.
 pub(super) struct Named<T>(pub(super) T);
 
 impl<T: DeserializeOwned> FromRequest<App> for Json<T> {
@@ -53,14 +45,14 @@ impl<T: DeserializeOwned> FromRequest<App> for Json<T> {
         if !is_json(&parts.headers) {
             return Err(ApiError::new(Kind::MediaType, "expected a body with Content-Type: application/json"));
         }
-        let (bytes, room) = read(&parts.headers, body, app.settings.max_body, app).await?;
-        // A list of values would do for an object to serde: nobody means that.
+        let (bytes, permits) = read(&parts.headers, body, app.settings.max_body, app).await?;
+        // serde also reads an array as a struct, which no client means.
         if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
             return Err(ApiError::new(Kind::BadRequest, "expected a JSON object"));
         }
         let value = serde_json::from_slice(&bytes);
         let value = value.map_err(|error| ApiError::new(Kind::BadRequest, error.to_string()))?;
-        Ok(Json(value, room))
+        Ok(Json(value, permits))
     }
 }
 
@@ -69,8 +61,8 @@ impl FromRequest<App> for Raw {
 
     async fn from_request(request: Request, app: &App) -> Result<Raw> {
         let (parts, body) = request.into_parts();
-        let (bytes, room) = read(&parts.headers, body, app.limits.file, app).await?;
-        Ok(Raw(bytes, room))
+        let (bytes, permits) = read(&parts.headers, body, app.limits.file, app).await?;
+        Ok(Raw(bytes, permits))
     }
 }
 
@@ -96,7 +88,7 @@ impl<T: DeserializeOwned + Send> FromRequestParts<App> for Named<T> {
     }
 }
 
-/// The pieces of a body, of which there may be so many bytes: one that says that it has more is refused at once.
+/// Returns the pieces of a body of at most `most` bytes. A body that declares more is refused at once.
 pub(super) fn pieces(
     headers: &HeaderMap,
     body: Body,
@@ -109,8 +101,8 @@ pub(super) fn pieces(
     }
     let stream = body.into_data_stream();
     let pieces = futures::stream::try_unfold((stream, 0_u64), move |(mut stream, before)| async move {
-        let piece = match tokio::time::timeout(PATIENCE, stream.next()).await {
-            Err(_) => return Err(ApiError::new(Kind::RequestTimeout, "the body does not come")),
+        let piece = match tokio::time::timeout(BODY_TIMEOUT, stream.next()).await {
+            Err(_) => return Err(ApiError::new(Kind::RequestTimeout, "the body did not arrive in time")),
             Ok(None) => return Ok(None),
             Ok(Some(Err(error))) => return Err(ApiError::new(Kind::BadRequest, format!("body: {error}"))),
             Ok(Some(Ok(piece))) => piece,
@@ -121,19 +113,19 @@ pub(super) fn pieces(
     Ok(Box::pin(pieces))
 }
 
-/// A whole body. Room is taken as it comes, not as it is announced: a header costs nothing.
-async fn read(headers: &HeaderMap, body: Body, most: u64, app: &App) -> Result<(Bytes, Room)> {
+/// Reads a whole body. Permits are taken for received bytes, not for declared ones: a header costs nothing.
+async fn read(headers: &HeaderMap, body: Body, most: u64, app: &App) -> Result<(Bytes, BodyPermits)> {
     let mut pieces = pieces(headers, body, most)?;
-    let (mut bytes, mut room, mut pages) = (BytesMut::new(), Room::new(), 0);
+    let (mut bytes, mut permits, mut pages) = (BytesMut::new(), BodyPermits::new(), 0);
     while let Some(piece) = pieces.next().await {
         let piece = piece?;
-        let more = (bytes.len() + piece.len()).div_ceil(PAGE).saturating_sub(pages);
-        let permit = app.room.clone().try_acquire_many_owned(u32::try_from(more).unwrap_or(u32::MAX));
-        room.push(permit.map_err(|_| ApiError::new(Kind::Overloaded, "no room for this body: try again"))?);
+        let more = (bytes.len() + piece.len()).div_ceil(BODY_PAGE_BYTES).saturating_sub(pages);
+        let permit = app.body_budget.clone().try_acquire_many_owned(u32::try_from(more).unwrap_or(u32::MAX));
+        permits.push(permit.map_err(|_| ApiError::new(Kind::Overloaded, "no room for this body: try again"))?);
         pages += more;
         bytes.extend_from_slice(&piece);
     }
-    Ok((bytes.freeze(), room))
+    Ok((bytes.freeze(), permits))
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

@@ -1,4 +1,4 @@
-//! Why a request was refused: one table of kinds, one shape.
+//! Refusals of a request: one table of kinds, one JSON shape.
 
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -16,17 +16,17 @@ use crate::sandbox::ExecuteError;
 /// The result of a route.
 pub(super) type Result<T> = std::result::Result<T, ApiError>;
 
-/// A refusal: what kind, and one line about it.
+/// A refusal: its kind and a message of one line.
 #[derive(Debug)]
 pub(super) struct ApiError {
     pub(super) kind: Kind,
     pub(super) message: String,
 }
 
-/// The table: each kind with its word and its status.
+/// Makes the table of kinds, each with its word and its status.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident, $word:literal, $status:ident;)*) => {
-        /// Why, in a word that a program can act upon.
+        /// The reason of a refusal, as a word that a program can act upon.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
         pub(super) enum Kind {
             $($(#[$doc])* #[serde(rename = $word)] $kind,)*
@@ -35,7 +35,7 @@ macro_rules! kinds {
         impl Kind {
             const ALL: &[(&str, StatusCode)] = &[$(($word, StatusCode::$status),)*];
 
-            /// The status that goes with it.
+            /// Returns the HTTP status of the kind.
             pub(super) fn status(self) -> StatusCode {
                 match self {
                     $(Kind::$kind => StatusCode::$status,)*
@@ -46,75 +46,75 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// The request is not what the route takes.
+    /// The route does not take such a request.
     BadRequest, "bad_request", BAD_REQUEST;
-    /// No key, or a wrong one.
+    /// The key is missing or wrong.
     Unauthorized, "unauthorized", UNAUTHORIZED;
-    /// By a name that this server is not known by.
+    /// The host name is not one of this server.
     Forbidden, "forbidden", FORBIDDEN;
-    /// The file may not be touched, or a layer said no.
+    /// The file may not be accessed, or a layer refused the call.
     PermissionDenied, "permission_denied", FORBIDDEN;
-    /// No such route, sandbox or session.
+    /// There is no such route, sandbox or session.
     NotFound, "not_found", NOT_FOUND;
-    /// No such file.
+    /// There is no such file.
     FileNotFound, "file_not_found", NOT_FOUND;
-    /// The route has other methods.
+    /// The route does not take this method.
     MethodNotAllowed, "method_not_allowed", METHOD_NOT_ALLOWED;
-    /// The body did not come.
+    /// The body did not arrive in time.
     RequestTimeout, "request_timeout", REQUEST_TIMEOUT;
-    /// Another process has the sandbox.
+    /// Another process has leased the sandbox.
     InUse, "in_use", CONFLICT;
-    /// It is there already.
+    /// It exists already.
     Exists, "exists", CONFLICT;
-    /// Someone else changed the file meanwhile.
+    /// Another writer changed the file in between.
     Conflict, "conflict", CONFLICT;
     /// The session's shell has ended.
     SessionEnded, "session_ended", CONFLICT;
-    /// The record of the sandbox is not one.
+    /// The record of the sandbox is damaged.
     Damaged, "damaged", CONFLICT;
-    /// The body, or a file, has too many bytes.
+    /// The body or a file is too large.
     TooLarge, "too_large", PAYLOAD_TOO_LARGE;
-    /// A body that is not JSON.
+    /// The body is not JSON.
     MediaType, "unsupported_media_type", UNSUPPORTED_MEDIA_TYPE;
-    /// What a path can not be.
+    /// The path is not valid.
     InvalidPath, "invalid_path", UNPROCESSABLE_ENTITY;
-    /// A file was meant.
+    /// The path is a directory, and a file was expected.
     IsDirectory, "is_directory", UNPROCESSABLE_ENTITY;
-    /// A directory was meant.
+    /// The path is not a directory.
     NotADirectory, "not_a_directory", UNPROCESSABLE_ENTITY;
-    /// Neither file nor directory.
+    /// The path is neither a file nor a directory.
     NotRegular, "not_regular", UNPROCESSABLE_ENTITY;
-    /// Text was meant.
+    /// The file is not text.
     NotText, "not_text", UNPROCESSABLE_ENTITY;
-    /// The text to replace is nothing.
+    /// The text to replace is empty.
     TextEmpty, "text_empty", UNPROCESSABLE_ENTITY;
-    /// The text to replace is not there.
+    /// The text to replace was not found.
     TextNotFound, "text_not_found", UNPROCESSABLE_ENTITY;
-    /// The text to replace is there more than once.
+    /// The text to replace was found more than once.
     TextAmbiguous, "text_ambiguous", UNPROCESSABLE_ENTITY;
-    /// The page starts behind the last line.
+    /// The page starts after the last line.
     PastEnd, "past_end", UNPROCESSABLE_ENTITY;
-    /// Not a pattern.
+    /// The pattern is not valid.
     InvalidPattern, "invalid_pattern", UNPROCESSABLE_ENTITY;
-    /// The command can not be started.
+    /// The command cannot be started.
     InvalidCommand, "invalid_command", UNPROCESSABLE_ENTITY;
-    /// More than a limit of the sandbox.
+    /// A limit of the sandbox is exceeded.
     Limit, "limit", UNPROCESSABLE_ENTITY;
-    /// Not a snapshot, or a damaged one.
+    /// The snapshot is damaged, or no snapshot.
     InvalidSnapshot, "invalid_snapshot", UNPROCESSABLE_ENTITY;
-    /// Something that this server does not do.
+    /// This server does not support the request.
     Unsupported, "unsupported", UNPROCESSABLE_ENTITY;
-    /// As many sessions as there may be.
+    /// There are too many sessions.
     TooMany, "too_many", TOO_MANY_REQUESTS;
-    /// Something is wrong with this server.
+    /// The server has failed.
     Internal, "internal", INTERNAL_SERVER_ERROR;
-    /// The process that the sandbox was in has died. What ran is lost; its files are not.
+    /// The process of the sandbox died. Running commands are lost; files are not.
     WorkerDied, "worker_died", BAD_GATEWAY;
-    /// As many requests or sandboxes as there may be: try again.
+    /// There are too many requests or sandboxes: the client may try again.
     Overloaded, "overloaded", SERVICE_UNAVAILABLE;
     /// The operation took too long.
     TimedOut, "timed_out", GATEWAY_TIMEOUT;
-    /// The sandbox's disk is full.
+    /// The disk of the sandbox is full.
     NoSpace, "no_space", INSUFFICIENT_STORAGE;
 }
 
@@ -127,14 +127,14 @@ impl PartialSchema for Kind {
 
 impl ToSchema for Kind {}
 
-/// What every refusal looks like.
+/// The JSON of a refusal.
 #[derive(Serialize, Deserialize, ToSchema)]
 #[schema(as = Error)]
 pub(super) struct ErrorBody {
     error: ErrorDetail,
 }
 
-/// What was wrong.
+/// Kind and message of a refusal.
 #[derive(Serialize, Deserialize, ToSchema)]
 struct ErrorDetail {
     kind: Kind,
@@ -146,13 +146,13 @@ impl ApiError {
         ApiError { kind, message: message.into() }
     }
 
-    /// Seconds after which it may be worth another try.
+    /// Returns the seconds after which another attempt makes sense.
     pub(super) fn retry_after(&self) -> Option<HeaderValue> {
         (self.kind.status() == StatusCode::SERVICE_UNAVAILABLE).then(|| HeaderValue::from_static("1"))
     }
 
-    /// Puts what belongs to a refusal of this kind into the head of an answer.
-    pub(super) fn dress(&self, mut response: Response) -> Response {
+    /// Sets the status and the headers of a refusal.
+    pub(super) fn with_headers(&self, mut response: Response) -> Response {
         *response.status_mut() = self.kind.status();
         if let Some(seconds) = self.retry_after() {
             response.headers_mut().insert(header::RETRY_AFTER, seconds);
@@ -167,11 +167,11 @@ impl ApiError {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let detail = ErrorDetail { kind: self.kind, message: self.message.clone() };
-        self.dress(Json(ErrorBody { error: detail }).into_response())
+        self.with_headers(Json(ErrorBody { error: detail }).into_response())
     }
 }
 
-/// A refusal that came from a worker.
+/// Restores a refusal that came from a worker.
 impl From<ErrorBody> for ApiError {
     fn from(ErrorBody { error }: ErrorBody) -> ApiError {
         ApiError::new(error.kind, error.message)
@@ -182,7 +182,7 @@ impl From<BackendError> for ApiError {
     fn from(error: BackendError) -> ApiError {
         use BackendError as E;
         let kind = match &error {
-            E::File { errno, .. } => of_errno(*errno),
+            E::File { errno, .. } => kind_of_errno(*errno),
             E::NotRegular(_) => Kind::NotRegular,
             E::NotText(_) => Kind::NotText,
             E::EmptyText(_) => Kind::TextEmpty,
@@ -192,11 +192,11 @@ impl From<BackendError> for ApiError {
             E::PastEnd { .. } => Kind::PastEnd,
             E::TooLarge { .. } => Kind::TooLarge,
             E::Pattern { .. } => Kind::InvalidPattern,
-            // The sandbox was released or deleted meanwhile: who asks again gets it, or hears that it has gone.
+            // The sandbox was released or deleted in between: another attempt leases it, or finds that it is gone.
             E::Refused { layer: "provider", .. } => Kind::Overloaded,
             E::Refused { .. } => Kind::PermissionDenied,
             E::TimedOut(_) => Kind::TimedOut,
-            E::Execute(error) => of_execute(error),
+            E::Execute(error) => kind_of_execute(error),
             E::ExecutesNothing | E::Unsupported(_) => Kind::Unsupported,
             E::WorkerDied(_) => Kind::WorkerDied,
             E::Transport { .. } => Kind::Internal,
@@ -209,7 +209,7 @@ impl From<ProviderError> for ApiError {
     fn from(error: ProviderError) -> ApiError {
         use ProviderError as E;
         let kind = match &error {
-            // A sandbox of that name cannot be there.
+            // No sandbox can have such an id.
             E::InvalidId | E::NotFound(_) => Kind::NotFound,
             E::InvalidName { .. } => Kind::BadRequest,
             E::InUse(_) | E::NotLeased(_) | E::OtherOwner(_) => Kind::InUse,
@@ -226,7 +226,7 @@ impl From<ProviderError> for ApiError {
     }
 }
 
-fn of_errno(errno: Errno) -> Kind {
+fn kind_of_errno(errno: Errno) -> Kind {
     match errno {
         Errno::NoEntry => Kind::FileNotFound,
         Errno::Access | Errno::NotPermitted | Errno::ReadOnly => Kind::PermissionDenied,
@@ -242,7 +242,7 @@ fn of_errno(errno: Errno) -> Kind {
     }
 }
 
-fn of_execute(error: &ExecuteError) -> Kind {
+fn kind_of_execute(error: &ExecuteError) -> Kind {
     match error {
         ExecuteError::Limit(_) => Kind::Limit,
         ExecuteError::Ended => Kind::SessionEnded,
@@ -255,7 +255,7 @@ fn of_execute(error: &ExecuteError) -> Kind {
 mod tests {
     use super::*;
 
-    /// docs/http.md has the table of kinds, by status.
+    /// docs/http.md lists the kinds by status.
     #[test]
     fn the_documentation_has_every_kind() {
         let mut rows = std::collections::BTreeMap::<u16, Vec<&str>>::new();

@@ -1,4 +1,4 @@
-//! Connections: accepted, served, and ended.
+//! Accepts connections, serves them, and closes them at shutdown.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,22 +13,11 @@ use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use super::patience::Patient;
+use super::write_timeout::WriteTimeout;
+use crate::limits::server::http::{ACCEPT_PAUSE, CONNECTIONS, HEAD_BYTES, HEAD_TIME, WRITE_TIMEOUT};
 
-/// Connections at the same time; the next one waits to be accepted. Each is a file of this process, which often has a
-/// limit of that order.
-const CONNECTIONS: usize = 1024;
-/// How long the head of a request may take to come, and so how long a connection may be idle.
-const HEAD_TIME: Duration = Duration::from_secs(60);
-/// Bytes of a head, and of what is read at once.
-const HEAD_BYTES: usize = 64 << 10;
-/// How long a client may take not a single byte of its answer.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// How long to wait when the host has no more handles.
-const BREATH: Duration = Duration::from_millis(50);
-
-/// Serves connections until `stop`, and those that are there then until `stop` again or the end of the grace. Answers how
-/// many were cut off.
+/// Accepts connections until the first `stop`. Open connections may finish until the second `stop` or the end of the
+/// grace period. Returns the number of connections that were cut off.
 pub(super) async fn serve<F: Future<Output = ()>>(
     listener: TcpListener,
     router: Router,
@@ -51,14 +40,15 @@ pub(super) async fn serve<F: Future<Output = ()>>(
                 Ok((stream, _)) => {
                     let connection = graceful.watch(connect(stream, router.clone()));
                     connections.spawn(async move {
-                        // A client that went away, or that spoke something else: there is nobody to tell.
+                        // Ends with an error if the client disconnected or spoke another protocol: there is nobody to
+                        // report it to.
                         let _ = connection.await;
                         drop(permit);
                     });
                 }
                 Err(error) => {
                     tracing::warn!(target: "isopod::http", %error, "cannot accept a connection");
-                    tokio::time::sleep(BREATH).await;
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
                 }
             },
         }
@@ -70,40 +60,40 @@ pub(super) async fn serve<F: Future<Output = ()>>(
         () = tokio::time::sleep(grace) => {}
         () = stop() => {}
     }
-    // What is left of them is dropped, and with them what they run.
+    // Dropping a connection ends the commands that it runs.
     while connections.try_join_next().is_some() {}
     let cut_off = connections.len();
     connections.shutdown().await;
     cut_off
 }
 
-/// Answers what comes on a connection to a worker.
+/// Serves a connection that the server has opened to this worker.
 pub(super) async fn answer(stream: UnixStream, router: Router) {
-    // A server that went away, or whose client did.
+    // Ends with an error if the server or its client disconnected.
     let Ok(mut parts) = serve_on(stream, router).without_shutdown().await else { return };
-    // An answer may come before all of the request was sent. Whoever closes then makes sending fail, and the other side may
-    // see that before it sees the answer; so the rest is taken, for a while.
+    // An answer may be sent before the whole request was read. If this side closed now, the server's send would fail,
+    // and it might see that failure before the answer. So the rest of the request is read, for a while.
     let _ = parts.io.inner_mut().shutdown().await;
-    let _ = tokio::time::timeout(PATIENCE, tokio::io::copy(parts.io.inner_mut(), &mut tokio::io::sink())).await;
+    let _ = tokio::time::timeout(WRITE_TIMEOUT, tokio::io::copy(parts.io.inner_mut(), &mut tokio::io::sink())).await;
 }
 
 fn connect(
     stream: TcpStream,
     router: Router,
-) -> http1::Connection<TokioIo<Patient<TcpStream>>, TowerToHyperService<Router>> {
-    // Answers are small and whole: to wait for more to send would only be late.
+) -> http1::Connection<TokioIo<WriteTimeout<TcpStream>>, TowerToHyperService<Router>> {
+    // Answers are written whole, so Nagle's algorithm would only delay them.
     let _ = stream.set_nodelay(true);
     serve_on(stream, router)
 }
 
-/// Answers what comes on a stream.
+/// Serves HTTP/1.1 on a stream.
 pub(super) fn serve_on<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     stream: S,
     router: Router,
-) -> http1::Connection<TokioIo<Patient<S>>, TowerToHyperService<Router>> {
+) -> http1::Connection<TokioIo<WriteTimeout<S>>, TowerToHyperService<Router>> {
     http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
         .max_buf_size(HEAD_BYTES)
-        .serve_connection(TokioIo::new(Patient::new(stream, PATIENCE)), TowerToHyperService::new(router))
+        .serve_connection(TokioIo::new(WriteTimeout::new(stream, WRITE_TIMEOUT)), TowerToHyperService::new(router))
 }

@@ -1,33 +1,35 @@
-//! What has been counted, as Prometheus reads it.
+//! Counters and histograms in the text format of Prometheus.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Upper ends of the buckets, in seconds: from a command in a warm sandbox to the longest one.
+use crate::sync::lock;
+
+/// Upper bounds of the buckets, in seconds: from a command in a warm sandbox to the longest command.
 const BUCKETS: [f64; 12] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1.0, 5.0, 30.0, 300.0];
 
-/// What has been counted since the server started.
+/// The figures since the server started.
 #[derive(Default)]
 pub(super) struct Metrics {
-    /// By method, route and status. There are as many as the server has routes, not as clients have ideas.
-    requests: Mutex<BTreeMap<(String, String, u16), Times>>,
+    /// By method, route and status. Only routes of the server are keys, so a client cannot make the table grow.
+    requests: Mutex<BTreeMap<(String, String, u16), Durations>>,
     in_flight: AtomicUsize,
 }
 
-/// A number that goes up and down: its name, what it is, and label and value of each.
+/// A gauge: its name, its help text, and the label and value of each sample.
 pub(super) type Gauge<'a> = (&'a str, &'a str, &'a [(&'a str, usize)]);
 
 #[derive(Default)]
-struct Times {
+struct Durations {
     count: u64,
     seconds: f64,
     buckets: [u64; BUCKETS.len()],
 }
 
-/// A request in work.
+/// A request in work. Dropping it counts it down.
 pub(super) struct InFlight<'a>(&'a AtomicUsize);
 
 impl Drop for InFlight<'_> {
@@ -45,7 +47,7 @@ impl Metrics {
 
     /// Counts a request that was answered.
     pub(super) fn count(&self, method: &str, route: &str, status: u16, time: Duration) {
-        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut requests = lock(&self.requests);
         let times = requests.entry((method.to_owned(), route.to_owned(), status)).or_default();
         let seconds = time.as_secs_f64();
         times.count += 1;
@@ -54,7 +56,7 @@ impl Metrics {
         fitting.for_each(|(bucket, _)| *bucket += 1);
     }
 
-    /// The text, with some gauges from elsewhere.
+    /// Returns the text, with gauges that others have counted.
     pub(super) fn text(&self, gauges: &[Gauge<'_>]) -> String {
         let mut text = String::new();
         // Writing to a String cannot fail.
@@ -76,7 +78,7 @@ impl Metrics {
             to,
             "# HELP {name} Time from the head of a request to the head of its answer.\n# TYPE {name} histogram\n"
         )?;
-        for ((method, route, status), times) in &*self.requests.lock().unwrap_or_else(PoisonError::into_inner) {
+        for ((method, route, status), times) in &*lock(&self.requests) {
             let labels = format!("method=\"{method}\",route=\"{route}\",status=\"{status}\"");
             for (end, count) in BUCKETS.iter().zip(times.buckets) {
                 writeln!(to, "{name}_bucket{{{labels},le=\"{end}\"}} {count}")?;

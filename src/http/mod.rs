@@ -1,36 +1,57 @@
 //! Sandboxes over HTTP: `isopod serve`.
 //!
-//! REST for any client, and the routes that DeerFlow speaks. `docs/http.md` has the routes, the limits and the errors.
+//! A REST interface for any client, and the routes that DeerFlow uses. `docs/http.md` lists routes, limits and errors.
 //!
 //! # Layout
-//! - `listener` accepts connections and ends them; `patience` is a stream that does not wait for ever.
-//! - `observe` is around everything: an id, a line in the log and a number for each request, and no panic gets out.
-//! - `gate` asks for the key and looks at the host name; `admission` has the number of requests and their time.
-//! - `body` reads what comes, within bounds; `error` is the one table of refusals.
-//! - `routes` has the handlers, a file a subject: they translate, and what they translate to is a
+//! - `listener` accepts connections and ends them. `write_timeout` ends those whose client stops reading.
+//! - `observe` wraps every request: request id, log line, metrics (`metrics`), and a catch for panics.
+//! - `auth` checks key and host name. `admission` bounds the number of requests and their time.
+//! - `body` reads bodies within bounds. `error` is the one table of refusals.
+//! - `routes` has the handlers, one file for each subject. A handler translates a request into a call of a
 //!   [`Lease`](crate::provider::Lease). `sessions` keeps the live shells between requests.
-//! - `openapi` puts the routes and their description together.
-//! - `isolate` sends requests to workers, where each sandbox has a process of its own; `crew` is who has which.
+//! - `openapi` assembles the router and its description from one list.
+//! - `isolate` forwards requests with `--isolate process`. `workers` has the worker process of each sandbox.
 //!
-//! # What holds
-//! - **Nothing is read before it is known who asks**: key and host first, then the number of requests, then the body.
-//! - **Cancel is drop**: when a client goes away hyper drops the handler, and with it the command.
-//! - The host's directories and the socket are opened in [`Server::bind`], and nowhere else but by the provider, which
-//!   opens what its configuration names.
+//! # The way of a request
+//! ```text
+//! client ─► listener ─► observe ─► auth ─► admission ─► isolate ─┬─► routes ─► provider ─► sandbox
+//!                                                                └─► worker process: observe ─► routes ─► …
+//! ```
+//!
+//! # Failures
+//! | case | answer |
+//! |---|---|
+//! | the client disconnects | hyper drops the handler, and the drop ends the command |
+//! | a request takes too long | `timed_out`; the handler is dropped |
+//! | too many requests, bodies or sandboxes | `overloaded` with `Retry-After` |
+//! | another process has leased the sandbox | `in_use`, after a wait of half a second |
+//! | the worker of a sandbox dies | `worker_died`; a stream ends with exit code 137; the next request starts a worker |
+//! | a handler panics | `internal`; other requests go on |
+//!
+//! # Invariants
+//! - **Nothing is read from an unknown client**: key and host name are checked first, then the number of requests, then
+//!   the body is read.
+//! - **Cancel is drop**: the command of a request ends when the handler's future is dropped.
+//! - Only [`Server::bind`] and the provider open directories and sockets of the host.
+//!
+//! # Locks
+//! The mutexes of `sessions`, `metrics` and `routes::aio` are leaves: each is held for a look-up, never across an
+//! await, and no other lock is taken meanwhile. `sessions` is the one exception: it starts a shell under its lock, so
+//! that two requests with one name start one shell.
 
 mod admission;
+mod auth;
 mod body;
-mod crew;
 mod error;
-mod gate;
 mod isolate;
 mod listener;
 mod metrics;
 mod observe;
 mod openapi;
-mod patience;
 mod routes;
 mod sessions;
+mod workers;
+mod write_timeout;
 
 use std::ffi::OsStr;
 use std::io;
@@ -43,42 +64,37 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-pub use gate::Key;
+pub use auth::Key;
 pub use isolate::work;
 
 use crate::limits::Limits;
+use crate::limits::server::http as limits;
 use crate::provider::{Config, Isolation, Provider, ProviderError};
 use crate::runtime::Runtime;
 use crate::sandbox::BuildError;
 use crate::worker::{Spawner, Walls};
-use crew::{Census, Crew};
 use metrics::Metrics;
-use routes::aio::Prepared;
-use sessions::Sessions;
+use routes::aio::PreparedLeases;
+use sessions::LiveSessions;
+use workers::{SandboxWorkers, Usage};
 
-/// How long a lease lasts that nobody uses, unless the configuration says otherwise: a moment after the last request a
-/// sandbox is warm, so that it can make room for others and other processes can have it.
-const LEASE_TIME: Duration = Duration::from_secs(30);
-/// What a request has beyond the longest command.
-const MARGIN: Duration = Duration::from_secs(30);
-
-/// What a server is told.
+/// The settings of a server.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Settings {
-    /// Where to listen.
+    /// The address to listen on.
     pub listen: SocketAddr,
-    /// What requests have to show. Without it the server listens on loopback only.
+    /// The key that requests must present. Without a key the server listens on loopback only.
     pub key: Option<Key>,
-    /// By what address others reach it, as `http://HOST[:PORT]` without a path.
+    /// The address by which clients reach the server, as `http://HOST[:PORT]` without a path.
     pub public_url: Option<String>,
     /// Requests in work at the same time.
     pub max_requests: usize,
-    /// Bytes of a body of JSON.
+    /// Bytes of a JSON body.
     pub max_body: u64,
-    /// How long a request may take; else the longest command, and some time for the rest.
+    /// The time of a request. By default the longest command's, plus some time for the transfer.
     pub request_timeout: Option<Duration>,
-    /// How long requests in work have when the server is told to stop.
+    /// The time that requests in work have when the server stops.
     pub grace: Duration,
 }
 
@@ -88,74 +104,74 @@ impl Default for Settings {
             listen: SocketAddr::from(([127, 0, 0, 1], 7070)),
             key: None,
             public_url: None,
-            max_requests: 256,
-            max_body: 16 << 20,
+            max_requests: limits::DEFAULT_REQUESTS,
+            max_body: limits::DEFAULT_BODY_BYTES,
             request_timeout: None,
-            grace: Duration::from_secs(10),
+            grace: limits::DEFAULT_GRACE,
         }
     }
 }
 
-/// A server that listens and does not answer yet.
+/// A server that listens, and does not answer before [`run`](Server::run).
 pub struct Server {
     listener: TcpListener,
     app: App,
 }
 
-/// A server without a socket: for whoever has connections already, from another kind of socket or from the same process.
+/// A server without a listener: for connections that the embedder has accepted itself.
 #[derive(Clone)]
 pub struct Service {
     app: App,
     router: axum::Router,
 }
 
-/// What all requests share.
-type App = Arc<Shared>;
+/// The state that all requests share.
+type App = Arc<AppState>;
 
-struct Shared {
+struct AppState {
     settings: Settings,
     provider: Provider,
-    /// Those who have the sandboxes, if this process has not.
-    crew: Option<Crew>,
-    /// Those of every sandbox.
+    /// The worker processes, if the sandboxes are not in this process.
+    workers: Option<SandboxWorkers>,
+    /// The limits of every sandbox.
     limits: Limits,
-    sessions: Sessions,
-    prepared: Prepared,
+    sessions: LiveSessions,
+    prepared: PreparedLeases,
     metrics: Metrics,
-    /// A permit for each request in work.
+    /// One permit for each request in work.
     admission: Arc<Semaphore>,
-    /// Room for bodies.
-    room: Arc<Semaphore>,
+    /// The budget of memory for bodies.
+    body_budget: Arc<Semaphore>,
     request_timeout: Duration,
 }
 
-/// Why a server did not start.
+/// The reason why a server did not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// Anyone could execute commands.
+    /// Without a key, every client of the network could execute commands.
     #[error("{0} is not loopback, and there is no key: name one with --api-key-file or ISOPOD_API_KEY")]
     NoKey(SocketAddr),
-    /// The address cannot be had.
+    /// The address cannot be listened on.
     #[error("cannot listen on {0}: {1}")]
     Listen(SocketAddr, io::Error),
-    /// The sandboxes cannot be had.
+    /// The provider cannot be opened.
     #[error(transparent)]
     Provider(#[from] ProviderError),
-    /// Each sandbox is to have a process, and there is nobody to start it.
-    #[error("sandboxes are to be in processes of their own, and there is no spawner")]
+    /// The sandboxes are to have processes of their own, and no spawner was given.
+    #[error("isolation by process needs a spawner")]
     NoSpawner,
 }
 
 impl Settings {
-    /// How long a request may take where sandboxes have these limits.
+    /// Returns the time of a request to sandboxes with these limits.
     fn time(&self, limits: &Limits) -> Duration {
-        self.request_timeout.unwrap_or_else(|| limits.wall.max(limits.wall_max).saturating_add(MARGIN))
+        self.request_timeout.unwrap_or_else(|| limits.wall.max(limits.wall_max).saturating_add(limits::REQUEST_MARGIN))
     }
 
-    /// Starts a process that starts workers for a server of these settings: `program` calls
-    /// [`worker::spawner`](crate::worker::spawner) with the first arguments, and [`work`] with the second. For `main`, before
-    /// the wall is raised and before there are threads.
+    /// Starts the process that starts workers for a server of these settings. `program` calls
+    /// [`worker::spawner`](crate::worker::spawner) when it is started with `arguments`, and [`work`] when it is started
+    /// with `of_worker`. `main` calls this before it raises the wall and before it starts any thread.
     pub fn spawner<A: AsRef<OsStr>>(
         &self,
         config: &Config,
@@ -164,38 +180,38 @@ impl Settings {
         arguments: impl IntoIterator<Item = A>,
         of_worker: impl IntoIterator<Item = A>,
     ) -> io::Result<Spawner> {
-        let config = leasing(config.clone().made_absolute());
-        let task = isolate::Task { request_timeout: self.time(&config.limits), max_body: self.max_body, config };
+        let config = with_lease_timeout(config.clone().made_absolute());
+        let task = isolate::WorkerTask { request_timeout: self.time(&config.limits), max_body: self.max_body, config };
         Spawner::start(program, arguments, of_worker, walls, &task)
     }
 }
 
-/// With leases that end by themselves.
-fn leasing(mut config: Config) -> Config {
-    config.lease_timeout = config.lease_timeout.or(Some(LEASE_TIME));
+/// Adds a lease timeout to a configuration that has none.
+fn with_lease_timeout(mut config: Config) -> Config {
+    config.lease_timeout = config.lease_timeout.or(Some(limits::DEFAULT_LEASE_TIMEOUT));
     config
 }
 
-impl Shared {
-    fn new(settings: Settings, provider: Provider, limits: Limits, crew: Option<Crew>) -> App {
-        Arc::new(Shared {
+impl AppState {
+    fn new(settings: Settings, provider: Provider, limits: Limits, workers: Option<SandboxWorkers>) -> App {
+        Arc::new(AppState {
             admission: Arc::new(Semaphore::new(settings.max_requests)),
-            room: Arc::new(body::room()),
-            sessions: Sessions::default(),
-            prepared: Prepared::default(),
+            body_budget: Arc::new(body::body_budget()),
+            sessions: LiveSessions::default(),
+            prepared: PreparedLeases::default(),
             metrics: Metrics::default(),
             request_timeout: settings.time(&limits),
             settings,
             provider,
-            crew,
+            workers,
             limits,
         })
     }
 
-    /// What this process holds.
-    fn census(&self) -> Census {
+    /// Returns the numbers of sandboxes and sessions in this process.
+    fn usage(&self) -> Usage {
         let (leased, warm) = self.provider.count();
-        Census { leased, warm, sessions: self.sessions.count() }
+        Usage { leased, warm, sessions: self.sessions.count() }
     }
 }
 
@@ -211,7 +227,7 @@ impl Server {
         }
     }
 
-    /// As `bind`, with each sandbox in a process of its own that a [`Settings::spawner`] starts.
+    /// Does the same as [`bind`](Server::bind), with each sandbox in a process that the [`Settings::spawner`] starts.
     pub async fn bind_isolated(settings: Settings, config: Config, spawner: Spawner) -> Result<Server, ServeError> {
         Server::open(settings, config, Some(spawner)).await
     }
@@ -220,35 +236,35 @@ impl Server {
         if settings.key.is_none() && !settings.listen.ip().is_loopback() {
             return Err(ServeError::NoKey(settings.listen));
         }
-        let config = leasing(config);
+        let config = with_lease_timeout(config);
         let limits = config.limits.clone();
-        let crew = spawner.map(|spawner| Crew::new(spawner, config.max_count, config.idle_timeout));
+        let workers = spawner.map(|spawner| SandboxWorkers::new(spawner, config.max_count, config.idle_timeout));
         let mut builder = Provider::builder(config);
-        if crew.is_some() {
-            // It runs nothing here.
+        if workers.is_some() {
+            // This process runs no guest, so it needs no pool.
             builder = builder.runtime(Runtime::on_demand().map_err(BuildError::from).map_err(ProviderError::from)?);
         }
         let provider = builder.open()?;
         let listener = TcpListener::bind(settings.listen).await;
         let listener = listener.map_err(|error| ServeError::Listen(settings.listen, error))?;
-        Ok(Server { listener, app: Shared::new(settings, provider, limits, crew) })
+        Ok(Server { listener, app: AppState::new(settings, provider, limits, workers) })
     }
 
-    /// Where it listens.
+    /// Returns the address that the server listens on.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
-    /// Answers until `stop` is there for the first time, and what is in work then until `stop` is there again or the grace
-    /// is over. Answers how many connections were cut off.
+    /// Serves requests until the first `stop`. Requests in work may finish until the second `stop` or the end of the
+    /// grace period. Returns the number of connections that were cut off.
     pub async fn run<F: Future<Output = ()>>(self, stop: impl FnMut() -> F) -> usize {
         let Server { listener, app } = self;
         let tend = tokio::spawn(tend(app.clone()));
         let cut_off = listener::serve(listener, openapi::router(app.clone()), app.settings.grace, stop).await;
         tend.abort();
         app.sessions.close_all().await;
-        if let Some(crew) = &app.crew {
-            crew.dismiss_all().await;
+        if let Some(workers) = &app.workers {
+            workers.end_all().await;
         }
         app.provider.shutdown().await;
         cut_off
@@ -256,7 +272,7 @@ impl Server {
 }
 
 impl Service {
-    /// Opens the root of the sandboxes. Where the settings would listen means nothing here, and neither does their grace.
+    /// Opens the root of the sandboxes. The settings `listen` and `grace` are not used.
     ///
     /// # Panics
     /// Outside a tokio runtime, or in one without timers.
@@ -264,35 +280,35 @@ impl Service {
         if config.isolate != Isolation::None {
             return Err(ServeError::NoSpawner);
         }
-        let config = leasing(config);
+        let config = with_lease_timeout(config);
         let limits = config.limits.clone();
-        let app = Shared::new(settings, Provider::open(config)?, limits, None);
+        let app = AppState::new(settings, Provider::open(config)?, limits, None);
         Ok(Service { router: openapi::router(app.clone()), app })
     }
 
-    /// Answers what comes on a connection until it ends.
+    /// Serves a connection until it ends.
     pub async fn serve(&self, connection: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
-        // A client that went away, or that spoke something else: there is nobody to tell.
+        // Ends with an error if the client disconnected or spoke another protocol: there is nobody to report it to.
         let _ = listener::serve_on(connection, self.router.clone()).await;
     }
 
-    /// Puts sandboxes and sessions to rest that nobody uses, for ever: for a task of its own.
+    /// Releases unused sandboxes and ends unused sessions. Runs for ever, in a task of its own.
     pub async fn tend(&self) {
         tend(self.app.clone()).await;
     }
 }
 
-/// The description of the interface, as `/openapi.json` has it.
+/// Returns the OpenAPI description, as `/openapi.json` has it.
 pub fn description() -> String {
     openapi::description()
 }
 
-/// Puts sandboxes and sessions to rest that nobody uses.
+/// Releases unused sandboxes, and ends unused sessions and workers. Runs for ever.
 async fn tend(app: App) {
-    let workers = async {
-        if let Some(crew) = &app.crew {
-            crew.tend().await;
+    let tend_workers = async {
+        if let Some(workers) = &app.workers {
+            workers.tend().await;
         }
     };
-    tokio::join!(app.provider.tend(), app.sessions.tend(), workers);
+    tokio::join!(app.provider.tend(), app.sessions.tend(), tend_workers);
 }

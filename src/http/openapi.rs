@@ -1,4 +1,4 @@
-//! The routes and their description, from one list.
+//! The router and its OpenAPI description, from one list of routes.
 
 use axum::Router;
 use axum::http::header;
@@ -12,9 +12,9 @@ use utoipa_axum::routes;
 
 use super::error::{ApiError, ErrorBody, Kind};
 use super::routes::{aio, execute, files, provisioner, sandboxes, server, sessions, snapshots};
-use super::{App, admission, crew, gate, isolate, observe};
+use super::{App, admission, auth, isolate, observe, workers};
 
-/// What the description has beside the routes.
+/// The parts of the description that belong to no route.
 #[derive(utoipa::OpenApi)]
 #[openapi(
     info(title = "Isopod", description = "Sandboxes over HTTP. docs/http.md says more."),
@@ -24,7 +24,7 @@ use super::{App, admission, crew, gate, isolate, observe};
 )]
 struct Base;
 
-/// How a key is shown.
+/// Adds the bearer key to the description.
 struct Scheme;
 
 impl Modify for Scheme {
@@ -34,41 +34,41 @@ impl Modify for Scheme {
     }
 }
 
-/// All routes, with what is around them.
+/// Returns the server's router with all middleware.
 pub(super) fn router(app: App) -> Router {
-    let (router, api) = described();
+    let (router, api) = routes_with_description();
     let text = text(api);
     let openapi = move || async move { ([(header::CONTENT_TYPE, "application/json")], text) };
-    answering(router.route("/openapi.json", get(openapi)))
-        // The last one is the first that a request meets.
-        .route_layer(from_fn_with_state(app.clone(), isolate::relay))
+    with_fallbacks(router.route("/openapi.json", get(openapi)))
+        // The last layer is the first that a request passes.
+        .route_layer(from_fn_with_state(app.clone(), isolate::forward))
         .layer(from_fn_with_state(app.clone(), admission::admit))
-        .layer(from_fn_with_state(app.clone(), gate::guard))
+        .layer(from_fn_with_state(app.clone(), auth::authenticate))
         .layer(from_fn_with_state(app.clone(), observe::observe))
         .with_state(app)
 }
 
-/// The routes of a worker, whose server has asked who asks and how many do.
+/// Returns a worker's router. The server has authenticated and admitted the requests already.
 pub(super) fn router_of_worker(app: App) -> Router {
-    answering(described().0)
-        .route(crew::CENSUS, get(isolate::census))
-        .route(&format!("{}{{id}}", crew::LEASE), post(isolate::lease))
+    with_fallbacks(routes_with_description().0)
+        .route(workers::USAGE_ROUTE, get(isolate::usage))
+        .route(&format!("{}{{id}}", workers::LEASE_ROUTE), post(isolate::lease))
         .layer(from_fn_with_state(app.clone(), observe::observe))
         .with_state(app)
 }
 
-fn answering(router: Router<App>) -> Router<App> {
-    router
-        .fallback(|| async { ApiError::new(Kind::NotFound, "no such route") })
-        .method_not_allowed_fallback(|| async { ApiError::new(Kind::MethodNotAllowed, "the route has other methods") })
+fn with_fallbacks(router: Router<App>) -> Router<App> {
+    router.fallback(|| async { ApiError::new(Kind::NotFound, "no such route") }).method_not_allowed_fallback(|| async {
+        ApiError::new(Kind::MethodNotAllowed, "the route does not take this method")
+    })
 }
 
-/// The description alone.
+/// Returns the description alone.
 pub(super) fn description() -> String {
-    text(described().1)
+    text(routes_with_description().1)
 }
 
-fn described() -> (Router<App>, OpenApi) {
+fn routes_with_description() -> (Router<App>, OpenApi) {
     OpenApiRouter::with_openapi(Base::openapi())
         .routes(routes!(server::health))
         .routes(routes!(server::metrics))
@@ -109,19 +109,19 @@ fn described() -> (Router<App>, OpenApi) {
         .split_for_parts()
 }
 
-/// The description with what every route has in common: it may refuse, in one shape, for one of many reasons.
+/// Returns the description as JSON, with the refusal that every route may answer with.
 fn text(mut api: OpenApi) -> String {
     for (path, item) in &mut api.paths.paths {
         for operation in [&mut item.get, &mut item.put, &mut item.post, &mut item.delete].into_iter().flatten() {
             let mut refusal = ResponseBuilder::new().description("A refusal.");
-            // What a sandbox of DeerFlow says is in the shape of that interface.
-            if !path.starts_with(gate::SANDBOX_PATH) {
+            // The AIO interface has its own shape of a refusal.
+            if !path.starts_with(auth::SANDBOX_PATH) {
                 let schema = ContentBuilder::new().schema(Some(Ref::from_schema_name("Error"))).build();
                 refusal = refusal.content("application/json", schema);
             }
             operation.responses.responses.insert("default".to_owned(), refusal.build().into());
         }
     }
-    // A tree of strings and numbers.
+    // A tree of strings and numbers always serializes.
     api.to_json().unwrap_or_default()
 }

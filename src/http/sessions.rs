@@ -1,50 +1,44 @@
-//! Live shells between requests.
+//! The live shells that are kept between requests.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Instant;
 
 use super::error::{ApiError, Kind, Result};
-use super::observe::by_chance;
+use super::observe::random_id;
+use crate::limits::server::http::{
+    SESSION_IDLE_TIMEOUT, SESSION_NAME_BYTES, SESSION_SWEEP_PERIOD, SESSIONS, SESSIONS_OF_SANDBOX,
+};
 use crate::provider::{Lease, LeasedSession, SandboxId};
+use crate::sync::lock;
 
-/// Sessions in a sandbox: each is a process of the sandbox's 64.
-const IN_SANDBOX: usize = 16;
-/// Sessions in all: each has a slot of the runtime's pool, of which there are some hundreds.
-const IN_ALL: usize = 128;
-/// How long a session is kept that nobody uses.
-const IDLE: Duration = Duration::from_secs(600);
-/// How often that is looked at.
-const LOOK: Duration = Duration::from_secs(5);
-/// Characters of a name.
-const NAME: usize = 64;
-
-/// The sessions of a server, by sandbox and name.
+/// The live sessions of a server, by sandbox and name.
 #[derive(Default)]
-pub(super) struct Sessions(Mutex<BTreeMap<(SandboxId, String), Entry>>);
+pub(super) struct LiveSessions(Mutex<BTreeMap<(SandboxId, String), Entry>>);
 
 struct Entry {
     session: Arc<LeasedSession>,
     last_used: Instant,
 }
 
-impl Sessions {
-    /// Starts one, by a name of the caller's or one by chance.
+impl LiveSessions {
+    /// Starts a session under a name of the caller's choice, or a random one.
     pub(super) fn open(&self, lease: &Arc<Lease>, name: Option<String>) -> Result<(String, Arc<LeasedSession>)> {
-        let name = name.unwrap_or_else(by_chance);
+        let name = name.unwrap_or_else(random_id);
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
-        if !(1..=NAME).contains(&name.len()) || !name.bytes().all(is_plain) {
-            let message = format!("the id of a session has 1 to {NAME} letters, digits, '-', '_' and '.'");
+        if !(1..=SESSION_NAME_BYTES).contains(&name.len()) || !name.bytes().all(is_plain) {
+            let message =
+                format!("the id of a session has 1 to {SESSION_NAME_BYTES} letters, digits, '-', '_' and '.'");
             return Err(ApiError::new(Kind::BadRequest, message));
         }
         let mut table = self.table();
         let id = lease.sandbox_id();
         table.retain(|_, entry| entry.session.is_open());
         if table.contains_key(&(id, name.clone())) {
-            return Err(ApiError::new(Kind::Exists, format!("session {name} is there")));
+            return Err(ApiError::new(Kind::Exists, format!("session {name} exists already")));
         }
-        if table.len() >= IN_ALL || table.keys().filter(|(of, _)| *of == id).count() >= IN_SANDBOX {
-            let message = format!("{IN_SANDBOX} sessions in a sandbox, {IN_ALL} in all: close one");
+        if table.len() >= SESSIONS || table.keys().filter(|(of, _)| *of == id).count() >= SESSIONS_OF_SANDBOX {
+            let message = format!("{SESSIONS_OF_SANDBOX} sessions in a sandbox, {SESSIONS} in all: close one");
             return Err(ApiError::new(Kind::TooMany, message));
         }
         let session = Arc::new(lease.session()?);
@@ -52,7 +46,7 @@ impl Sessions {
         Ok((name, session))
     }
 
-    /// One that is there.
+    /// Returns a session and counts the call as a use.
     pub(super) fn get(&self, id: SandboxId, name: &str) -> Result<Arc<LeasedSession>> {
         let mut table = self.table();
         let entry = table.get_mut(&(id, name.to_owned())).ok_or_else(none)?;
@@ -60,26 +54,26 @@ impl Sessions {
         Ok(entry.session.clone())
     }
 
-    /// Those of a sandbox.
+    /// Returns the sessions of a sandbox.
     pub(super) fn of(&self, id: SandboxId) -> Vec<(String, Arc<LeasedSession>)> {
         let table = self.table();
         let of = table.range((id, String::new())..).take_while(|((of, _), _)| *of == id);
         of.map(|((_, name), entry)| (name.clone(), entry.session.clone())).collect()
     }
 
-    /// Ends one.
+    /// Ends a session.
     pub(super) async fn close(&self, id: SandboxId, name: &str) -> Result<()> {
         let entry = self.table().remove(&(id, name.to_owned())).ok_or_else(none)?;
         entry.session.close().await;
         Ok(())
     }
 
-    /// Forgets those of a sandbox whose lease has ended.
+    /// Forgets the sessions of a sandbox whose lease has ended.
     pub(super) fn forget(&self, id: SandboxId) {
         self.table().retain(|(of, _), _| *of != id);
     }
 
-    /// Ends all.
+    /// Ends all sessions.
     pub(super) async fn close_all(&self) {
         let all = std::mem::take(&mut *self.table());
         for entry in all.into_values() {
@@ -87,17 +81,17 @@ impl Sessions {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of sessions.
     pub(super) fn count(&self) -> usize {
         self.table().len()
     }
 
-    /// Ends those that nobody uses, for ever.
+    /// Ends unused sessions. Runs for ever.
     pub(super) async fn tend(&self) {
         loop {
-            tokio::time::sleep(LOOK).await;
-            // A session that has ended keeps its sandbox from being released for as long as it is here.
-            let is_idle = |entry: &Entry| !entry.session.is_open() || entry.last_used.elapsed() > IDLE;
+            tokio::time::sleep(SESSION_SWEEP_PERIOD).await;
+            // A session whose shell has ended still keeps its sandbox leased, so it is removed too.
+            let is_idle = |entry: &Entry| !entry.session.is_open() || entry.last_used.elapsed() > SESSION_IDLE_TIMEOUT;
             let idle: Vec<Entry> =
                 self.table().extract_if(.., |_, entry| is_idle(entry)).map(|(_, entry)| entry).collect();
             for entry in idle {
@@ -107,7 +101,7 @@ impl Sessions {
     }
 
     fn table(&self) -> MutexGuard<'_, BTreeMap<(SandboxId, String), Entry>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

@@ -1,24 +1,23 @@
-//! A message a line, of a bounded length.
+//! Lines of a bounded length: the frames of the protocol over stdio.
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
-/// Bytes that are read at once.
-const READ_BYTES: usize = 64 << 10;
+use crate::limits::server::mcp::READ_BYTES;
 
-/// Lines that come from somewhere.
+/// Reads lines from an input.
 pub(super) struct Lines<R> {
     input: BufReader<R>,
-    /// Bytes of a line, at most.
+    /// Bytes of the longest line.
     most: usize,
-    /// The line so far: whoever waits for one may be interrupted in the middle of it.
+    /// The line so far. The future that reads it may be dropped in between.
     line: Vec<u8>,
-    /// Whether the rest of a line that is too long is being left out.
+    /// The rest of an overlong line is being skipped.
     is_skipping: bool,
 }
 
-/// What was read.
+/// The result of a read.
 pub(super) enum Line {
-    /// All of it, without what ends it.
+    /// A line, without its line feed.
     Whole(Vec<u8>),
     TooLong,
     End,
@@ -29,10 +28,10 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         Lines { input: BufReader::with_capacity(READ_BYTES, input), most, line: Vec::new(), is_skipping: false }
     }
 
-    /// Reads to the end of a line. Nothing is lost if it is interrupted.
+    /// Reads to the end of a line. Dropping the future loses no input.
     pub(super) async fn next(&mut self) -> Line {
         loop {
-            // An input that fails is at its end.
+            // An input that fails counts as ended.
             let bytes = self.input.fill_buf().await.unwrap_or_default();
             if bytes.is_empty() {
                 return Line::End;

@@ -1,20 +1,20 @@
-//! The sandbox as a server of the Model Context Protocol: what `isopod mcp` runs.
+//! A server of the Model Context Protocol: `isopod mcp`.
 //!
-//! A client has a `Seat`: a sandbox of its own, a live shell in it, and snapshots. Over stdio there is one,
-//! for the one client; over HTTP there is one for each session. All seats are forks of one sandbox, so directories of the
-//! host are opened once, before anyone is served, and a new session costs microseconds.
+//! Each client has a session: a sandbox, a live shell in it, and named snapshots. Over stdio there is one client; over
+//! HTTP there are many. Every session is a fork of one sandbox, so directories of the host are opened once, before the
+//! first client is served, and a new session costs microseconds.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # tokio::runtime::Runtime::new()?.block_on(async {
 //! use std::sync::Arc;
-//! use isopod::mcp::{Origin, serve_stdio};
+//! use isopod::mcp::{SessionTemplate, serve_stdio};
 //! use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex, split};
 //!
 //! let sandbox = isopod::Sandbox::builder().build()?;
 //! let (client, server) = duplex(1 << 16);
 //! let (input, output) = split(server);
-//! tokio::spawn(serve_stdio(Arc::new(Origin::new(&sandbox, false)), input, output));
+//! tokio::spawn(serve_stdio(Arc::new(SessionTemplate::new(&sandbox, false)), input, output));
 //!
 //! let mut client = BufReader::new(client);
 //! client.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n").await?;
@@ -27,35 +27,51 @@
 //! ```
 //!
 //! # Layout
-//! - `tools` has the tools, a file for those that belong together; docs/mcp.md has the table of them.
-//! - `server` answers the protocol's requests with them; `progress` tells a client how far a command is.
-//! - `stdio` reads and writes frames, `http` takes connections, `sessions` says who has which seat.
-//! - `isolate` is a seat in a process of its own: `workers` are those of the sessions over HTTP, `understudy` has one for the
-//!   client over stdio, and the next when that has died.
-//! - `bounds` has every bound.
+//! - `tools` has the tools, a file for each group; docs/mcp.md lists them. `server` answers the protocol's requests
+//!   with them, and `progress` notifies a client of a running command.
+//! - `session` is a client's session and the template of all sessions.
+//! - `stdio` serves one client by lines (`lines`). `endpoint` serves many over HTTP, whose sessions are in
+//!   `session_table`.
+//! - With `--isolate process` each session is in a worker process (`worker`). `stdio_relay` connects the client over
+//!   stdio to its worker; `session_workers` has the workers of the sessions over HTTP.
 //!
-//! # What holds
-//! - **Cancel is drop.** A call is a future: a client that cancels it, closes its input, deletes its session or drops the
-//!   connection that waits for the answer drops that future, and with it what runs.
-//! - A tool that cannot do what it was asked to answers with `isError` and one line, so that a model can do better. A
-//!   command that fails is an answer like any other. A protocol error is for a client that got the protocol wrong.
-//! - Nothing but frames goes to standard output.
+//! ```text
+//!           one process                                    --isolate process
+//!   stdio   stdio ───────► server ─► tools ─► session      stdio_relay ──────► worker: stdio ─► server ─► …
+//!   HTTP    endpoint ─┬──► server ─► tools ─► session      endpoint ─► session_workers ─┬─► worker: endpoint ─► …
+//!                     └──► (session_table)                                              └─► one worker a session
+//! ```
+//!
+//! # Failures
+//! | case | answer |
+//! |---|---|
+//! | a client cancels a call, closes its input or disconnects | the call's future is dropped, and its command ends |
+//! | a tool cannot do what was asked | a result with `isError` and one line, so that a model can correct its call |
+//! | a command fails | a normal answer with its exit code |
+//! | a message is too long, or no JSON, or no message of the protocol | a JSON-RPC error |
+//! | a session was idle for too long | it ends; the next request with its id is refused with status 404 |
+//! | a worker dies | pending calls get a JSON-RPC error; over stdio the next message starts a new worker |
+//!
+//! # Invariants
+//! - **Cancel is drop.** A call is a future, and so is everything that it runs.
+//! - Standard output carries frames only.
+//! - The mutexes of this module are held for a look-up, never across an await, and no other lock is taken meanwhile.
+//!   `Workspace::shell` starts a shell under its lock, so that two calls start one.
 
-mod bounds;
-mod http;
-mod isolate;
+mod endpoint;
 mod lines;
 mod progress;
-mod seat;
 mod server;
-mod sessions;
+mod session;
+mod session_table;
+mod session_workers;
 mod stdio;
+mod stdio_relay;
 mod tools;
-mod understudy;
-mod workers;
+mod worker;
 
-pub use http::{HttpSettings, serve_http, serve_http_isolated};
-pub use isolate::{Isolated, work};
-pub use seat::Origin;
+pub use endpoint::{HttpSettings, serve_http, serve_http_isolated};
+pub use session::SessionTemplate;
 pub use stdio::serve_stdio;
-pub use understudy::serve_stdio_isolated;
+pub use stdio_relay::serve_stdio_isolated;
+pub use worker::{WorkerSettings, work};

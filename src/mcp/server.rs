@@ -1,4 +1,4 @@
-//! The protocol's requests, answered with the tools.
+//! Answers the requests of the protocol with the tools.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -13,45 +13,47 @@ use rmcp::{RoleServer, ServerHandler};
 use serde_json::Value;
 
 use super::progress::Progress;
-use super::seat::{Origin, Seat};
-use super::sessions::{SESSION_ID, Sessions};
+use super::session::{ClientSession, SessionTemplate};
+use super::session_table::{ClientSessions, SESSION_ID};
 use super::tools::{self, Call, Refusal};
+use crate::limits::server::mcp as limits;
 
-/// What every client is told first.
-const INSTRUCTIONS: &str = "A sandbox with a bash shell and GNU programs, in memory and without a network. `execute` runs commands in one shell that keeps its directory, variables and background jobs \
-between calls; the other tools work on the same files without a command. `snapshot` keeps the files under a name, \
-`fork` goes back to such a state; \"start\" is how the sandbox began.";
+/// The text that every client gets first.
+const INSTRUCTIONS: &str = "A sandbox with a bash shell and GNU programs, in memory and without a network. \
+    `execute` runs commands in one shell that keeps its directory, variables and background jobs between calls; the \
+    other tools work on the same files without a command. `snapshot` keeps the files under a name, `fork` goes back to \
+    such a state; \"start\" is the initial state of the sandbox.";
 
-/// Answers one client over stdio, or all of them over HTTP.
+/// Answers one client over stdio, or all clients over HTTP.
 #[derive(Clone)]
 pub(super) struct Server {
-    pub(super) origin: Arc<Origin>,
-    pub(super) whose: Whose,
+    pub(super) template: Arc<SessionTemplate>,
+    pub(super) clients: Clients,
 }
 
-/// Whose seat a request is about.
+/// The sessions of the server's clients.
 #[derive(Clone)]
-pub(super) enum Whose {
-    /// There is one client.
-    Only(Arc<Seat>),
-    /// The session in the request's head says.
-    Session(Arc<Sessions>),
+pub(super) enum Clients {
+    /// One client, and so one session.
+    One(Arc<ClientSession>),
+    /// Many clients. The header of a request names the session.
+    Many(Arc<ClientSessions>),
 }
 
 impl Server {
-    fn seat(&self, context: &RequestContext<RoleServer>) -> Result<Arc<Seat>, ErrorData> {
-        let sessions = match &self.whose {
-            Whose::Only(seat) => return Ok(Arc::clone(seat)),
-            Whose::Session(sessions) => sessions,
+    fn session(&self, context: &RequestContext<RoleServer>) -> Result<Arc<ClientSession>, ErrorData> {
+        let sessions = match &self.clients {
+            Clients::One(session) => return Ok(Arc::clone(session)),
+            Clients::Many(sessions) => sessions,
         };
         let parts = context.extensions.get::<Parts>();
         let id = parts.and_then(|parts| parts.headers.get(SESSION_ID)).and_then(|id| id.to_str().ok());
-        let seat = id.and_then(|id| sessions.seat(id));
-        seat.ok_or_else(|| ErrorData::invalid_request("a sandbox is a session's: send `initialize` first", None))
+        let session = id.and_then(|id| sessions.get(id));
+        session.ok_or_else(|| ErrorData::invalid_request("no session: send `initialize` first", None))
     }
 
     fn offers(&self) -> impl Iterator<Item = &'static tools::Entry> {
-        let has_commit = self.origin.has_commit();
+        let has_commit = self.template.has_commit();
         tools::TOOLS.iter().filter(move |entry| has_commit || entry.name != tools::COMMIT)
     }
 }
@@ -62,8 +64,8 @@ impl ServerHandler for Server {
         if cfg!(feature = "python") {
             instructions.push_str(" There is python3, with its standard library.");
         }
-        instructions.push_str(&format!("\nCommands start in {}, and relative paths begin there.", self.origin.cwd()));
-        for line in self.origin.mounts() {
+        instructions.push_str(&format!("\nCommands start in {}, and relative paths begin there.", self.template.cwd()));
+        for line in self.template.mounts() {
             instructions.push('\n');
             instructions.push_str(line);
         }
@@ -74,12 +76,12 @@ impl ServerHandler for Server {
             .with_instructions(instructions)
     }
 
-    /// The revision of 2026-07-28 has no sessions over HTTP, and a sandbox that lasts for one request is none: clients are
-    /// told to speak an earlier one. Over stdio the connection is the session, whatever the revision.
+    /// The revision of 2026-07-28 has no sessions over HTTP, and a sandbox that lasts for one request is useless:
+    /// clients have to speak an earlier one. Over stdio the connection is the session in every revision.
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
-        match self.whose {
-            Whose::Only(_) => Cow::Borrowed(ProtocolVersion::KNOWN_VERSIONS),
-            Whose::Session(_) => Cow::Borrowed(ProtocolVersion::known_up_to(&ProtocolVersion::V_2025_11_25)),
+        match self.clients {
+            Clients::One(_) => Cow::Borrowed(ProtocolVersion::KNOWN_VERSIONS),
+            Clients::Many(_) => Cow::Borrowed(ProtocolVersion::known_up_to(&ProtocolVersion::V_2025_11_25)),
         }
     }
 
@@ -103,18 +105,18 @@ impl ServerHandler for Server {
         let Some(entry) = self.offers().find(|entry| entry.name == request.name) else {
             return Err(ErrorData::invalid_params(format!("unknown tool: {:?}", request.name), None));
         };
-        let seat = self.seat(&context)?;
-        let Ok(_permit) = seat.calls.try_acquire() else {
-            let busy = Refusal(format!("{} calls are running: wait for one of them", super::bounds::CALLS));
+        let session = self.session(&context)?;
+        let Ok(_permit) = session.calls.try_acquire() else {
+            let busy = Refusal(format!("{} calls are running: wait for one of them", limits::CALLS));
             return Ok(busy.into_result().into());
         };
-        let call = Call { seat: Arc::clone(&seat), progress: Progress::of(&context) };
+        let call = Call { session: Arc::clone(&session), progress: Progress::of(&context) };
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         tokio::select! {
             result = (entry.call)(arguments, call) => Ok(result.into()),
-            // Dropping the work ends it. Nobody is told: a client that cancels waits for no answer.
+            // Dropping the call's future ends the work. A client that cancels waits for no answer.
             () = context.ct.cancelled() => Err(ErrorData::internal_error("cancelled", None)),
-            () = seat.closed.cancelled() => Err(ErrorData::internal_error("the session has ended", None)),
+            () = session.closed.cancelled() => Err(ErrorData::internal_error("the session has ended", None)),
         }
     }
 }

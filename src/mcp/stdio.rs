@@ -1,7 +1,7 @@
-//! One client over standard input and output: a message a line.
+//! MCP over standard input and output: one message a line.
 //!
-//! A transport of our own, since the library's says nothing about a line that is too long or no JSON, and whoever sent it
-//! would wait for ever. It also gives calls a moment to end when the client closes its input, and no longer.
+//! The library's own transport does not answer a line that is too long or no JSON, so its sender would wait for ever.
+//! This transport does. It also gives calls a bounded time to finish after the client closed its input.
 
 use std::io;
 use std::sync::Arc;
@@ -16,54 +16,56 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinHandle;
 
-use super::bounds;
 use super::lines::{Line, Lines};
-use super::seat::{Origin, Seat};
-use super::server::{Server, Whose};
+use super::server::{Clients, Server};
+use super::session::{ClientSession, SessionTemplate};
+use crate::limits::server::mcp as limits;
 
-/// Serves one client until it closes its input or stops reading the output. What it left running has ended then.
+/// Serves one client until it closes its input or stops reading the output. All its commands have ended when this
+/// returns.
 pub async fn serve_stdio(
-    origin: Arc<Origin>,
+    template: Arc<SessionTemplate>,
     input: impl AsyncRead + Send + Unpin + 'static,
     output: impl AsyncWrite + Send + Unpin + 'static,
 ) -> io::Result<()> {
-    let seat = Arc::new(origin.seat().map_err(io::Error::other)?);
-    let server = Server { origin, whose: Whose::Only(Arc::clone(&seat)) };
-    let served = match rmcp::serve_server(server, Frames::new(input, output, Arc::clone(&seat))).await {
+    let session = Arc::new(template.open_session().map_err(io::Error::other)?);
+    let server = Server { template, clients: Clients::One(Arc::clone(&session)) };
+    let served = match rmcp::serve_server(server, Frames::new(input, output, Arc::clone(&session))).await {
         Ok(running) => running.waiting().await.map(|_| ()).map_err(io::Error::other),
-        // It closed its input before it said anything.
+        // The client closed its input without a message.
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => Err(io::Error::other(error)),
     };
-    seat.close().await;
+    session.close().await;
     served
 }
 
-/// Messages as lines.
+/// The transport: messages as lines.
 struct Frames<R> {
     input: Lines<R>,
-    /// Whether there was a request: what comes before the first one means nothing.
+    /// A request has been received. Messages before the first request are ignored.
     has_begun: bool,
-    /// To the task that writes: frames that are handed to it are written whole, whoever is interrupted.
+    /// Frames for the writer task, which writes each of them whole, also if a caller is cancelled.
     output: Option<Sender<Vec<u8>>>,
     writer: Option<JoinHandle<()>>,
-    seat: Arc<Seat>,
+    session: Arc<ClientSession>,
 }
 
 impl<R: AsyncRead + Send + Unpin> Frames<R> {
-    fn new(input: R, output: impl AsyncWrite + Send + Unpin + 'static, seat: Arc<Seat>) -> Frames<R> {
-        let (sender, receiver) = channel(bounds::PENDING_FRAMES);
-        let writer = tokio::spawn(write_all(output, receiver, Arc::clone(&seat)));
+    fn new(input: R, output: impl AsyncWrite + Send + Unpin + 'static, session: Arc<ClientSession>) -> Frames<R> {
+        let (sender, receiver) = channel(limits::PENDING_FRAMES);
+        let writer = tokio::spawn(write_all(output, receiver, Arc::clone(&session)));
         Frames {
-            input: Lines::new(input, bounds::MESSAGE_BYTES),
+            input: Lines::new(input, limits::MESSAGE_BYTES),
             has_begun: false,
             output: Some(sender),
             writer: Some(writer),
-            seat,
+            session,
         }
     }
 
-    /// Says what was wrong with a message. A client that sends such messages and reads no answers gets fewer of them.
+    /// Answers a message that is not valid. A client that reads no answers gets fewer of them: a full channel drops
+    /// them.
     fn refuse(&self, code: ErrorCode, why: String, id: Option<RequestId>) {
         let error = ServerJsonRpcMessage::error(ErrorData::new(code, why, None), id);
         if let (Some(output), Ok(frame)) = (&self.output, frame(&error)) {
@@ -95,10 +97,10 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Frames<R> {
                     continue;
                 }
                 Line::End => {
-                    let seat = Arc::clone(&self.seat);
+                    let session = Arc::clone(&self.session);
                     tokio::spawn(async move {
-                        tokio::time::sleep(bounds::LAST_CALLS).await;
-                        seat.closed.cancel();
+                        tokio::time::sleep(limits::LAST_CALLS_TIME).await;
+                        session.closed.cancel();
                     });
                     return None;
                 }
@@ -119,8 +121,8 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Frames<R> {
     async fn close(&mut self) -> Result<(), io::Error> {
         self.output = None;
         if let Some(mut writer) = self.writer.take() {
-            // A client that reads nothing any more is not waited for.
-            if tokio::time::timeout(bounds::LAST_CALLS, &mut writer).await.is_err() {
+            // A client that does not read is not waited for.
+            if tokio::time::timeout(limits::LAST_CALLS_TIME, &mut writer).await.is_err() {
                 writer.abort();
             }
         }
@@ -129,7 +131,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Frames<R> {
 }
 
 pub(super) fn too_long() -> String {
-    format!("a message of more than {} bytes", bounds::MESSAGE_BYTES)
+    format!("a message of more than {} bytes", limits::MESSAGE_BYTES)
 }
 
 fn frame(message: &ServerJsonRpcMessage) -> io::Result<Vec<u8>> {
@@ -138,11 +140,11 @@ fn frame(message: &ServerJsonRpcMessage) -> io::Result<Vec<u8>> {
     Ok(frame)
 }
 
-/// A line as a message; nothing if it is blank.
+/// Parses a line. `None` if it is blank.
 fn parse(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, (ErrorCode, String, Option<RequestId>)> {
-    /// What can be said of a message that makes no sense.
+    /// The only part of an invalid message that its answer needs.
     #[derive(Deserialize)]
-    struct Addressed {
+    struct MessageId {
         id: Option<RequestId>,
     }
     if line.iter().all(u8::is_ascii_whitespace) {
@@ -150,19 +152,19 @@ fn parse(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, (ErrorCode, String
     }
     serde_json::from_slice(line).map(Some).map_err(|error| match error.classify() {
         Category::Data => {
-            let id = serde_json::from_slice::<Addressed>(line).ok().and_then(|message| message.id);
+            let id = serde_json::from_slice::<MessageId>(line).ok().and_then(|message| message.id);
             (ErrorCode::INVALID_REQUEST, "not a message of the protocol".to_owned(), id)
         }
         _ => (ErrorCode::PARSE_ERROR, format!("not JSON: {error}"), None),
     })
 }
 
-/// Writes frames until there are no more. A client that reads none any more has gone, and its calls end.
-async fn write_all(mut output: impl AsyncWrite + Unpin, mut frames: Receiver<Vec<u8>>, seat: Arc<Seat>) {
+/// Writes frames until the channel is closed. A failed write means that the client is gone: its calls end.
+async fn write_all(mut output: impl AsyncWrite + Unpin, mut frames: Receiver<Vec<u8>>, session: Arc<ClientSession>) {
     while let Some(frame) = frames.recv().await {
         let written = async { output.write_all(&frame).await.and(output.flush().await) };
         if written.await.is_err() {
-            seat.closed.cancel();
+            session.closed.cancel();
             return;
         }
     }

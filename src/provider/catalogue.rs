@@ -1,57 +1,55 @@
-//! What is known of the sandboxes of a root.
+//! Descriptions of the sandboxes of a root.
 
-use super::record::{Info, Listing, Metadata, Record, State};
-use super::root::Glance;
-use super::transitions::Shared;
+use super::record::{Listing, Metadata, Record, SandboxInfo, SandboxState};
+use super::root::Inspection;
+use super::transitions::ProviderState;
 use super::{ProviderError, Result, SandboxId};
+use crate::limits::server::provider::LISTING_PAGE;
 
-/// Sandboxes of a page of a list.
-const PAGE: usize = 100;
-
-impl Shared {
-    /// A page of the sandboxes on disk.
+impl ProviderState {
+    /// Returns a page of the sandboxes on disk.
     pub(super) fn list(&self, cursor: Option<SandboxId>) -> Result<Listing> {
         let mut ids = self.root.ids()?;
         ids.drain(..ids.partition_point(|id| Some(*id) <= cursor));
-        let has_more = ids.len() > PAGE;
-        ids.truncate(PAGE);
-        let glances = self.root.look(&ids)?;
-        let items = ids.iter().zip(glances).filter_map(|(id, glance)| Some(self.describe(*id, glance?)));
+        let has_more = ids.len() > LISTING_PAGE;
+        ids.truncate(LISTING_PAGE);
+        let inspections = self.root.inspect(&ids)?;
+        let items = ids.iter().zip(inspections).filter_map(|(id, inspection)| Some(self.describe(*id, inspection?)));
         Ok(Listing { items: items.collect(), cursor: ids.last().copied().filter(|_| has_more) })
     }
 
-    /// What is known of one sandbox.
-    pub(super) fn info(&self, id: SandboxId) -> Result<Info> {
-        match self.root.look(&[id])?.pop().flatten() {
-            Some(glance) => Ok(self.describe(id, glance)),
+    /// Returns the description of one sandbox.
+    pub(super) fn info(&self, id: SandboxId) -> Result<SandboxInfo> {
+        match self.root.inspect(&[id])?.pop().flatten() {
+            Some(inspection) => Ok(self.describe(id, inspection)),
             None => Err(ProviderError::NotFound(id)),
         }
     }
 
-    fn describe(&self, id: SandboxId, glance: Glance) -> Info {
+    fn describe(&self, id: SandboxId, inspection: Inspection) -> SandboxInfo {
         let table = self.table();
         let lease = table.get(id).ok().map(|leased| leased.lease.last_used());
-        let state = match glance.is_held || lease.is_some() {
-            true => State::Leased,
-            false if table.is_warm(id) => State::Warm,
-            false => State::Stored,
+        let state = match inspection.is_held || lease.is_some() {
+            true => SandboxState::Leased,
+            false if table.is_warm(id) => SandboxState::Warm,
+            false => SandboxState::Stored,
         };
         drop(table);
-        let last_used = lease.unwrap_or(0).max(glance.last_used);
-        let (record, damage) = match glance.record {
+        let last_used = lease.unwrap_or(0).max(inspection.last_used);
+        let (record, damage) = match inspection.record {
             Ok(record) => (record, None),
             Err(ProviderError::Damaged { reason, .. }) => (Record::default(), Some(reason)),
             Err(error) => (Record::default(), Some(error.to_string())),
         };
         let Record { owner, created, metadata } = record;
         let (thread, user) = owner.map(|owner| (owner.thread, owner.user)).unzip();
-        Info { id, state, thread, user: user.flatten(), created, last_used, metadata, damage }
+        SandboxInfo { id, state, thread, user: user.flatten(), created, last_used, metadata, damage }
     }
 
-    /// Replaces the metadata of what is leased here.
+    /// Replaces the metadata of a sandbox that is leased here.
     pub(super) fn set_metadata(&self, id: SandboxId, metadata: Metadata) -> Result<()> {
-        let (home, _) = self.borrow(id)?;
-        let Record { owner, created, .. } = home.record()?;
-        self.root.rewrite(&home, &Record::new(owner, created, metadata)?)
+        let (dir, _) = self.borrow(id)?;
+        let Record { owner, created, .. } = dir.record()?;
+        self.root.rewrite(&dir, &Record::new(owner, created, metadata)?)
     }
 }

@@ -1,40 +1,40 @@
-//! The time that a provider goes by.
+//! The clock of a provider.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// A clock: the host's, or one that stands still until it is told otherwise. Clones are the same clock.
+/// A clock: the host's, or one that stands still until it is advanced. Clones are the same clock.
 ///
-/// It is the clock on the wall and not a monotonic one: what was last used when has to mean something after a restart.
-/// When the host's clock is set back, things last longer, and nothing else happens.
+/// It is a wall clock, because times of last use have to be valid after a restart. When the host's clock is set back,
+/// timeouts take longer, and nothing else happens.
 #[derive(Debug, Clone, Default)]
 pub struct Clock {
-    by_hand: Option<Arc<AtomicU64>>,
+    paused_at: Option<Arc<AtomicU64>>,
 }
 
 impl Clock {
-    /// A clock that stands at this time since 1970.
+    /// Makes a clock that stands at this time since 1970.
     pub fn paused(at: Duration) -> Clock {
-        Clock { by_hand: Some(Arc::new(AtomicU64::new(nanos(at)))) }
+        Clock { paused_at: Some(Arc::new(AtomicU64::new(nanos(at)))) }
     }
 
-    /// Moves a paused clock forward; the host's goes by itself.
+    /// Moves a paused clock forward. Does nothing to the host's clock.
     pub fn advance(&self, by: Duration) {
-        if let Some(time) = &self.by_hand {
+        if let Some(time) = &self.paused_at {
             time.fetch_add(nanos(by), Ordering::AcqRel);
         }
     }
 
-    /// Nanoseconds since 1970.
+    /// Returns the time, in nanoseconds since 1970.
     pub fn now(&self) -> u64 {
-        match &self.by_hand {
+        match &self.paused_at {
             Some(time) => time.load(Ordering::Acquire),
             None => nanos(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()),
         }
     }
 
-    /// Whether at least `time` has passed since `since`.
+    /// Returns whether at least `time` has passed since `since`. Never, if there is no `time`.
     pub(super) fn has_passed(&self, time: Option<Duration>, since: u64) -> bool {
         time.is_some_and(|time| self.now().saturating_sub(since) >= nanos(time))
     }

@@ -1,5 +1,5 @@
-//! What a provider is told: in Rust, in a TOML file, in variables of the environment.
-//! `docs/provider.md` has a file with every field.
+//! The configuration of a provider: in Rust, in a TOML file, and in environment variables. `docs/provider.md` has a
+//! file with every field.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -10,40 +10,39 @@ use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 use crate::limits::Limits;
+use crate::limits::server::provider;
 use crate::sandbox::{Sandbox, SandboxBuilder};
 use crate::units;
 use crate::vfs::Rules;
 
-/// What the names of variables start with.
+/// The prefix of environment variables.
 const PREFIX: &str = "ISOPOD_";
-/// Fields that a variable may set, beside all limits.
+/// Fields that a variable may set, in addition to all limits.
 const VARIABLES: [&str; 6] = ["root", "max_count", "idle_timeout", "ttl", "lease_timeout", "isolate"];
-/// Bytes of a configuration file.
-const FILE_BYTES: u64 = 1 << 20;
 
-/// What a provider is told.
+/// The configuration of a provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Config {
-    /// Where the sandboxes are kept.
+    /// The directory of the sandboxes.
     pub root: PathBuf,
     /// Sandboxes in the memory of this process, leased and warm. Each has some open files.
     pub max_count: usize,
-    /// How long a warm sandbox waits in memory.
+    /// The time that a warm sandbox stays in memory.
     pub idle_timeout: Option<Duration>,
-    /// How long a sandbox is kept that nobody uses.
+    /// The time after which an unused sandbox is deleted.
     pub ttl: Option<Duration>,
-    /// How long a lease lasts that nobody uses.
+    /// The time after which an unused lease ends.
     pub lease_timeout: Option<Duration>,
-    /// Where the sandboxes of a server are.
+    /// The place of a server's sandboxes.
     pub isolate: Isolation,
-    /// What a sandbox may use.
+    /// The limits of a sandbox.
     pub limits: Limits,
     /// Directories of the host in every sandbox.
     pub mounts: Vec<HostMount>,
-    /// Variables of every command.
+    /// Environment variables of every command.
     pub env: BTreeMap<String, String>,
-    /// Paths that may be changed although they are protected: patterns of [`Rules::standard`], or `all`.
+    /// Protected paths that may be changed all the same: patterns of [`Rules::standard`], or `all`.
     pub allow: Vec<String>,
     /// The only programs that may be started.
     pub allow_programs: Option<Vec<String>>,
@@ -51,14 +50,14 @@ pub struct Config {
     pub deny_programs: Option<Vec<String>>,
 }
 
-/// Where the sandboxes of a server are. A provider has its own in its process, whatever this says.
+/// The place of a server's sandboxes. A provider ignores it: its own are always in its process.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Isolation {
     /// In the server's process.
     #[default]
     None,
-    /// Each in a process of its own: a crash takes down one of them.
+    /// Each in a process of its own. A crash ends one of them.
     Process,
 }
 
@@ -66,71 +65,70 @@ pub enum Isolation {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostMount {
-    /// Where it is on the host.
+    /// The path on the host.
     pub host: PathBuf,
-    /// Where it is in the sandbox.
+    /// The path in the sandbox.
     pub guest: String,
-    /// What may be done with it.
+    /// The access that the sandbox has.
     #[serde(default)]
     pub access: HostAccess,
 }
 
-/// What may be done with a directory of the host.
+/// The access of a sandbox to a directory of the host.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HostAccess {
-    /// Only to read.
+    /// Read only.
     #[default]
     ReadOnly,
-    /// To read and to write.
+    /// Read and write.
     ReadWrite,
-    /// To read, and to write to memory.
+    /// Read; writes stay in memory.
     Overlay,
 }
 
-/// What is wrong with a configuration.
+/// An error in a configuration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
     /// The file cannot be read.
     #[error("{file}: {reason}")]
     File {
-        /// Its name.
+        /// The name of the file.
         file: String,
-        /// What the host said.
+        /// The host's error.
         reason: String,
     },
-    /// Something in it.
+    /// A field of the file is not valid.
     #[error("{file}:{line}: {fault}")]
     Field {
         /// The name of the file.
         file: String,
         /// The line, from 1.
         line: usize,
-        /// Which field, and what is wrong with it.
+        /// The field and its fault.
         fault: String,
     },
-    /// A variable.
+    /// An environment variable is not valid.
     #[error("{name}: {fault}")]
     Variable {
-        /// Its name.
+        /// The name of the variable.
         name: String,
-        /// What is wrong with it.
+        /// Its fault.
         fault: String,
     },
-    /// Nobody says where the sandboxes are to be.
+    /// Neither the file nor the environment names a root.
     #[error("no root directory: set ISOPOD_ROOT, or root in the configuration file")]
     NoRoot,
 }
 
 impl Config {
-    /// The defaults, with this root.
+    /// Makes a configuration of defaults with this root.
     pub fn new(root: impl Into<PathBuf>) -> Config {
         Config {
             root: root.into(),
-            // A sandbox in memory takes three handles, and a process often has a thousand.
-            max_count: 128,
-            idle_timeout: Some(Duration::from_secs(600)),
+            max_count: provider::DEFAULT_COUNT,
+            idle_timeout: Some(provider::DEFAULT_IDLE_TIMEOUT),
             ttl: None,
             lease_timeout: None,
             isolate: Isolation::None,
@@ -143,8 +141,8 @@ impl Config {
         }
     }
 
-    /// Reads a file, if there is to be one, and what the variables say instead of it. Without a root in either it is
-    /// `isopod` in the user's directory for data.
+    /// Reads a file, if one is given, and environment variables, which take precedence. If neither names a root, it is
+    /// `isopod` in the user's data directory.
     pub fn load(
         file: Option<&Path>,
         variables: impl IntoIterator<Item = (String, String)>,
@@ -156,21 +154,21 @@ impl Config {
         let read = || -> std::io::Result<String> {
             let mut text = String::new();
             let file = cap_std::fs::File::open_ambient(path, cap_std::ambient_authority())?;
-            file.take(FILE_BYTES).read_to_string(&mut text)?;
+            file.take(provider::CONFIG_BYTES).read_to_string(&mut text)?;
             Ok(text)
         };
         let text = read().map_err(|error| ConfigError::File { file: name.clone(), reason: error.to_string() })?;
         Config::parse(&text, &name, variables)
     }
 
-    /// As `load`, from the text of a file and the name that errors call it by.
+    /// Does the same as [`load`](Config::load), from the text of a file and the name that errors have.
     pub fn parse(
         text: &str,
         file: &str,
         variables: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Config, ConfigError> {
         let field = |error: toml::de::Error| in_file(text, file, &error);
-        // Once for errors that know their line, and once to put variables over it.
+        // Parsed once for errors that know their line, and once as a table that variables can override.
         toml::from_str::<Fields>(text).map_err(field)?;
         let mut table: Table = toml::from_str(text).map_err(field)?;
         let mut home = None;
@@ -188,17 +186,18 @@ impl Config {
         Ok(fields.over(Config::new(root)))
     }
 
-    /// The same wherever a process starts that reads it.
+    /// Makes all paths absolute, for a process with another working directory.
     pub(crate) fn made_absolute(mut self) -> Config {
         let paths = self.mounts.iter_mut().map(|mount| &mut mount.host).chain([&mut self.root]);
         for path in paths {
-            // Of an empty path there is none, and whoever opens it says so.
+            // An empty path has no absolute form. Opening it fails later, with an error of its own.
             *path = std::path::absolute(&*path).unwrap_or_default();
         }
         self
     }
 
-    /// A sandbox of this configuration; in a dry one, changes in directories of the host land nowhere.
+    /// Returns the builder of a sandbox of this configuration. With `is_dry`, changes in directories of the host are
+    /// discarded.
     pub(crate) fn builder(&self, is_dry: bool) -> SandboxBuilder {
         let mut builder = Sandbox::builder().limits(self.limits.clone());
         for HostMount { host, guest, access } in &self.mounts {
@@ -222,7 +221,7 @@ impl Config {
     }
 }
 
-/// Puts the value of a variable in the place of a field, if it is one of ours.
+/// Overrides a field by the value of a variable, if the variable is one of ours.
 fn override_field(table: &mut Table, name: &str, value: String) -> Result<(), ConfigError> {
     let Some(field) = name.strip_prefix(PREFIX).map(str::to_lowercase) else {
         return Ok(());
@@ -260,7 +259,7 @@ fn one_line(error: &toml::de::Error) -> String {
     error.message().lines().map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
-/// The file, field by field.
+/// The fields of the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Fields {
@@ -283,7 +282,7 @@ struct Fields {
     deny_programs: Option<Vec<String>>,
 }
 
-/// The limits, by the names that they have in [`Limits`].
+/// The limits, by their names in [`Limits`].
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LimitFields {
@@ -349,7 +348,7 @@ impl LimitFields {
     }
 }
 
-/// A number or a text: a variable has only texts.
+/// A value of the file, or the text of a variable.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a number or a text")]
 enum Scalar {
@@ -368,7 +367,7 @@ impl Scalar {
     }
 }
 
-/// A value that is read from the text of a scalar.
+/// Makes a type that is parsed from the text of a scalar.
 macro_rules! scalar {
     ($(#[$doc:meta])* $name:ident($inner:ty) = $read:expr) => {
         $(#[$doc])*
@@ -388,7 +387,7 @@ macro_rules! scalar {
 }
 
 scalar! {
-    /// A time, or none for never.
+    /// A time; `never` is none.
     Span(Option<Duration>) = |text| if text == "never" { Ok(None) } else { units::time(text).map(Some) }
 }
 scalar! {
@@ -400,19 +399,19 @@ scalar! {
     Size(u64) = units::bytes
 }
 scalar! {
-    /// A number of things, at least one.
+    /// A count, at least one.
     Number(u64) = count
 }
 scalar! {
-    /// As `Number`, with fewer digits.
+    /// A count of 32 bits, at least one.
     Small(u32) = count
 }
 scalar! {
-    /// Yes or no.
+    /// A boolean.
     Flag(bool) = |text| text.parse().map_err(|_| "expected true or false".to_owned())
 }
 scalar! {
-    /// A pattern of what is protected.
+    /// A pattern of a protected path.
     Unprotected(String) = |text| Rules::check_standard(text).map(|()| text.to_owned())
 }
 

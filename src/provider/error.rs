@@ -1,4 +1,4 @@
-//! Why a provider did not do what it was asked to.
+//! The errors of a provider.
 
 use std::io;
 
@@ -10,72 +10,72 @@ use crate::vfs::ArchiveError;
 /// The result of a provider.
 pub type Result<T> = std::result::Result<T, ProviderError>;
 
-/// Why a provider did not do what it was asked to. No text holds a path of the host.
+/// The reason why a call of a provider failed. No text holds a path of the host.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProviderError {
-    /// Not the form of an id. What it was is not repeated: it may be anything.
+    /// The text does not have the form of an id. It is not repeated, because it may be anything.
     #[error("not the id of a sandbox: expected eight digits of 0-9 and a-f")]
     InvalidId,
-    /// A name of a thread or of a user, or metadata, that is not taken.
+    /// The name of a thread or a user, or the metadata, is not valid.
     #[error("{what} {fault}")]
     InvalidName {
-        /// What of.
+        /// The name or the metadata.
         what: &'static str,
-        /// What is wrong with it.
+        /// Its fault.
         fault: &'static str,
     },
-    /// There is no such sandbox.
+    /// The sandbox does not exist.
     #[error("no such sandbox: {0}")]
     NotFound(SandboxId),
-    /// It is leased, here or by another process, or about to be released or deleted.
+    /// The sandbox is leased, here or by another process, or is changing its state.
     #[error("sandbox {0} is in use")]
     InUse(SandboxId),
-    /// It is not leased here.
+    /// The sandbox is not leased here.
     #[error("sandbox {0} is not leased here")]
     NotLeased(SandboxId),
-    /// Another thread or user has the sandbox with this id.
+    /// The sandbox of this id belongs to another thread or user.
     #[error("sandbox {0} belongs to another thread")]
     OtherOwner(SandboxId),
-    /// There are as many as there may be, and none of them can go.
+    /// There are `max_count` sandboxes in memory, and none of them may be dropped.
     #[error("all {0} sandboxes are leased: release one, or raise max_count")]
     AllLeased(usize),
     /// The provider was shut down.
     #[error("the provider is shut down")]
     ShutDown,
-    /// What is on disk is not what a provider writes.
+    /// The files on disk are not those of a provider.
     #[error("sandbox {id} is damaged: {reason}")]
     Damaged {
-        /// Which one.
+        /// The sandbox.
         id: SandboxId,
-        /// What is wrong with it.
+        /// The damage.
         reason: String,
     },
-    /// The sandbox could not be made.
+    /// The sandbox could not be built.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// The backend over it could not be made.
+    /// The backend of the sandbox could not be made.
     #[error(transparent)]
     Backend(#[from] BackendError),
-    /// Its files could not be saved.
+    /// The files could not be saved.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
-    /// Its files could not be copied.
+    /// The files could not be copied.
     #[error("cannot copy the files: {0}")]
     Copy(String),
-    /// The host refused something.
+    /// The host refused an operation.
     #[error("cannot {what}: {error}")]
     Host {
-        /// What was tried.
+        /// The operation.
         what: &'static str,
-        /// What the host said.
+        /// The host's error.
         error: io::Error,
     },
 }
 
 impl ProviderError {
-    /// What the host says of a part of a sandbox that should be there. A file that is missing, or is something else, is
-    /// damage; a host that is out of handles, say, is not: nobody should delete a sandbox for that.
+    /// Classifies an error about a part of a sandbox that should exist. A file that is missing, or of another kind, is
+    /// damage. Other errors, such as too many open files, are not: nobody should delete a sandbox for them.
     pub(super) fn part(id: SandboxId, part: &str, error: impl Into<io::Error>) -> ProviderError {
         use io::ErrorKind as Kind;
         let error = error.into();
@@ -87,7 +87,7 @@ impl ProviderError {
         }
     }
 
-    /// A refusal of the host.
+    /// Makes an error of a host's refusal.
     pub(super) fn host(what: &'static str, error: impl Into<io::Error>) -> ProviderError {
         ProviderError::Host { what, error: error.into() }
     }

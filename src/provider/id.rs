@@ -1,12 +1,12 @@
-//! What a sandbox is called.
+//! The id of a sandbox.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::{ProviderError, Result};
 
-/// The id of a sandbox: eight lower-case hexadecimal digits, and nothing else. So it is the name of a directory that leads
-/// nowhere, whoever made it up.
+/// The id of a sandbox: exactly eight lower-case hexadecimal digits. As the name of a directory it cannot lead
+/// elsewhere, also if a client made it up.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SandboxId(u32);
 
@@ -14,12 +14,12 @@ pub struct SandboxId(u32);
 const DIGITS: usize = 8;
 
 impl SandboxId {
-    /// The first digits of a hash.
+    /// Makes an id of the first bytes of a hash.
     pub(super) fn from_hash(hash: [u8; 4]) -> SandboxId {
         SandboxId(u32::from_be_bytes(hash))
     }
 
-    /// One by chance.
+    /// Returns a random id.
     pub(super) fn random() -> Result<SandboxId> {
         let mut bytes = [0; 4];
         getrandom::fill(&mut bytes)

@@ -1,14 +1,15 @@
-//! A leased sandbox: the backend that a caller works with until the lease ends.
+//! A leased sandbox: the backend that a caller uses until the lease ends.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
-use super::transitions::Shared;
+use super::sandbox_dir::NotifyOnDrop;
+use super::transitions::ProviderState;
 use super::{Clock, ProviderError, SandboxId};
 use crate::backend::execute;
 use crate::backend::{
@@ -18,68 +19,71 @@ use crate::backend::{
 };
 use crate::kernel::Channel;
 use crate::sandbox::{Chunk, Session};
+use crate::sync::lock;
 
 /// The exit code of a command that was killed.
 const KILLED: u8 = 137;
 
-/// A leased sandbox as a backend. When the lease ends, what runs is stopped and everything from then on is refused, whoever
-/// still has this in hand.
+/// A leased sandbox as a backend. When the lease ends, running commands are ended and every later call is refused.
 pub struct Lease {
     id: SandboxId,
-    /// None when the lease has ended. The backend holds the lock that is the lease.
+    /// `None` after the end of the lease. The backend holds a share of the lock that is the lease.
     backend: Mutex<Option<Arc<Isopod>>>,
     has_ended: watch::Sender<bool>,
-    /// Output that somebody may have stopped to read: nothing but dropping it ends its command.
-    streams: Mutex<Vec<Weak<Slot>>>,
-    /// Live shells, which end with the lease.
+    /// Outputs whose readers may have stopped reading. Only dropping such an output ends its command.
+    streams: Mutex<Vec<Weak<OutputSlot>>>,
+    /// Live shells. They end with the lease.
     sessions: Mutex<Vec<Weak<Session>>>,
     largest_file: u64,
-    activity: Arc<Activity>,
-    /// Whoever has only this does not keep the provider.
-    provider: Weak<Shared>,
+    usage: Arc<LeaseUsage>,
+    /// Weak, so that a lease alone does not keep the provider alive.
+    provider: Weak<ProviderState>,
 }
 
-/// Whether somebody works with the sandbox, and when somebody last did.
-struct Activity {
+/// The use of a lease: running operations, and the time of the last use.
+struct LeaseUsage {
     clock: Clock,
     last_used: AtomicU64,
     running: AtomicUsize,
+    /// Notified when an operation ends, or stops reading an output without taking it.
+    released: Arc<Notify>,
 }
 
-impl Activity {
+impl LeaseUsage {
     fn touch(&self) {
         self.last_used.fetch_max(self.clock.now(), Ordering::AcqRel);
     }
 
-    fn begin(self: &Arc<Activity>) -> Running {
+    fn begin(self: &Arc<LeaseUsage>) -> OperationGuard {
         self.touch();
         self.running.fetch_add(1, Ordering::AcqRel);
-        Running(self.clone())
+        OperationGuard(self.clone())
     }
 }
 
-/// Something that runs.
-struct Running(Arc<Activity>);
+/// A running operation. The lease is in use until this is dropped.
+struct OperationGuard(Arc<LeaseUsage>);
 
-impl Drop for Running {
+impl Drop for OperationGuard {
     fn drop(&mut self) {
         self.0.touch();
         self.0.running.fetch_sub(1, Ordering::AcqRel);
+        self.0.released.notify_waiters();
     }
 }
 
-/// A stream that is taken away when the lease ends.
-type Slot = tokio::sync::Mutex<Option<Output>>;
+/// An output that is taken away when the lease ends.
+type OutputSlot = tokio::sync::Mutex<Option<CommandOutput>>;
 
-/// The output of a command that runs.
-struct Output {
+/// The output of a running command.
+struct CommandOutput {
     stream: Box<dyn OutputStream>,
-    /// It has the lock as long as the command runs.
+    /// Holds a share of the lock while the command runs.
     _backend: Arc<Isopod>,
 }
 
 impl Lease {
-    pub(super) fn new(id: SandboxId, backend: Isopod, provider: &Arc<Shared>) -> Lease {
+    pub(super) fn new(id: SandboxId, backend: Isopod, provider: &Arc<ProviderState>) -> Lease {
         let clock = provider.clock.clone();
         Lease {
             id,
@@ -88,69 +92,75 @@ impl Lease {
             has_ended: watch::Sender::new(false),
             streams: Mutex::default(),
             sessions: Mutex::default(),
-            activity: Arc::new(Activity {
+            usage: Arc::new(LeaseUsage {
                 last_used: AtomicU64::new(clock.now()),
                 clock,
                 running: AtomicUsize::new(0),
+                released: Arc::default(),
             }),
             provider: Arc::downgrade(provider),
         }
     }
 
-    /// The id of the sandbox.
+    /// Returns the id of the sandbox.
     pub fn sandbox_id(&self) -> SandboxId {
         self.id
     }
 
-    /// When it was last used.
+    /// Returns the time of the last use, in nanoseconds since 1970.
     pub(super) fn last_used(&self) -> u64 {
-        self.activity.last_used.load(Ordering::Acquire)
+        self.usage.last_used.load(Ordering::Acquire)
     }
 
-    /// Notes that it is used now.
+    /// Sets the time of the last use to now.
     pub(super) fn touch(&self) {
-        self.activity.touch();
+        self.usage.touch();
     }
 
-    /// Whether nothing runs and nobody used it for this long.
+    /// Returns whether no operation runs and the last one ended at least `time` ago.
     pub(super) fn is_unused(&self, time: Option<Duration>) -> bool {
-        let Activity { running, clock, .. } = &*self.activity;
+        let LeaseUsage { running, clock, .. } = &*self.usage;
         running.load(Ordering::Acquire) == 0 && clock.has_passed(time, self.last_used())
     }
 
-    /// Ends the lease: what runs learns of it and stops, the rest is refused.
+    /// Returns the notification of an operation that ended, or stopped reading an output without taking it.
+    pub(super) fn operation_ended(&self) -> &Notify {
+        &self.usage.released
+    }
+
+    /// Ends the lease: running operations stop, and later ones are refused.
     pub(super) fn end(&self) {
         let backend = lock(&self.backend).take();
         self.has_ended.send_replace(true);
         drop(backend);
     }
 
-    /// Starts a live shell in the sandbox. It ends with the lease, and while it is there the lease is used.
+    /// Starts a live shell in the sandbox. It ends with the lease. The lease is in use while the shell exists.
     pub fn session(self: &Arc<Lease>) -> Result<LeasedSession> {
         let backend = self.backend()?;
         let session = Arc::new(backend.handle().session()?);
-        let running = self.activity.begin();
+        let operation = self.usage.begin();
         {
             let mut sessions = lock(&self.sessions);
             sessions.retain(|session| session.strong_count() > 0);
             sessions.push(Arc::downgrade(&session));
         }
-        // The lease may have ended before the session was noted down.
+        // The lease may have ended before the session was in the list.
         match *self.has_ended.borrow() {
             true => Err(self.over()),
-            false => Ok(LeasedSession { session, lease: self.clone(), _running: running }),
+            false => Ok(LeasedSession { session, lease: self.clone(), _operation: operation }),
         }
     }
 
-    /// Ends the commands whose output nobody reads at the moment, and the live shells. Whoever does has heard that the
-    /// lease has ended.
+    /// Ends the live shells, and the commands whose output is not being read. A reader at work stops by itself, because
+    /// it sees that the lease has ended.
     pub(super) fn drop_streams(&self) {
-        lock(&self.sessions).iter().filter_map(Weak::upgrade).for_each(|session| session.end());
-        let mut streams = lock(&self.streams);
-        streams.retain(|stream| match stream.upgrade() {
+        // The streams first: the call of a session has the shell for as long as its stream exists.
+        lock(&self.streams).retain(|stream| match stream.upgrade() {
             Some(slot) => slot.try_lock().map(|mut stream| stream.take()).is_err(),
             None => false,
         });
+        lock(&self.sessions).iter().filter_map(Weak::upgrade).for_each(|session| session.end());
     }
 
     async fn run<T, F>(&self, work: impl FnOnce(Arc<Isopod>) -> F) -> Result<T>
@@ -158,7 +168,7 @@ impl Lease {
         F: Future<Output = Result<T>>,
     {
         let backend = self.backend()?;
-        let _running = self.activity.begin();
+        let _operation = self.usage.begin();
         tokio::select! {
             biased;
             () = self.ended() => Err(self.over()),
@@ -170,24 +180,24 @@ impl Lease {
         lock(&self.backend).clone().ok_or_else(|| self.over())
     }
 
-    /// Output that is taken away when the lease ends.
-    fn lend(&self, output: Output) -> Result<Box<dyn OutputStream>> {
+    /// Wraps an output so that it is taken away when the lease ends.
+    fn lend_output(&self, output: CommandOutput) -> Result<Box<dyn OutputStream>> {
         let slot = Arc::new(tokio::sync::Mutex::new(Some(output)));
         {
             let mut streams = lock(&self.streams);
             streams.retain(|stream| stream.strong_count() > 0);
             streams.push(Arc::downgrade(&slot));
         }
-        // The lease may have ended before the stream was noted down.
+        // The lease may have ended before the output was in the list.
         let has_ended = self.has_ended.subscribe();
         if *has_ended.borrow() {
             return Err(self.over());
         }
-        Ok(Box::new(LeasedStream { slot, has_ended, over: Some(self.over()), _running: self.activity.begin() }))
+        Ok(Box::new(LeasedStream { slot, has_ended, over: Some(self.over()), operation: self.usage.begin() }))
     }
 
     async fn ended(&self) {
-        // The sender is a part of this: it cannot be gone.
+        // The sender is a field of this lease, so it exists.
         let _ = self.has_ended.subscribe().wait_for(|has_ended| *has_ended).await;
     }
 
@@ -252,7 +262,7 @@ impl Backend for Lease {
         let provider = self.provider.upgrade().ok_or_else(|| self.over())?;
         match provider.dry_copy(self.id) {
             Ok(copy) if !*self.has_ended.borrow() => Ok(Arc::new(copy)),
-            // What is leased under this id now is not this.
+            // Another lease has the sandbox now.
             Ok(_) | Err(ProviderError::NotLeased(_) | ProviderError::ShutDown) => Err(self.over()),
             Err(error) => Err(BackendError::Transport { backend: "provider", reason: error.to_string() }),
         }
@@ -271,9 +281,9 @@ impl SandboxBackend for Lease {
 
     async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>> {
         let work = |backend: Arc<Isopod>| async move {
-            Ok(Output { stream: backend.stream(request).await?, _backend: backend })
+            Ok(CommandOutput { stream: backend.stream(request).await?, _backend: backend })
         };
-        self.lend(self.run(work).await?)
+        self.lend_output(self.run(work).await?)
     }
 
     async fn execute(&self, request: ExecuteRequest) -> Result<Executed> {
@@ -285,64 +295,67 @@ impl SandboxBackend for Lease {
     }
 }
 
-/// A live shell of a leased sandbox, until one of them ends. Calls take turns.
+/// A live shell of a leased sandbox. It ends with the lease at the latest. Its commands run one after the other.
 pub struct LeasedSession {
     session: Arc<Session>,
     lease: Arc<Lease>,
-    _running: Running,
+    _operation: OperationGuard,
 }
 
 impl LeasedSession {
-    /// Starts a command in the shell, after those that came before, whose output comes piece by piece. Dropping the stream
-    /// interrupts the command; the shell goes on.
+    /// Starts a command in the shell, after the commands before it, and returns its output as a stream. Dropping the
+    /// stream interrupts the command; the shell goes on.
     pub async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>> {
         let work = |backend: Arc<Isopod>| async move {
-            Ok(Output { stream: Box::new(self.session.stream(request).await?), _backend: backend })
+            Ok(CommandOutput { stream: Box::new(self.session.stream(request).await?), _backend: backend })
         };
-        self.lease.lend(self.lease.run(work).await?)
+        self.lease.lend_output(self.lease.run(work).await?)
     }
 
-    /// Executes a command in the shell and keeps its output, as [`SandboxBackend::execute`] does.
+    /// Executes a command in the shell and collects its output, as [`SandboxBackend::execute`] does.
     pub async fn execute(&self, request: ExecuteRequest) -> Result<Executed> {
         let limit = request.output.unwrap_or(self.lease.backend()?.handle().limits().output);
         execute::collect(self.stream(request).await?, limit).await
     }
 
-    /// Interrupts the command that runs, as the keyboard of a terminal would.
+    /// Interrupts the running command, as Ctrl-C in a terminal does.
     pub fn interrupt(&self) {
         self.session.interrupt();
     }
 
-    /// The shell's working directory, if it lives.
+    /// Returns the shell's working directory, if the shell is alive.
     pub fn cwd(&self) -> Option<String> {
         self.session.cwd()
     }
 
-    /// Whether the shell still lives.
+    /// Returns whether the shell is alive.
     pub fn is_open(&self) -> bool {
         self.session.is_open()
     }
 
-    /// Ends the shell with all that runs in it, and waits until that has gone.
+    /// Ends the shell with all its processes, and waits until they are gone.
     pub async fn close(&self) {
         self.session.close().await;
     }
 }
 
-/// The output of a command, as long as the lease lasts.
+/// The output of a command, until the lease ends.
 struct LeasedStream {
-    slot: Arc<Slot>,
+    slot: Arc<OutputSlot>,
     has_ended: watch::Receiver<bool>,
-    /// What to say when the lease has ended; once.
+    /// The error that a reader gets once when the lease has ended.
     over: Option<BackendError>,
-    _running: Running,
+    operation: OperationGuard,
 }
 
 #[async_trait]
 impl OutputStream for LeasedStream {
     async fn next(&mut self) -> Option<Chunk> {
+        // Dropped after the slot's guard. A caller that drops this future and never polls again leaves the output in
+        // the slot, and a release has to take it from there.
+        let _released = NotifyOnDrop(self.operation.0.released.clone());
         let mut slot = self.slot.lock().await;
-        if let Some(Output { stream, .. }) = slot.as_mut() {
+        if let Some(CommandOutput { stream, .. }) = slot.as_mut() {
             tokio::select! {
                 biased;
                 _ = self.has_ended.wait_for(|has_ended| *has_ended) => {}
@@ -356,7 +369,7 @@ impl OutputStream for LeasedStream {
 
     async fn finish(mut self: Box<Self>) -> Ending {
         let killed = Ending { exit_code: KILLED, timed_out: false, limits: Vec::new(), wall: Duration::ZERO };
-        let Some(Output { stream, _backend }) = self.slot.lock().await.take() else {
+        let Some(CommandOutput { stream, _backend }) = self.slot.lock().await.take() else {
             return killed;
         };
         tokio::select! {
@@ -365,9 +378,4 @@ impl OutputStream for LeasedStream {
             ending = stream.finish() => ending,
         }
     }
-}
-
-/// What these mutexes guard is whole at all times, whoever panicked.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

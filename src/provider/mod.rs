@@ -1,7 +1,7 @@
-//! Who has which sandbox, and for how long its files last.
+//! Sandboxes that last: one for each thread of conversation, found again after a restart and from every process.
 //!
-//! An agent framework has threads of conversation, and each is to find its own sandbox again: within a run, after a restart,
-//! and whichever of several processes it comes to. A [`Provider`] keeps such sandboxes under one directory, its *root*.
+//! A [`Provider`] keeps the sandboxes of an agent framework under one directory, its *root*. A thread of conversation
+//! gets its own sandbox within a run, after a restart, and in whichever of several processes it is handled.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -25,69 +25,87 @@
 //! # }
 //! ```
 //!
-//! # A sandbox's life
-//! - **Leased**: someone works with it. A lease is exclusive, among all processes that have the root open.
-//! - **Warm**: released, and still in memory: its `/tmp`, its home and all else are as they were when its thread comes
-//!   back. Nobody else ever gets it.
-//! - **Stored**: on disk only. What was in `/workspace` is there when it is acquired again; all else is as new.
+//! # States of a sandbox
+//! ```text
+//!                    acquire, create
+//!    (none) ─────────────────────────────────┐
+//!      ▲                                     ▼         release, lease_timeout
+//!      │ delete, ttl                      LEASED ◄─────────────────────────────► WARM
+//!      │                                     ▲        acquire (memory is kept)    │
+//!      ├──── STORED ─────────────────────────┘                                    │
+//!      │        ▲         acquire (files are kept)                                │
+//!      │        └─────────────────────────────────────────────────────────────────┤
+//!      │            idle_timeout, eviction, restart, leased by another process    │
+//!      └──────────────────────────────────────────────────────────────────────────┘
+//! ```
+//! - **Leased**: a caller works with it. A lease is exclusive among all processes that have the root open.
+//! - **Warm**: released, and still in memory. Its `/tmp`, its home and its environment are unchanged when its thread
+//!   acquires it again. It is never given to another thread.
+//! - **Stored**: on disk only. The next acquire finds `/workspace` unchanged and everything else as in a new sandbox.
 //!
-//! A warm sandbox becomes a stored one after [`idle_timeout`](Config::idle_timeout), or when there are
-//! [`max_count`](Config::max_count) in this process and another one is acquired: then the least recently used has to go, and
-//! if all are leased the caller is told so. A stored or warm one is deleted with its files when it was not used for
-//! [`ttl`](Config::ttl). A lease that nobody used for [`lease_timeout`](Config::lease_timeout) ends as if released. None of
-//! this happens behind a timer: acquiring and releasing put idle ones to sleep, opening the root deletes what has
-//! expired, and [`sweep`](Provider::sweep) does both; a server spawns [`tend`](Provider::tend).
+//! A warm sandbox becomes stored after [`idle_timeout`](Config::idle_timeout). It is also evicted when there are
+//! [`max_count`](Config::max_count) sandboxes in this process and another one is acquired: the least recently used goes
+//! first. A stored or warm sandbox that was unused for [`ttl`](Config::ttl) is deleted with its files. A lease that was
+//! unused for [`lease_timeout`](Config::lease_timeout) is released. None of this runs behind a timer: acquire and
+//! release drop idle sandboxes, opening the root deletes expired ones, and [`sweep`](Provider::sweep) does both. A
+//! server spawns [`tend`](Provider::tend).
 //!
-//! There is no pool of sandboxes made in advance: a new one takes microseconds in memory, and what takes time is to bring
-//! its record to the disk, which holds its owner's name and cannot be written before there is one.
+//! There is no pool of sandboxes made in advance. A new sandbox takes microseconds in memory; the time goes into its
+//! record on disk, which holds the owner's name and so cannot be written before there is an owner.
 //!
-//! # What can go wrong
+//! # Failures
 //! | case | answer |
 //! |---|---|
-//! | acquiring what is leased, here or by another process | [`InUse`](ProviderError::InUse); nothing waits |
-//! | releasing or getting what is not leased here: never, no longer, or by someone else | [`NotLeased`](ProviderError::NotLeased) |
-//! | using a sandbox after its lease ended | each operation is refused; what ran was stopped, and its command has gone |
-//! | deleting what is not there | `false`; deleting is idempotent |
-//! | deleting what another process has leased | [`InUse`](ProviderError::InUse) |
-//! | two threads whose ids are the same eight digits | [`OtherOwner`](ProviderError::OtherOwner): the record has the whole name |
-//! | an id that has not the form of one | [`InvalidId`](ProviderError::InvalidId), before anything is looked for |
-//! | as many leased as there may be | [`AllLeased`](ProviderError::AllLeased) |
-//! | a process that dies | its leases end with it: the host's kernel drops its locks |
-//! | a process that dies while it makes or deletes a sandbox | there is the whole sandbox or none; the next `open` removes the rest |
-//! | a record that someone damaged | [`Damaged`](ProviderError::Damaged); it is listed, and can be deleted |
+//! | acquire of a sandbox that is leased, by any process | [`InUse`](ProviderError::InUse), without a wait |
+//! | release or get of a sandbox that is not leased here | [`NotLeased`](ProviderError::NotLeased) |
+//! | use of a sandbox after its lease ended | each operation is refused; running commands were ended |
+//! | deletion of a sandbox that does not exist | `false`: deletion is idempotent |
+//! | deletion of a sandbox that another process has leased | [`InUse`](ProviderError::InUse) |
+//! | two threads whose ids are the same eight digits | [`OtherOwner`](ProviderError::OtherOwner), by the record |
+//! | a text that is not an id in form | [`InvalidId`](ProviderError::InvalidId), before any file is touched |
+//! | `max_count` sandboxes are leased | [`AllLeased`](ProviderError::AllLeased) |
+//! | a process dies | its leases end: the host's kernel drops its locks |
+//! | a process dies while it creates or deletes a sandbox | it exists whole or not at all; `open` removes the rest |
+//! | a damaged record | [`Damaged`](ProviderError::Damaged); the sandbox is listed, and can be deleted |
 //!
 //! # On disk
 //! ```text
-//! ROOT/.lock              held shared while something is made, alone while something is removed or looked at
-//! ROOT/1a2b3c4d/lease     the lock on it is the lease; its time is that of the last use, its content counts leases
-//!              /record    who it is for, when it was made, the caller's metadata: JSON, replaced whole
-//!              /files     mounted as /workspace; all of it counts against the disk limit
-//! ROOT/.new-…, .gone-…    half made and half removed: renamed into place, and out of it
+//! ROOT/.lock              the root's lock: shared for a creation, exclusive for a removal or an inspection
+//! ROOT/1a2b3c4d/lease     its lock is the lease, its time is that of the last use, its content counts the leases
+//!              /record    owner, time of creation and metadata: JSON, replaced by a rename
+//!              /files     mounted at /workspace; everything in it counts against the disk limit
+//! ROOT/.new-…             sandboxes and records before the rename that publishes them
+//! ROOT/.gone-…            sandboxes after the rename that removes them
 //! ```
-//! A warm sandbox holds no lock, so that another process can have the next lease. The number of leases tells the first one
-//! whether that happened: then what it has in memory is out of date, and it starts from the files.
+//! A warm sandbox holds no lock, so another process can take the next lease. The count of leases shows this process
+//! whether that happened. Then its memory is outdated, and the sandbox is built from the files again.
 //!
 //! # Layout
-//! `id`, `record`, `error`, `clock` and `config` are what the others speak in. `root` and `home` are the directory and a
-//! sandbox's part of it, `remove` takes a tree away; nothing else here touches the host's files. `table` is who has what in
-//! this process, `lease` the backend that a caller gets, `transitions` takes a sandbox from one state to the next,
-//! `catalogue` lists what is there, and `copy` fills a new one from another or from a snapshot.
+//! - `id`, `record`, `error`, `clock` and `config` have the types that the others use.
+//! - `root` is the root directory, `sandbox_dir` the directory of one sandbox, `remove` removes a tree. No other file
+//!   here touches the host's files.
+//! - `table` has the states of the sandboxes in this process, `transitions` changes them.
+//! - `lease` is the backend that a caller gets. `catalogue` lists and describes, `copy` forks and saves.
 //!
 //! # Locks
-//! The table's mutex is never held while a file is touched. The root's lock is taken before a lease, and a lease is never
-//! waited for: so nobody waits in a circle.
+//! ```text
+//!   root's lock (flock, waits)  ──►  lease (flock, never waits)  ──►  table (mutex, no file is touched under it)
+//!   a lease's own mutexes (backend, streams, sessions): leaves, held for a look-up
+//! ```
+//! A lock is only taken after the ones to its left. Only the root's lock is waited for, and its holder waits for
+//! nothing, so there is no cycle.
 
 mod catalogue;
 mod clock;
 mod config;
 mod copy;
 mod error;
-mod home;
 mod id;
 mod lease;
 mod record;
 mod remove;
 mod root;
+mod sandbox_dir;
 mod table;
 mod transitions;
 
@@ -101,28 +119,26 @@ pub use config::{Config, ConfigError, HostAccess, HostMount, Isolation};
 pub use error::{ProviderError, Result};
 pub use id::SandboxId;
 pub use lease::{Lease, LeasedSession};
-pub use record::{Info, Listing, Metadata, State};
+pub use record::{Listing, Metadata, SandboxInfo, SandboxState};
 
+use crate::limits::server::provider::SWEEP_PERIOD;
 use crate::runtime::Runtime;
 use crate::sandbox::Snapshot;
 use crate::vfs::Digest;
 use record::Owner;
-use transitions::{Shared, Want};
+use transitions::{LeaseTarget, ProviderState};
 
-/// The most and the least that [`Provider::tend`] waits between two looks.
-const TEND: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
-
-/// Keeps sandboxes for threads of conversation. Clones are handles to the same one; when the last one is dropped its
-/// leases end.
+/// Keeps sandboxes for threads of conversation. Clones are handles to the same provider. When the last one is dropped,
+/// its leases end.
 ///
 /// # Panics
-/// The async calls, outside a tokio runtime or in one without timers.
+/// The async methods panic outside a tokio runtime, or in one without timers.
 #[derive(Clone)]
 pub struct Provider {
-    shared: Arc<Shared>,
+    shared: Arc<ProviderState>,
 }
 
-/// A provider to be.
+/// Builds a [`Provider`].
 pub struct ProviderBuilder {
     config: Config,
     clock: Clock,
@@ -130,100 +146,107 @@ pub struct ProviderBuilder {
 }
 
 impl Provider {
-    /// Opens a root, and makes it if it is not there. What a process that died has left half made or half removed is
-    /// taken away, and what has expired is deleted.
+    /// Opens a root, and creates it if it is missing. Removes the remains of sandboxes that a dead process was creating
+    /// or deleting, and deletes expired sandboxes.
     pub fn open(config: Config) -> Result<Provider> {
         Provider::builder(config).open()
     }
 
-    /// A provider to be, with more to say.
+    /// Returns a builder, for a clock or a runtime of the caller's.
     pub fn builder(config: Config) -> ProviderBuilder {
         ProviderBuilder { config, clock: Clock::default(), runtime: None }
     }
 
-    /// Leases the sandbox of a thread, and makes it if there is none. Its id follows from user and thread, so that the same
-    /// thread comes to the same sandbox in every process.
+    /// Leases the sandbox of a thread, and creates it if it is missing. The id is a hash of user and thread, so the
+    /// same thread gets the same sandbox in every process.
     pub async fn acquire(&self, thread: &str, user: Option<&str>) -> Result<SandboxId> {
         self.acquire_with(thread, user, Metadata::new()).await
     }
 
-    /// As `acquire`, with metadata for a sandbox that has to be made. One that is there keeps its own.
+    /// Does the same as [`acquire`](Provider::acquire), with metadata for a new sandbox. An existing one keeps its own.
     pub async fn acquire_with(&self, thread: &str, user: Option<&str>, metadata: Metadata) -> Result<SandboxId> {
         let owner = Owner::new(thread, user)?;
-        self.lease(owner.id(), Want::Thread(owner, metadata)).await
+        self.lease(owner.id(), LeaseTarget::Thread(owner, metadata)).await
     }
 
-    /// As `acquire_with`, without the lease: for a process that has its sandboxes leased by others. It may be leased.
+    /// Creates the sandbox of a thread if it is missing, and does not lease it; it may be leased. For a server whose
+    /// workers lease the sandboxes.
     pub async fn establish(&self, thread: &str, user: Option<&str>, metadata: Metadata) -> Result<SandboxId> {
         let owner = Owner::new(thread, user)?;
         let id = owner.id();
-        self.blocking(move |shared| shared.establish(id, Want::Thread(owner, metadata))).await?;
+        self.blocking(move |shared| shared.establish(id, LeaseTarget::Thread(owner, metadata))).await?;
         Ok(id)
     }
 
-    /// As `create`, without the lease.
+    /// Does the same as [`create`](Provider::create), without a lease.
     pub async fn establish_new(&self, metadata: Metadata) -> Result<SandboxId> {
         loop {
             let (id, metadata) = (SandboxId::random()?, metadata.clone());
-            match self.blocking(move |shared| shared.establish(id, Want::New(metadata))).await {
+            match self.blocking(move |shared| shared.establish(id, LeaseTarget::New(metadata))).await {
                 Err(ProviderError::InUse(_)) => {}
                 answer => return answer.map(|()| id),
             }
         }
     }
 
-    /// The id of a thread's sandbox, whether there is one or not.
+    /// Returns the id of a thread's sandbox, which need not exist.
     pub fn id_of(thread: &str, user: Option<&str>) -> Result<SandboxId> {
         Ok(Owner::new(thread, user)?.id())
     }
 
-    /// The sandbox that is leased here under this id.
+    /// Returns the lease of a sandbox that is leased here.
     pub fn get(&self, id: SandboxId) -> Result<Arc<Lease>> {
         self.shared.get(id)
     }
 
-    /// Leases the sandbox of this id, which has to be there, or makes a new one of nobody's. One that is leased here
-    /// already is that lease.
+    /// Leases the sandbox of this id, which has to exist, or returns its lease here. Without an id it creates a sandbox
+    /// without an owner.
     pub async fn get_or_create(&self, id: Option<SandboxId>) -> Result<Arc<Lease>> {
         let id = match id {
             None => self.create(Metadata::new()).await?,
             Some(id) => match self.get(id) {
                 Ok(lease) => return Ok(lease),
-                Err(ProviderError::NotLeased(_)) => self.lease(id, Want::Existing).await?,
+                Err(ProviderError::NotLeased(_)) => self.lease(id, LeaseTarget::Existing).await?,
                 Err(error) => return Err(error),
             },
         };
         self.get(id)
     }
 
-    /// Makes and leases a sandbox of nobody's, with an id by chance.
+    /// Leases the sandbox of this id, which has to exist, or returns its lease here. While the sandbox changes its
+    /// state, or another process has it, this waits, up to `timeout`; then it is [`InUse`](ProviderError::InUse).
+    pub async fn lease_within(&self, id: SandboxId, timeout: Duration) -> Result<Arc<Lease>> {
+        self.shared.lease_within(id, timeout).await
+    }
+
+    /// Creates and leases a sandbox without an owner, under a random id.
     pub async fn create(&self, metadata: Metadata) -> Result<SandboxId> {
-        // Two of the same are as likely as any two of four billion: another one will do.
+        // A collision is as unlikely as one in four billion for each sandbox. Then another id is tried.
         loop {
-            match self.lease(SandboxId::random()?, Want::New(metadata.clone())).await {
+            match self.lease(SandboxId::random()?, LeaseTarget::New(metadata.clone())).await {
                 Err(ProviderError::InUse(_)) => {}
                 answer => return answer,
             }
         }
     }
 
-    /// Ends a lease: what runs is stopped, and the sandbox stays warm.
+    /// Ends a lease: running commands are ended, and the sandbox stays warm.
     pub async fn release(&self, id: SandboxId) -> Result<()> {
         self.shared.release(id).await
     }
 
-    /// Deletes a sandbox with its files, and ends its lease if it is leased here. Answers whether it was there.
+    /// Deletes a sandbox with its files, and ends its lease if it is leased here. Returns whether it existed.
     pub async fn delete(&self, id: SandboxId) -> Result<bool> {
         self.shared.delete(id).await
     }
 
-    /// The sandboxes of the root, in the order of their ids: a page of them, from behind `cursor`.
+    /// Returns a page of the sandboxes of the root, in the order of their ids, starting after `cursor`.
     pub async fn list(&self, cursor: Option<SandboxId>) -> Result<Listing> {
         self.blocking(move |shared| shared.list(cursor)).await
     }
 
-    /// What is known of one sandbox.
-    pub async fn info(&self, id: SandboxId) -> Result<Info> {
+    /// Returns the description of one sandbox.
+    pub async fn info(&self, id: SandboxId) -> Result<SandboxInfo> {
         self.blocking(move |shared| shared.info(id)).await
     }
 
@@ -232,78 +255,78 @@ impl Provider {
         self.blocking(move |shared| shared.set_metadata(id, metadata)).await
     }
 
-    /// A sandbox of nobody's, not leased, with a copy of the files in another one's `/workspace`. That one is leased for
-    /// it, unless it is leased here already.
+    /// Creates a sandbox without owner or lease, with a copy of the `/workspace` of another. That one is leased for the
+    /// copy, unless it is leased here already.
     pub async fn fork(&self, id: SandboxId, metadata: Metadata) -> Result<SandboxId> {
         self.shared.fork(id, metadata).await
     }
 
-    /// A sandbox of nobody's, not leased, with the files that a snapshot has in `/workspace`.
+    /// Creates a sandbox without owner or lease, with the `/workspace` of a snapshot.
     pub async fn create_from(&self, snapshot: &Snapshot, metadata: Metadata) -> Result<SandboxId> {
         self.shared.create_from(snapshot, metadata).await
     }
 
-    /// Writes all files of a sandbox, `/workspace` among them, as [`Snapshot::save`] does. It is leased for that, unless it
-    /// is leased here already.
+    /// Saves all files of a sandbox, `/workspace` included, as [`Snapshot::save`] does. The sandbox is leased
+    /// meanwhile, unless it is leased here already.
     pub async fn snapshot(&self, id: SandboxId, to: impl Write + Send + 'static) -> Result<Digest> {
         self.shared.snapshot(id, to).await
     }
 
-    /// Puts to sleep what was idle for too long, ends leases that nobody uses, deletes what has expired.
+    /// Drops warm sandboxes that were idle for too long, ends unused leases, and deletes expired sandboxes.
     pub async fn sweep(&self) -> Result<()> {
         self.shared.end_unused_leases().await;
         self.blocking(|shared| shared.sweep()).await
     }
 
-    /// Sweeps for as long as there is a provider: for a task of its own.
+    /// Sweeps periodically until the provider is dropped. For a task of its own.
     pub fn tend(&self) -> impl Future<Output = ()> + Send + use<> {
         let config = &self.shared.config;
         let times = [config.idle_timeout, config.ttl, config.lease_timeout];
-        let shortest = times.into_iter().flatten().min().unwrap_or(TEND.1);
-        let period = (shortest / 2).clamp(TEND.0, TEND.1);
+        let (shortest, longest) = SWEEP_PERIOD;
+        let period = times.into_iter().flatten().min().map_or(longest, |time| (time / 2).clamp(shortest, longest));
         let shared = Arc::downgrade(&self.shared);
         async move {
             loop {
                 tokio::time::sleep(period).await;
                 let Some(shared) = shared.upgrade() else { return };
-                // A root that cannot be read now may be there next time, and whoever acquires is told.
+                // A root that cannot be read now may be readable next time, and `acquire` reports the error.
                 let _ = Provider { shared }.sweep().await;
             }
         }
     }
 
-    /// How many sandboxes of this process are leased, and how many are warm.
+    /// Returns the numbers of leased and of warm sandboxes of this process.
     pub fn count(&self) -> (usize, usize) {
         self.shared.count()
     }
 
-    /// Ends all leases, lets go of what is warm, and refuses every lease from now on. What is on disk can still be listed.
+    /// Ends all leases, drops the warm sandboxes, and refuses every later lease. Sandboxes on disk can still be listed.
     pub async fn shutdown(&self) {
         self.shared.shutdown().await;
     }
 
-    async fn lease(&self, id: SandboxId, want: Want) -> Result<SandboxId> {
-        // Nothing is awaited between the lease and its id: a caller who went away has no lease.
-        let claim = self.blocking(move |shared| shared.acquire(id, want)).await?;
-        Ok(claim.keep())
+    async fn lease(&self, id: SandboxId, target: LeaseTarget) -> Result<SandboxId> {
+        // Nothing is awaited between the lease and its id, so a caller whose future is dropped holds no lease.
+        let pending = self.blocking(move |shared| shared.acquire(id, target)).await?;
+        Ok(pending.confirm())
     }
 
     async fn blocking<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Arc<Shared>) -> Result<T> + Send + 'static,
+        work: impl FnOnce(&Arc<ProviderState>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         transitions::blocking(&self.shared, work).await
     }
 }
 
 impl ProviderBuilder {
-    /// The time, for tests.
+    /// Sets the clock, for tests.
     pub fn clock(mut self, clock: Clock) -> ProviderBuilder {
         self.clock = clock;
         self
     }
 
-    /// What the sandboxes run on, instead of the shared runtime.
+    /// Sets the runtime of the sandboxes, instead of the shared one.
     pub fn runtime(mut self, runtime: Runtime) -> ProviderBuilder {
         self.runtime = Some(runtime);
         self
@@ -311,8 +334,8 @@ impl ProviderBuilder {
 
     /// Opens the root; see [`Provider::open`].
     pub fn open(self) -> Result<Provider> {
-        let shared = Arc::new(Shared::new(self.config, self.clock, self.runtime)?);
-        // What cannot be removed is no reason to do without the rest; whoever sweeps is told of it.
+        let shared = Arc::new(ProviderState::new(self.config, self.clock, self.runtime)?);
+        // A sandbox that cannot be removed is no reason to refuse the others. `sweep` reports it.
         let _ = shared.sweep();
         Ok(Provider { shared })
     }

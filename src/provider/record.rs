@@ -1,4 +1,4 @@
-//! What is written down about a sandbox.
+//! The record of a sandbox on disk, and its description for callers.
 
 use std::collections::BTreeMap;
 
@@ -6,16 +6,12 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::{ProviderError, Result, SandboxId};
+use crate::limits::server::provider::{METADATA_BYTES, NAME_BYTES};
 
-/// The caller's own words about a sandbox.
+/// Key-value pairs of the caller's choice.
 pub type Metadata = BTreeMap<String, String>;
 
-/// Bytes of the name of a thread or of a user: longer than any that means something, and a record stays small.
-const NAME_BYTES: usize = 1024;
-/// Bytes of metadata, for the same reason.
-const METADATA_BYTES: usize = 64 << 10;
-
-/// Whose sandbox it is.
+/// The owner of a sandbox.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Owner {
@@ -37,8 +33,9 @@ impl Owner {
         Ok(Owner { thread: thread.to_owned(), user: user.map(str::to_owned) })
     }
 
-    /// The first digits of a hash over both names. The length of the first is hashed too: `ab` and `c` are not `a` and `bc`.
-    /// A user's name is never empty, so no user is not a user.
+    /// Returns the id of the owner's sandbox: the first digits of a hash over both names. The length of the first name
+    /// is hashed too, so that `ab` and `c` differ from `a` and `bc`. The name of a user is never empty, so "no user"
+    /// differs from every user.
     pub(super) fn id(&self) -> SandboxId {
         let user = self.user.as_deref().unwrap_or_default();
         let mut hash = Sha256::new();
@@ -50,13 +47,13 @@ impl Owner {
     }
 }
 
-/// What the file `record` of a sandbox holds.
+/// The content of the file `record` of a sandbox.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Record {
-    /// Whose it is; none if it is nobody's.
+    /// `None` for a sandbox without an owner.
     pub(super) owner: Option<Owner>,
-    /// Nanoseconds since 1970.
+    /// The time of creation, in nanoseconds since 1970.
     pub(super) created: u64,
     pub(super) metadata: Metadata,
 }
@@ -70,46 +67,46 @@ impl Record {
     }
 }
 
-/// What is known of a sandbox.
+/// The description of a sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Info {
-    /// Its id.
+pub struct SandboxInfo {
+    /// The id of the sandbox.
     pub id: SandboxId,
-    /// Who has it.
-    pub state: State,
-    /// The thread that it is for.
+    /// The state, as this process sees it.
+    pub state: SandboxState,
+    /// The thread that owns it.
     pub thread: Option<String>,
-    /// The user whose thread that is.
+    /// The user of the thread.
     pub user: Option<String>,
-    /// When it was made: nanoseconds since 1970.
+    /// The time of creation, in nanoseconds since 1970.
     pub created: u64,
-    /// When it was last used: acquired, released, or worked with.
+    /// The time of the last acquire, release or operation, in nanoseconds since 1970.
     pub last_used: u64,
-    /// The caller's own words.
+    /// The caller's metadata.
     pub metadata: Metadata,
-    /// What is wrong with it, if something is: then what stands above may be missing.
+    /// The damage, if the sandbox is damaged. Then the fields above may be missing.
     pub damage: Option<String>,
 }
 
-/// Who has a sandbox.
+/// The state of a sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum State {
-    /// Someone, here or in another process.
+pub enum SandboxState {
+    /// Leased, here or by another process.
     Leased,
-    /// Nobody, and it is in the memory of this process.
+    /// Not leased, and in the memory of this process.
     Warm,
-    /// Nobody; it is on disk only, or warm in another process.
+    /// Not leased, and on disk only, or warm in another process.
     Stored,
 }
 
-/// A page of a list.
+/// A page of a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listing {
-    /// In the order of their ids.
-    pub items: Vec<Info>,
-    /// Where the next page starts, if there is one.
+    /// The sandboxes, in the order of their ids.
+    pub items: Vec<SandboxInfo>,
+    /// The cursor of the next page, if there is one.
     pub cursor: Option<SandboxId>,
 }
 
@@ -123,7 +120,7 @@ mod tests {
 
     #[test]
     fn an_id_follows_from_thread_and_user_and_from_where_one_ends() {
-        // The first digits of sha256(length, user, thread), computed elsewhere.
+        // The first digits of sha256(length, user, thread), computed by another program.
         assert_eq!(id("thread-1", Some("user-1")).to_string(), "1bfc28f2");
         assert_eq!(id("thread-1", None).to_string(), "7db786ba");
         assert_ne!(id("bc", Some("a")), id("c", Some("ab")));
@@ -141,7 +138,7 @@ mod tests {
         }
         let metadata = Metadata::from([("key".to_owned(), "x".repeat(METADATA_BYTES))]);
         assert!(Record::new(None, 0, metadata).is_err());
-        // Any other text is a name: it is hashed, and never a path.
+        // Any other text is a name: it is hashed and never used as a path.
         for name in ["../../etc", "a\0b", "\u{202e}", "local:x", "💥"] {
             assert_eq!(id(name, Some(name)).to_string().len(), 8);
         }

@@ -1,9 +1,9 @@
-//! Takes a tree away that a guest made.
+//! Removes a tree that a guest made.
 //!
-//! It may be deeper than a stack or a table of handles: renames put directories below each other that no path reaches.
-//! So nothing is walked down. A directory that is found is moved up, beside the others, and emptied there in its turn: two
-//! handles do, whatever the tree. Whoever finds the same tree half removed goes on where the last one stopped, also at
-//! the same time.
+//! The tree may be deeper than a stack or a table of descriptors: renames can nest directories deeper than any path
+//! reaches. So the tree is not descended. A directory that is found is moved up into the top directory, and emptied
+//! there later; two descriptors are enough for any tree. A removal that was interrupted can be continued by another
+//! process, also by several at once.
 
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
@@ -12,29 +12,29 @@ use rustix::io::{Errno, Result};
 
 use super::root::token;
 
-/// Removes a directory with all that is in it. `name` is one of ours, and so are the names directly in it.
+/// Removes a directory with all its entries. `name` and the names directly in it were made by the provider.
 pub(super) fn remove_tree(root: impl AsFd, name: &str) -> Result<()> {
-    let Some(top) = gone(open(&root, name))? else {
+    let Some(top) = ignore_missing(open(&root, name))? else {
         return Ok(());
     };
     let run = token().map_err(|_| Errno::IO)?;
     let mut pending = Vec::new();
     let mut moved = 0_u64;
     loop {
-        // What stands directly in the top needs no other place.
+        // Directories directly in the top need no move.
         empty(&top, |dir, name| {
-            open_up(dir, name)?;
+            grant_owner_access(dir, name)?;
             pending.push(name.to_owned());
             Ok(())
         })?;
         while let Some(name) = pending.pop() {
-            let Some(dir) = gone(open(&top, &name))? else {
+            let Some(dir) = ignore_missing(open(&top, &name))? else {
                 continue;
             };
-            // A listing may miss what was there when others were removed: until it is empty.
+            // A listing may miss entries while others are removed, so it is repeated until the directory is empty.
             loop {
                 empty(&dir, |dir, inner| {
-                    open_up(dir, inner)?;
+                    grant_owner_access(dir, inner)?;
                     let place = std::ffi::CString::new(format!("{run}-{moved}")).map_err(|_| Errno::INVAL)?;
                     moved += 1;
                     rustix::fs::renameat(dir, inner, &top, &place)?;
@@ -56,7 +56,7 @@ pub(super) fn remove_tree(root: impl AsFd, name: &str) -> Result<()> {
     }
 }
 
-/// Removes what is in a directory, and hands over the directories.
+/// Removes the files in a directory, and passes each directory to `directory`.
 fn empty(dir: &OwnedFd, mut directory: impl FnMut(&OwnedFd, &std::ffi::CStr) -> Result<()>) -> Result<()> {
     for entry in rustix::fs::Dir::read_from(dir)? {
         let entry = entry?;
@@ -65,7 +65,7 @@ fn empty(dir: &OwnedFd, mut directory: impl FnMut(&OwnedFd, &std::ffi::CStr) -> 
             continue;
         }
         let kind = match entry.file_type() {
-            FileType::Unknown => match gone(rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW))? {
+            FileType::Unknown => match ignore_missing(rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW))? {
                 Some(stat) => FileType::from_raw_mode(stat.st_mode),
                 None => continue,
             },
@@ -75,14 +75,14 @@ fn empty(dir: &OwnedFd, mut directory: impl FnMut(&OwnedFd, &std::ffi::CStr) -> 
             FileType::Directory => directory(dir, name),
             _ => rustix::fs::unlinkat(dir, name, AtFlags::empty()),
         };
-        gone(done)?;
+        ignore_missing(done)?;
     }
     Ok(())
 }
 
-/// Lets its owner read, move and empty a directory, whatever a guest's `chmod` made of it. By a handle: what the mode is
-/// changed of is a directory, and this one.
-fn open_up(dir: &OwnedFd, name: &std::ffi::CStr) -> Result<()> {
+/// Gives the owner read, write and search permission on a directory, whatever mode a guest has set. It works by a
+/// descriptor, so that it changes this directory and nothing else.
+fn grant_owner_access(dir: &OwnedFd, name: &std::ffi::CStr) -> Result<()> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let handle = rustix::fs::openat(dir, name, flags, Mode::empty())?;
     let mode = Mode::from_raw_mode(rustix::fs::fstat(&handle)?.st_mode);
@@ -97,8 +97,8 @@ fn open(dir: impl AsFd, name: impl rustix::path::Arg) -> Result<OwnedFd> {
     rustix::fs::openat(dir, name, flags, Mode::empty())
 }
 
-/// What is not there any more, someone else has removed.
-fn gone<T>(answer: Result<T>) -> Result<Option<T>> {
+/// Turns "no such entry" into `None`: another process has removed it.
+fn ignore_missing<T>(answer: Result<T>) -> Result<Option<T>> {
     match answer {
         Ok(answer) => Ok(Some(answer)),
         Err(Errno::NOENT) => Ok(None),
@@ -126,14 +126,14 @@ mod tests {
         for wide in 0..100 {
             dirs[400].create_dir(format!("{wide}")).unwrap();
         }
-        // A guest may have shut them: the deepest first, or none is found again.
+        // A guest may have removed their permissions. The deepest first, or the others would not be found.
         for dir in dirs[..400].iter().rev().step_by(7) {
             rustix::fs::chmodat(dir, "d", Mode::empty(), AtFlags::empty()).unwrap();
         }
         drop(dirs);
         remove_tree(&top, "tree").unwrap();
         assert_eq!(top.entries().unwrap().count(), 0);
-        // One that is not there is gone.
+        // Removing a missing tree succeeds.
         remove_tree(&top, "tree").unwrap();
     }
 }

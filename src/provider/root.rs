@@ -1,7 +1,8 @@
-//! The directory that a provider keeps its sandboxes in.
+//! The directory of a provider's sandboxes.
 //!
-//! It is opened once; after that there are handles only, and names that we made up or that have the form of an id. A
-//! sandbox comes into being by one rename and ends by one, so that it is there as a whole or not at all.
+//! Its path is opened once. Afterwards there are only descriptors, and names that the provider made or that have the
+//! form of an id. One rename publishes a sandbox and one rename removes it, so a sandbox exists as a whole or not at
+//! all.
 
 use std::io::Write;
 use std::os::fd::OwnedFd;
@@ -14,53 +15,52 @@ use cap_std::fs::Dir;
 use rustix::fs::{FlockOperation, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
-use super::home::{FILES, Home, LEASE, LeaseFile, Locked, RECORD, last_used, read_record};
 use super::record::Record;
 use super::remove::remove_tree;
+use super::sandbox_dir::{FILES, LEASE, LeaseFile, LeaseLock, LockedFile, RECORD, SandboxDir, last_used, read_record};
 use super::{ProviderError, Result, SandboxId};
+use crate::limits::server::provider::LEASE_ATTEMPTS;
 
-/// Held shared while something is made, alone while something is removed or looked at.
+/// The file with the root's lock: shared while something is created, exclusive while something is removed or inspected.
 const LOCK: &str = ".lock";
-/// What is being made.
+/// Prefix of the names of unpublished sandboxes and records.
 const NEW: &str = ".new-";
-/// What is being removed.
+/// Prefix of the names of sandboxes that are being removed.
 const GONE: &str = ".gone-";
-/// How often a sandbox may be replaced under our eyes before we give up on it.
-const TRIES: usize = 16;
 
-/// The root. Clones are handles to the same one.
+/// The root directory. Clones are handles to the same one.
 #[derive(Clone)]
 pub(super) struct Root {
     dir: Arc<Dir>,
 }
 
-/// A sandbox that is being made. Dropping it removes it.
-pub(super) struct Draft {
+/// A sandbox that has no name yet. Dropping it removes it.
+pub(super) struct UnpublishedSandbox {
     root: Root,
     name: String,
-    home: Option<Home>,
+    sandbox_dir: Option<SandboxDir>,
     is_published: bool,
 }
 
-/// What there is under an id.
-pub(super) enum Found {
-    Home(Home),
+/// The result of an attempt to lease a sandbox.
+pub(super) enum LeaseAttempt {
+    Taken(SandboxDir),
     InUse,
-    Nothing,
+    NotFound,
 }
 
-/// What can be known of a sandbox without its lease.
-pub(super) struct Glance {
+/// The facts about a sandbox that need no lease.
+pub(super) struct Inspection {
     pub(super) is_held: bool,
     pub(super) last_used: u64,
     pub(super) record: Result<Record>,
 }
 
 impl Root {
-    /// Opens the root, and makes it if it is not there.
+    /// Opens the root, and creates it if it is missing.
     pub(super) fn open(path: &Path) -> Result<Root> {
         let refused = |error| ProviderError::host("open the root directory", error);
-        // The only time that a path is used. What is in a sandbox is nobody else's business on this machine.
+        // The only use of a path. The mode keeps other users of the machine out of the sandboxes.
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(refused)?;
         let dir = Dir::open_ambient_dir(path, cap_std::ambient_authority()).map_err(refused)?;
         let root = Root { dir: Arc::new(dir) };
@@ -68,71 +68,72 @@ impl Root {
         Ok(root)
     }
 
-    /// Takes the lease of a sandbox, if it is there.
-    pub(super) fn claim(&self, id: SandboxId) -> Result<Found> {
-        match self.try_claim(id)? {
-            // Someone may only have looked, or is about to remove it: whoever does has the root's lock alone.
-            Found::InUse => {
-                let _calm = self.lock(FlockOperation::LockShared)?;
-                self.try_claim(id)
+    /// Takes the lease of a sandbox, if it exists and is not leased.
+    pub(super) fn lease(&self, id: SandboxId) -> Result<LeaseAttempt> {
+        match self.try_lease(id)? {
+            // The holder may only inspect or remove the sandbox. It has the root's lock exclusively for that, so the
+            // second attempt, under the shared lock, sees a lasting state.
+            LeaseAttempt::InUse => {
+                let _shared = self.lock(FlockOperation::LockShared)?;
+                self.try_lease(id)
             }
             found => Ok(found),
         }
     }
 
-    /// Begins to make a sandbox.
-    pub(super) fn draft(&self, id: SandboxId) -> Result<Draft> {
+    /// Creates the directory of a sandbox that is not published yet.
+    pub(super) fn begin_sandbox(&self, id: SandboxId) -> Result<UnpublishedSandbox> {
         let refused = |error: std::io::Error| ProviderError::host("make a sandbox", error);
         let name = format!("{NEW}{}", token()?);
-        // Until its lease is held it looks like one that somebody left behind.
-        let _calm = self.lock(FlockOperation::LockShared)?;
+        // Without a lease, `clean` would take the directory for the remains of a dead process.
+        let _shared = self.lock(FlockOperation::LockShared)?;
         rustix::fs::mkdirat(&*self.dir, &name, Mode::RWXU).map_err(|error| refused(error.into()))?;
-        let mut draft = Draft { root: self.clone(), name, home: None, is_published: false };
-        let dir = self.dir.open_dir_nofollow(&draft.name).map_err(refused)?;
-        let lock = Arc::new(LeaseFile::make(&dir)?);
+        let mut unpublished = UnpublishedSandbox { root: self.clone(), name, sandbox_dir: None, is_published: false };
+        let dir = self.dir.open_dir_nofollow(&unpublished.name).map_err(refused)?;
+        let lock = LeaseLock::new(LeaseFile::make(&dir)?);
         rustix::fs::mkdirat(&dir, FILES, Mode::from_raw_mode(0o755)).map_err(|error| refused(error.into()))?;
-        draft.home = Some(Home { id, dir: Arc::new(dir), lock });
-        Ok(draft)
+        unpublished.sandbox_dir = Some(SandboxDir { id, dir: Arc::new(dir), lock });
+        Ok(unpublished)
     }
 
-    /// Removes a sandbox that nobody has leased. Answers whether it was there.
-    pub(super) fn delete(&self, id: SandboxId, only_if: impl FnOnce(&Home) -> Result<bool>) -> Result<bool> {
-        let alone = self.lock(FlockOperation::LockExclusive)?;
-        let home = match self.try_claim(id) {
-            Ok(Found::Home(home)) => Some(home),
-            Ok(Found::Nothing) => return Ok(false),
-            Ok(Found::InUse) => return Err(ProviderError::InUse(id)),
-            // Nobody can lease what has no lease: it can only be removed.
+    /// Removes a sandbox that is not leased, if `only_if` agrees. Returns whether it was removed.
+    pub(super) fn delete(&self, id: SandboxId, only_if: impl FnOnce(&SandboxDir) -> Result<bool>) -> Result<bool> {
+        let exclusive = self.lock(FlockOperation::LockExclusive)?;
+        let sandbox_dir = match self.try_lease(id) {
+            Ok(LeaseAttempt::Taken(sandbox_dir)) => Some(sandbox_dir),
+            Ok(LeaseAttempt::NotFound) => return Ok(false),
+            Ok(LeaseAttempt::InUse) => return Err(ProviderError::InUse(id)),
+            // A sandbox without a lease file cannot be leased, only removed.
             Err(ProviderError::Damaged { .. }) => None,
             Err(error) => return Err(error),
         };
-        if let Some(home) = &home
-            && !only_if(home)?
+        if let Some(sandbox_dir) = &sandbox_dir
+            && !only_if(sandbox_dir)?
         {
             return Ok(false);
         }
-        self.vanish(id, alone).map(|()| true)
+        self.remove_sandbox(id, exclusive).map(|()| true)
     }
 
     /// Removes a sandbox whose lease is held.
-    pub(super) fn discard(&self, home: Home) -> Result<()> {
-        let alone = self.lock(FlockOperation::LockExclusive)?;
-        self.vanish(home.id, alone)
+    pub(super) fn discard(&self, sandbox_dir: SandboxDir) -> Result<()> {
+        let exclusive = self.lock(FlockOperation::LockExclusive)?;
+        self.remove_sandbox(sandbox_dir.id, exclusive)
     }
 
     /// Replaces the record of a sandbox whose lease is held.
-    pub(super) fn rewrite(&self, home: &Home, record: &Record) -> Result<()> {
+    pub(super) fn rewrite(&self, sandbox_dir: &SandboxDir, record: &Record) -> Result<()> {
         let refused = |error: std::io::Error| ProviderError::host("write a record", error);
         let name = format!("{NEW}{}", token()?);
-        let _calm = self.lock(FlockOperation::LockShared)?;
+        let _shared = self.lock(FlockOperation::LockShared)?;
         write_record(&self.dir, &name, record)
-            .and_then(|()| Ok(rustix::fs::renameat(&*self.dir, &name, &*home.dir, RECORD)?))
+            .and_then(|()| Ok(rustix::fs::renameat(&*self.dir, &name, &*sandbox_dir.dir, RECORD)?))
             .inspect_err(|_| drop(self.dir.remove_file(&name)))
             .map_err(refused)?;
-        sync(&home.dir).map_err(refused)
+        sync(&sandbox_dir.dir).map_err(refused)
     }
 
-    /// The ids of all sandboxes, in their order.
+    /// Returns the ids of all sandboxes, in ascending order.
     pub(super) fn ids(&self) -> Result<Vec<SandboxId>> {
         let names = self.names()?;
         let mut ids: Vec<SandboxId> = names.iter().filter_map(|name| name.parse().ok()).collect();
@@ -140,24 +141,24 @@ impl Root {
         Ok(ids)
     }
 
-    /// Looks at some sandboxes without their leases; none for one that is not there.
-    pub(super) fn look(&self, ids: &[SandboxId]) -> Result<Vec<Option<Glance>>> {
-        let _alone = self.lock(FlockOperation::LockExclusive)?;
-        ids.iter().map(|id| self.glance(*id)).collect()
+    /// Inspects sandboxes without their leases. `None` for one that does not exist.
+    pub(super) fn inspect(&self, ids: &[SandboxId]) -> Result<Vec<Option<Inspection>>> {
+        let _exclusive = self.lock(FlockOperation::LockExclusive)?;
+        ids.iter().map(|id| self.inspect_one(*id)).collect()
     }
 
-    /// When a sandbox was last used; none if it is not there.
+    /// Returns the time of a sandbox's last use. `None` if it does not exist.
     pub(super) fn last_used(&self, id: SandboxId) -> Result<Option<u64>> {
         match self.open_sandbox(id) {
             Ok(Some(dir)) => Ok(last_used(id, &dir).ok()),
-            // Of what is no sandbox nobody knows.
+            // A damaged sandbox has no such time.
             Ok(None) | Err(ProviderError::Damaged { .. }) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    fn glance(&self, id: SandboxId) -> Result<Option<Glance>> {
-        let damaged = |error| Ok(Some(Glance { is_held: false, last_used: 0, record: Err(error) }));
+    fn inspect_one(&self, id: SandboxId) -> Result<Option<Inspection>> {
+        let damaged = |error| Ok(Some(Inspection { is_held: false, last_used: 0, record: Err(error) }));
         let dir = match self.open_sandbox(id) {
             Ok(Some(dir)) => dir,
             Ok(None) => return Ok(None),
@@ -167,32 +168,33 @@ impl Root {
         let lease = LeaseFile::open(&dir).map_err(|error| ProviderError::part(id, LEASE, error));
         match (lease, last_used(id, &dir)) {
             (Ok(lease), Ok(last_used)) => {
-                Ok(Some(Glance { is_held: lease.is_held()?, last_used, record: read_record(id, &dir) }))
+                Ok(Some(Inspection { is_held: lease.is_held()?, last_used, record: read_record(id, &dir) }))
             }
             (Err(error), _) | (_, Err(error)) => damaged(error),
         }
     }
 
-    fn try_claim(&self, id: SandboxId) -> Result<Found> {
-        for _ in 0..TRIES {
+    fn try_lease(&self, id: SandboxId) -> Result<LeaseAttempt> {
+        for _ in 0..LEASE_ATTEMPTS {
             let Some(dir) = self.open_sandbox(id)? else {
-                return Ok(Found::Nothing);
+                return Ok(LeaseAttempt::NotFound);
             };
             let lock = match LeaseFile::open(&dir) {
                 Ok(lock) => lock,
-                // Someone removed the sandbox between the two calls, or someone removed the file for good.
-                Err(Errno::NOENT) if !self.is_still(id, &dir)? => continue,
+                // The sandbox was removed between the two calls. If it was not, its lease file is missing for good.
+                Err(Errno::NOENT) if !self.has_name(id, &dir)? => continue,
                 Err(error) => return Err(ProviderError::part(id, LEASE, error)),
             };
             if !lock.take()? {
-                return Ok(Found::InUse);
+                return Ok(LeaseAttempt::InUse);
             }
-            // Whoever removes a sandbox has its lease. So from here on it stays, if it is still there.
-            if self.is_still(id, &dir)? {
-                return Ok(Found::Home(Home { id, dir: Arc::new(dir), lock: Arc::new(lock) }));
+            // A sandbox is removed only under its lease. So from here on it stays, if it still has its name.
+            if self.has_name(id, &dir)? {
+                let lock = LeaseLock::new(lock);
+                return Ok(LeaseAttempt::Taken(SandboxDir { id, dir: Arc::new(dir), lock }));
             }
         }
-        Ok(Found::InUse)
+        Ok(LeaseAttempt::InUse)
     }
 
     fn open_sandbox(&self, id: SandboxId) -> Result<Option<Dir>> {
@@ -203,8 +205,8 @@ impl Root {
         }
     }
 
-    /// Whether a directory is the one that has this name now.
-    fn is_still(&self, id: SandboxId, dir: &Dir) -> Result<bool> {
+    /// Returns whether a directory is the one that has this name now.
+    fn has_name(&self, id: SandboxId, dir: &Dir) -> Result<bool> {
         let refused = |error| ProviderError::host("look at a sandbox", error);
         let Some(now) = self.open_sandbox(id)? else {
             return Ok(false);
@@ -213,23 +215,23 @@ impl Root {
         Ok((now.st_dev, now.st_ino) == (then.st_dev, then.st_ino))
     }
 
-    fn lock(&self, how: FlockOperation) -> Result<Locked> {
+    fn lock(&self, how: FlockOperation) -> Result<LockedFile> {
         let refused = |error| ProviderError::host("lock the root directory", error);
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = Locked(rustix::fs::openat(&*self.dir, LOCK, flags, Mode::RUSR | Mode::WUSR).map_err(refused)?);
+        let file = LockedFile(rustix::fs::openat(&*self.dir, LOCK, flags, Mode::RUSR | Mode::WUSR).map_err(refused)?);
         rustix::io::retry_on_intr(|| rustix::fs::flock(&file, how)).map_err(refused)?;
         Ok(file)
     }
 
-    /// Removes a sandbox. Its name goes while nobody else looks; its files, which may be many, after that.
-    fn vanish(&self, id: SandboxId, alone: Locked) -> Result<()> {
-        let name = self.retire(&id.to_string())?;
-        drop(alone);
+    /// Removes a sandbox: its name under the root's exclusive lock, its files, which may be many, afterwards.
+    fn remove_sandbox(&self, id: SandboxId, exclusive: LockedFile) -> Result<()> {
+        let name = self.rename_for_removal(&id.to_string())?;
+        drop(exclusive);
         self.remove(&name)
     }
 
-    /// Takes a name away, and answers under which one it can be removed.
-    fn retire(&self, name: &str) -> Result<String> {
+    /// Renames an entry to a name for removal, and returns that name.
+    fn rename_for_removal(&self, name: &str) -> Result<String> {
         let gone = format!("{GONE}{}", token()?);
         let refused = |error| ProviderError::host("remove a sandbox", error);
         rustix::fs::renameat(&*self.dir, name, &*self.dir, &gone).map_err(refused)?;
@@ -238,7 +240,7 @@ impl Root {
 
     fn remove(&self, name: &str) -> Result<()> {
         match remove_tree(&*self.dir, name) {
-            // A file of that name: someone put it there, or a record on its way to its place.
+            // A file of that name: a record that was being written, or a file of somebody else's.
             Err(Errno::NOTDIR | Errno::LOOP) => match self.dir.remove_file(name) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                     Err(ProviderError::host("remove a sandbox", error))
@@ -249,26 +251,26 @@ impl Root {
         }
     }
 
-    /// Removes what processes that died have left half made and half removed.
+    /// Removes the remains of sandboxes that a dead process was creating or removing.
     fn clean(&self) -> Result<()> {
         let is_rest = |name: &str| name.starts_with(NEW) || name.starts_with(GONE);
         if !self.names()?.iter().any(|name| is_rest(name)) {
             return Ok(());
         }
-        let alone = self.lock(FlockOperation::LockExclusive)?;
+        let exclusive = self.lock(FlockOperation::LockExclusive)?;
         for name in self.names()?.iter().filter(|name| name.starts_with(NEW)) {
-            // Whoever is still at it holds its lease; whoever is done has given it another name.
+            // A live creator holds the lease of the directory, or has renamed it already.
             let is_left = match self.dir.open_dir_nofollow(name) {
                 Ok(dir) => !LeaseFile::open(&dir).is_ok_and(|lease| lease.is_held().unwrap_or(true)),
                 Err(error) => error.kind() != std::io::ErrorKind::NotFound,
             };
             if is_left {
-                let _ = self.retire(name);
+                let _ = self.rename_for_removal(name);
             }
         }
-        drop(alone);
+        drop(exclusive);
         for name in self.names()?.iter().filter(|name| name.starts_with(GONE)) {
-            // What cannot be removed is in nobody's way: the next one may succeed.
+            // A failure is harmless: the next `open` tries again.
             let _ = self.remove(name);
         }
         Ok(())
@@ -284,25 +286,25 @@ impl Root {
     }
 }
 
-impl Draft {
-    /// Its directory for files.
+impl UnpublishedSandbox {
+    /// Returns the directory of its files.
     pub(super) fn files(&self) -> Result<Dir> {
-        self.home()?.files()
+        self.sandbox_dir()?.files()
     }
 
-    /// Brings all its files to the disk, where what has a name has to be whole.
+    /// Writes all its files to the disk, because a published sandbox has to be complete.
     pub(super) fn sync_files(&self) -> Result<()> {
-        let synced = readable(&self.home()?.dir).and_then(|dir| Ok(rustix::fs::syncfs(dir)?));
+        let synced = readable(&self.sandbox_dir()?.dir).and_then(|dir| Ok(rustix::fs::syncfs(dir)?));
         synced.map_err(|error| ProviderError::host("make a sandbox", error))
     }
 
-    /// Gives it its name. None if someone else has that name already.
-    pub(super) fn publish(mut self, record: &Record) -> Result<Option<Home>> {
+    /// Gives the sandbox its name. `None` if the name is taken.
+    pub(super) fn publish(mut self, record: &Record) -> Result<Option<SandboxDir>> {
         let refused = |error: std::io::Error| ProviderError::host("make a sandbox", error);
-        let home = self.home()?.clone();
-        home.set_last_used(record.created)?;
-        write_record(&home.dir, RECORD, record).and_then(|()| sync(&home.dir)).map_err(refused)?;
-        let (dir, id) = (&*self.root.dir, home.id.to_string());
+        let sandbox_dir = self.sandbox_dir()?.clone();
+        sandbox_dir.set_last_used(record.created)?;
+        write_record(&sandbox_dir.dir, RECORD, record).and_then(|()| sync(&sandbox_dir.dir)).map_err(refused)?;
+        let (dir, id) = (&*self.root.dir, sandbox_dir.id.to_string());
         match rustix::fs::renameat_with(dir, &self.name, dir, id, RenameFlags::NOREPLACE) {
             Ok(()) => {}
             Err(Errno::EXIST | Errno::NOTEMPTY) => return Ok(None),
@@ -310,24 +312,24 @@ impl Draft {
         }
         self.is_published = true;
         sync(dir).map_err(refused)?;
-        Ok(Some(home))
+        Ok(Some(sandbox_dir))
     }
 
-    fn home(&self) -> Result<&Home> {
-        self.home.as_ref().ok_or_else(|| ProviderError::host("make a sandbox", Errno::NOENT))
+    fn sandbox_dir(&self) -> Result<&SandboxDir> {
+        self.sandbox_dir.as_ref().ok_or_else(|| ProviderError::host("make a sandbox", Errno::NOENT))
     }
 }
 
-impl Drop for Draft {
+impl Drop for UnpublishedSandbox {
     fn drop(&mut self) {
-        // What cannot be removed now, the next `open` removes.
+        // If this fails, the next `open` removes it.
         if !self.is_published {
-            let _ = self.root.retire(&self.name).and_then(|name| self.root.remove(&name));
+            let _ = self.root.rename_for_removal(&self.name).and_then(|name| self.root.remove(&name));
         }
     }
 }
 
-/// Letters and digits that nobody has used before.
+/// Returns sixteen random digits, for a name that is not in use.
 pub(super) fn token() -> Result<String> {
     let mut bytes = [0; 8];
     getrandom::fill(&mut bytes)
@@ -335,7 +337,7 @@ pub(super) fn token() -> Result<String> {
     Ok(format!("{:016x}", u64::from_le_bytes(bytes)))
 }
 
-/// Writes a record to a new file, and to the disk.
+/// Writes a record to a new file and syncs it.
 fn write_record(dir: &Dir, name: &str, record: &Record) -> std::io::Result<()> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut file = std::fs::File::from(rustix::fs::openat(dir, name, flags, Mode::RUSR | Mode::WUSR)?);
@@ -343,7 +345,7 @@ fn write_record(dir: &Dir, name: &str, record: &Record) -> std::io::Result<()> {
     file.sync_all()
 }
 
-/// Brings the names in a directory to the disk. The handle we have may be one that only finds things.
+/// Syncs the names in a directory. The handle may have been opened with `O_PATH`, which cannot be synced.
 fn sync(dir: &Dir) -> std::io::Result<()> {
     Ok(rustix::fs::fsync(readable(dir)?)?)
 }

@@ -1,82 +1,86 @@
-//! Who has what in this process.
+//! The states of the sandboxes in this process.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::home::{Home, Stamp};
+use super::sandbox_dir::{Generation, SandboxDir};
 use super::{Lease, ProviderError, Result, SandboxId};
 use crate::sandbox::Sandbox;
 
-/// The sandboxes that are in the memory of this process, of which there are at most as many as there may be.
+/// The sandboxes in the memory of this process, at most `max_count` of them.
 #[derive(Default)]
 pub(super) struct Table {
-    slots: HashMap<SandboxId, Slot>,
-    /// The warm ones by the time of their last use: the first is the one to go.
+    entries: HashMap<SandboxId, Entry>,
+    /// The warm sandboxes by the time of their last use. The first one is dropped first.
     warm: BTreeSet<(u64, SandboxId)>,
     is_shut: bool,
 }
 
-enum Slot {
-    /// Someone takes it from one state to the next. Nobody waits for that.
+enum Entry {
+    /// A transition is under way.
     Busy,
-    Leased(Leased),
-    Warm(Warm),
+    Leased(LeasedSandbox),
+    Warm(WarmSandbox),
 }
 
 /// A sandbox that is leased here.
-pub(super) struct Leased {
+pub(super) struct LeasedSandbox {
     pub(super) lease: Arc<Lease>,
-    pub(super) home: Home,
+    pub(super) dir: SandboxDir,
     pub(super) sandbox: Sandbox,
-    /// How it was when this lease began.
-    pub(super) stamp: Stamp,
+    /// The generation when this lease began.
+    pub(super) generation: Generation,
 }
 
-/// A sandbox that waits in memory for its thread.
-pub(super) struct Warm {
+/// A sandbox in memory that is not leased.
+pub(super) struct WarmSandbox {
     pub(super) sandbox: Sandbox,
-    /// How it was when its last lease here ended.
-    pub(super) stamp: Stamp,
+    /// The generation when its last lease here ended.
+    pub(super) generation: Generation,
     pub(super) last_used: u64,
 }
 
 impl Table {
-    /// Makes a sandbox busy in order to lease it. Answers what was warm of it, and what had to go to make room: dropping
-    /// that closes files, which nobody should do with the table in hand.
-    pub(super) fn begin_lease(&mut self, id: SandboxId, most: usize) -> Result<(Option<Warm>, Option<Warm>)> {
+    /// Marks a sandbox as busy in order to lease it. Returns the warm sandbox of this id, and the one that was evicted
+    /// for it. The caller drops the latter without the table's lock, because that closes files.
+    pub(super) fn begin_lease(
+        &mut self,
+        id: SandboxId,
+        most: usize,
+    ) -> Result<(Option<WarmSandbox>, Option<WarmSandbox>)> {
         self.check_open()?;
-        match self.slots.get(&id) {
-            Some(Slot::Busy | Slot::Leased(_)) => return Err(ProviderError::InUse(id)),
-            Some(Slot::Warm(_)) => return Ok((self.make_busy(id), None)),
+        match self.entries.get(&id) {
+            Some(Entry::Busy | Entry::Leased(_)) => return Err(ProviderError::InUse(id)),
+            Some(Entry::Warm(_)) => return Ok((self.make_busy(id), None)),
             None => {}
         }
-        let evicted = match self.slots.len() < most {
+        let evicted = match self.entries.len() < most {
             true => None,
             false => Some(self.oldest().ok_or(ProviderError::AllLeased(most))?),
         };
-        self.slots.insert(id, Slot::Busy);
+        self.entries.insert(id, Entry::Busy);
         Ok((None, evicted))
     }
 
-    /// Makes a sandbox busy that nobody has, in order to remove it; answers what was warm of it.
-    pub(super) fn begin_removal(&mut self, id: SandboxId) -> Result<Option<Warm>> {
+    /// Marks a sandbox that is not leased as busy in order to remove it. Returns the warm sandbox of this id.
+    pub(super) fn begin_removal(&mut self, id: SandboxId) -> Result<Option<WarmSandbox>> {
         self.check_open()?;
-        match self.slots.get(&id) {
-            Some(Slot::Busy | Slot::Leased(_)) => Err(ProviderError::InUse(id)),
-            Some(Slot::Warm(_)) | None => Ok(self.make_busy(id)),
+        match self.entries.get(&id) {
+            Some(Entry::Busy | Entry::Leased(_)) => Err(ProviderError::InUse(id)),
+            Some(Entry::Warm(_)) | None => Ok(self.make_busy(id)),
         }
     }
 
-    /// Makes a leased sandbox busy in order to end its lease.
-    pub(super) fn begin_release(&mut self, id: SandboxId) -> Result<Leased> {
-        match self.slots.remove(&id) {
-            Some(Slot::Leased(leased)) => {
-                self.slots.insert(id, Slot::Busy);
+    /// Marks a leased sandbox as busy in order to end its lease.
+    pub(super) fn begin_release(&mut self, id: SandboxId) -> Result<LeasedSandbox> {
+        match self.entries.remove(&id) {
+            Some(Entry::Leased(leased)) => {
+                self.entries.insert(id, Entry::Busy);
                 Ok(leased)
             }
             other => {
                 if let Some(other) = other {
-                    self.slots.insert(id, other);
+                    self.entries.insert(id, other);
                 }
                 self.check_open()?;
                 Err(ProviderError::NotLeased(id))
@@ -84,46 +88,51 @@ impl Table {
         }
     }
 
-    /// What was busy is leased now, unless the provider was shut down meanwhile.
-    pub(super) fn leased(&mut self, id: SandboxId, leased: Leased) -> Result<()> {
-        self.slots.remove(&id);
+    /// Makes a busy sandbox leased, unless the provider was shut down in between.
+    pub(super) fn end_leased(&mut self, id: SandboxId, leased: LeasedSandbox) -> Result<()> {
+        self.entries.remove(&id);
         self.check_open()?;
-        self.slots.insert(id, Slot::Leased(leased));
+        self.entries.insert(id, Entry::Leased(leased));
         Ok(())
     }
 
-    /// What was busy is warm now, unless the provider is shut down.
-    pub(super) fn warmed(&mut self, id: SandboxId, warm: Warm) {
-        self.slots.remove(&id);
+    /// Makes a busy sandbox warm, unless the provider is shut down.
+    pub(super) fn end_warm(&mut self, id: SandboxId, warm: WarmSandbox) {
+        self.entries.remove(&id);
         if !self.is_shut {
             self.warm.insert((warm.last_used, id));
-            self.slots.insert(id, Slot::Warm(warm));
+            self.entries.insert(id, Entry::Warm(warm));
         }
     }
 
-    /// What was busy is in nobody's hands.
+    /// Removes the entry of a busy sandbox, which is then only on disk.
     pub(super) fn forget(&mut self, id: SandboxId) {
-        if let Some(Slot::Busy) = self.slots.get(&id) {
-            self.slots.remove(&id);
+        if let Some(Entry::Busy) = self.entries.get(&id) {
+            self.entries.remove(&id);
         }
     }
 
-    /// A sandbox that is leased.
-    pub(super) fn get(&self, id: SandboxId) -> Result<&Leased> {
+    /// Returns a leased sandbox.
+    pub(super) fn get(&self, id: SandboxId) -> Result<&LeasedSandbox> {
         self.check_open()?;
-        match self.slots.get(&id) {
-            Some(Slot::Leased(leased)) => Ok(leased),
+        match self.entries.get(&id) {
+            Some(Entry::Leased(leased)) => Ok(leased),
             _ => Err(ProviderError::NotLeased(id)),
         }
     }
 
-    /// Whether a sandbox is warm.
-    pub(super) fn is_warm(&self, id: SandboxId) -> bool {
-        matches!(self.slots.get(&id), Some(Slot::Warm(_)))
+    /// Returns whether a transition of a sandbox is under way.
+    pub(super) fn is_busy(&self, id: SandboxId) -> bool {
+        matches!(self.entries.get(&id), Some(Entry::Busy))
     }
 
-    /// Takes out the warm ones that were last used at a time of which `is_over` says so.
-    pub(super) fn take_idle(&mut self, is_over: impl Fn(u64) -> bool) -> Vec<Warm> {
+    /// Returns whether a sandbox is warm.
+    pub(super) fn is_warm(&self, id: SandboxId) -> bool {
+        matches!(self.entries.get(&id), Some(Entry::Warm(_)))
+    }
+
+    /// Removes and returns the warm sandboxes whose time of last use satisfies `is_over`.
+    pub(super) fn take_idle(&mut self, is_over: impl Fn(u64) -> bool) -> Vec<WarmSandbox> {
         let mut idle = Vec::new();
         while self.warm.first().is_some_and(|(last_used, _)| is_over(*last_used)) {
             idle.extend(self.oldest());
@@ -131,31 +140,31 @@ impl Table {
         idle
     }
 
-    /// The leases that are there.
+    /// Returns all leases.
     pub(super) fn leases(&self) -> Vec<Arc<Lease>> {
-        let leased = |slot: &Slot| match slot {
-            Slot::Leased(leased) => Some(leased.lease.clone()),
+        let leased = |entry: &Entry| match entry {
+            Entry::Leased(leased) => Some(leased.lease.clone()),
             _ => None,
         };
-        self.slots.values().filter_map(leased).collect()
+        self.entries.values().filter_map(leased).collect()
     }
 
-    /// The directories of those that are leased, and when each was last used.
-    pub(super) fn homes(&self) -> Vec<(Home, u64)> {
-        let leased = |slot: &Slot| match slot {
-            Slot::Leased(leased) => Some((leased.home.clone(), leased.lease.last_used())),
+    /// Returns the directories of the leased sandboxes, with the time of last use of each.
+    pub(super) fn leased_dirs(&self) -> Vec<(SandboxDir, u64)> {
+        let leased = |entry: &Entry| match entry {
+            Entry::Leased(leased) => Some((leased.dir.clone(), leased.lease.last_used())),
             _ => None,
         };
-        self.slots.values().filter_map(leased).collect()
+        self.entries.values().filter_map(leased).collect()
     }
 
-    /// How many are leased, or about to be something else, and how many are warm.
+    /// Returns the numbers of leased or busy sandboxes and of warm ones.
     pub(super) fn count(&self) -> (usize, usize) {
-        (self.slots.len() - self.warm.len(), self.warm.len())
+        (self.entries.len() - self.warm.len(), self.warm.len())
     }
 
-    /// Refuses everything but the end of leases, and takes out what is warm.
-    pub(super) fn shut(&mut self) -> Vec<Warm> {
+    /// Refuses everything but releases from now on. Removes and returns the warm sandboxes.
+    pub(super) fn shut(&mut self) -> Vec<WarmSandbox> {
         self.is_shut = true;
         self.take_idle(|_| true)
     }
@@ -164,9 +173,9 @@ impl Table {
         if self.is_shut { Err(ProviderError::ShutDown) } else { Ok(()) }
     }
 
-    fn make_busy(&mut self, id: SandboxId) -> Option<Warm> {
-        match self.slots.insert(id, Slot::Busy) {
-            Some(Slot::Warm(warm)) => {
+    fn make_busy(&mut self, id: SandboxId) -> Option<WarmSandbox> {
+        match self.entries.insert(id, Entry::Busy) {
+            Some(Entry::Warm(warm)) => {
                 self.warm.remove(&(warm.last_used, id));
                 Some(warm)
             }
@@ -174,11 +183,11 @@ impl Table {
         }
     }
 
-    /// Takes out the warm one that was not used for the longest time.
-    fn oldest(&mut self) -> Option<Warm> {
+    /// Removes and returns the least recently used warm sandbox.
+    fn oldest(&mut self) -> Option<WarmSandbox> {
         let (_, id) = self.warm.pop_first()?;
-        match self.slots.remove(&id) {
-            Some(Slot::Warm(warm)) => Some(warm),
+        match self.entries.remove(&id) {
+            Some(Entry::Warm(warm)) => Some(warm),
             _ => None,
         }
     }

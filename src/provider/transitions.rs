@@ -1,62 +1,65 @@
 //! Takes a sandbox from one state to the next.
 //!
-//! A sandbox is made busy in the table, the host's files are worked on without it, and then it is what it is to be. Whoever
-//! does that has a [`Turn`]; if the work fails, or its caller goes away, the turn ends and the sandbox is in nobody's
-//! hands, with its files on disk.
+//! A transition marks the sandbox as busy in the table, works on the host's files without the table's lock, and then
+//! sets the new state. A [`Transition`] stands for that right. If the work fails, or its caller goes away, dropping it
+//! removes the busy entry: the sandbox is then stored, with its files on disk.
 
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use super::home::Home;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
 use super::lease::Lease;
 use super::record::{Metadata, Owner, Record};
-use super::root::{Found, Root};
-use super::table::{Leased, Table, Warm};
+use super::root::{LeaseAttempt, Root};
+use super::sandbox_dir::SandboxDir;
+use super::table::{LeasedSandbox, Table, WarmSandbox};
 use super::{Clock, Config, ProviderError, Result, SandboxId};
 use crate::backend::Isopod;
+use crate::limits::server::provider::{LEASE_RETRY_PAUSE, RELEASE_TIMEOUT};
 use crate::runtime::Runtime;
 use crate::sandbox::{MountAccess, Sandbox, SandboxBuilder};
+use crate::sync::lock;
 use crate::vfs::ChargePolicy;
 
-/// How long a release waits for what ran to be gone. A guest goes within a tick of the clock. What takes longer is an
-/// operation on a disk that hangs, or a future that its caller holds and does not poll: then the sandbox is not kept warm,
-/// and its lock goes when they do.
-const PATIENCE: Duration = Duration::from_secs(2);
-/// How often it looks meanwhile.
-const LOOK: Duration = Duration::from_millis(1);
-/// Where the files are in the sandbox.
+/// The directory of the sandbox that its files are mounted at.
 pub(super) const WORKSPACE: &str = "/workspace";
 
-/// What all handles of a provider share.
-pub(super) struct Shared {
+/// The state that all handles of a provider share.
+pub(super) struct ProviderState {
     pub(super) config: Config,
     pub(super) root: Root,
     pub(super) clock: Clock,
     runtime: Option<Runtime>,
-    /// Who has what. Never held while a file is touched.
+    /// Guards the states of the sandboxes. Never held while a file is touched.
     table: Mutex<Table>,
+    /// Notified when a transition ends.
+    transition_ended: Notify,
 }
 
-/// What a caller wants to lease.
-pub(super) enum Want {
-    /// The sandbox of a thread, which may have to be made.
+/// The sandbox that a caller asks for.
+pub(super) enum LeaseTarget {
+    /// The sandbox of a thread. It is created if it is missing.
     Thread(Owner, Metadata),
-    /// One that is there.
+    /// A sandbox that exists.
     Existing,
-    /// One that is not there.
+    /// A sandbox that does not exist.
     New(Metadata),
 }
 
-/// The right to take a sandbox to its next state.
-struct Turn {
-    shared: Arc<Shared>,
+/// The right to take a sandbox to its next state. The table has the sandbox as busy meanwhile.
+struct Transition {
+    shared: Arc<ProviderState>,
     id: SandboxId,
     is_over: bool,
 }
 
-impl Turn {
-    /// Ends with the sandbox in its next state. In one step: a moment later the sandbox may be in another's turn.
+impl Transition {
+    /// Sets the sandbox's next state. The end and the new state are one step under the table's lock: a moment later
+    /// another transition may have begun.
     fn end<T>(mut self, next: impl FnOnce(&mut Table) -> T) -> T {
         self.is_over = true;
         let mut table = self.shared.table();
@@ -64,176 +67,179 @@ impl Turn {
     }
 }
 
-impl Drop for Turn {
+impl Drop for Transition {
     fn drop(&mut self) {
         if !self.is_over {
             self.shared.table().forget(self.id);
         }
+        self.shared.transition_ended.notify_waiters();
     }
 }
 
-/// A lease that nobody has heard of yet. Dropping it ends the lease.
-pub(super) struct Claim {
-    shared: Option<Arc<Shared>>,
+/// A lease that its caller has not received yet. Dropping it ends the lease.
+pub(super) struct PendingLease {
+    shared: Option<Arc<ProviderState>>,
     id: SandboxId,
 }
 
-impl Claim {
-    /// The caller has it.
-    pub(super) fn keep(mut self) -> SandboxId {
+impl PendingLease {
+    /// Hands the lease to the caller.
+    pub(super) fn confirm(mut self) -> SandboxId {
         self.shared = None;
         self.id
     }
 }
 
-impl Drop for Claim {
+impl Drop for PendingLease {
     fn drop(&mut self) {
-        // Someone who guessed the id may have released it already.
+        // It may have been released already, by a caller that knew the id.
         if let Some(shared) = &self.shared
-            && let Ok((_turn, leased)) = shared.begin_release(self.id)
+            && let Ok((_transition, leased)) = shared.begin_release(self.id)
         {
             leased.lease.end();
         }
     }
 }
 
-/// Does work that touches files on a thread that may block.
+/// Runs work that touches files on a thread that may block.
 pub(super) async fn blocking<T: Send + 'static>(
-    shared: &Arc<Shared>,
-    work: impl FnOnce(&Arc<Shared>) -> Result<T> + Send + 'static,
+    shared: &Arc<ProviderState>,
+    work: impl FnOnce(&Arc<ProviderState>) -> Result<T> + Send + 'static,
 ) -> Result<T> {
     let shared = shared.clone();
     let task = tokio::task::spawn_blocking(move || work(&shared));
     task.await.map_err(|error| ProviderError::host("work", io::Error::other(error.to_string())))?
 }
 
-impl Shared {
-    pub(super) fn new(config: Config, clock: Clock, runtime: Option<Runtime>) -> Result<Shared> {
+impl ProviderState {
+    pub(super) fn new(config: Config, clock: Clock, runtime: Option<Runtime>) -> Result<ProviderState> {
         let root = Root::open(&config.root)?;
-        Ok(Shared { config, root, clock, runtime, table: Mutex::default() })
+        Ok(ProviderState { config, root, clock, runtime, table: Mutex::default(), transition_ended: Notify::new() })
     }
 
     /// Leases a sandbox.
-    pub(super) fn acquire(self: &Arc<Shared>, id: SandboxId, want: Want) -> Result<Claim> {
-        self.sleep_idle();
+    pub(super) fn acquire(self: &Arc<ProviderState>, id: SandboxId, target: LeaseTarget) -> Result<PendingLease> {
+        self.drop_idle();
         let (warm, evicted) = self.table().begin_lease(id, self.config.max_count)?;
-        let turn = self.turn(id);
+        let transition = self.begin_transition(id);
         drop(evicted);
-        let home = self.enter(id, want)?;
-        let before = home.stamp()?;
+        let dir = self.open_or_create(id, target)?;
+        let before = dir.generation()?;
         let sandbox = match warm {
-            Some(warm) if warm.stamp == before => warm.sandbox,
-            // Another process had it meanwhile.
+            Some(warm) if warm.generation == before => warm.sandbox,
+            // It was not warm, or another process leased it since.
             _ => {
                 let access = MountAccess::ReadWrite(ChargePolicy::Whole);
-                self.builder(false).mount_dir(home.files()?, WORKSPACE, access).build()?
+                self.builder(false).mount_dir(dir.files()?, WORKSPACE, access).build()?
             }
         };
-        let stamp = home.count_lease()?;
-        home.touch(self.clock.now())?;
-        let backend = Isopod::new(id.to_string(), sandbox.clone())?.holding(home.lock.clone());
+        let generation = dir.count_lease()?;
+        dir.touch(self.clock.now())?;
+        let backend = Isopod::new(id.to_string(), sandbox.clone())?.holding(Arc::new(dir.lock.clone()));
         let lease = Arc::new(Lease::new(id, backend, self));
-        turn.end(|table| table.leased(id, Leased { lease, home, sandbox, stamp }))?;
-        Ok(Claim { shared: Some(self.clone()), id })
+        transition.end(|table| table.end_leased(id, LeasedSandbox { lease, dir, sandbox, generation }))?;
+        Ok(PendingLease { shared: Some(self.clone()), id })
     }
 
-    /// Makes what is wanted if need be, and leaves the lease to others.
-    pub(super) fn establish(&self, id: SandboxId, want: Want) -> Result<()> {
-        let owner = match &want {
-            Want::Thread(owner, _) => Some(owner.clone()),
-            Want::Existing | Want::New(_) => None,
+    /// Creates the sandbox if it is missing, and does not keep its lease.
+    pub(super) fn establish(&self, id: SandboxId, target: LeaseTarget) -> Result<()> {
+        let owner = match &target {
+            LeaseTarget::Thread(owner, _) => Some(owner.clone()),
+            LeaseTarget::Existing | LeaseTarget::New(_) => None,
         };
-        match (self.enter(id, want), owner) {
-            // The lease ends here.
-            (Ok(_home), _) => Ok(()),
-            (Err(ProviderError::InUse(_)), Some(owner)) => match self.root.look(&[id])?.pop().flatten() {
-                Some(glance) => match glance.record?.owner.as_ref() == Some(&owner) {
+        match (self.open_or_create(id, target), owner) {
+            // The lease ends here, with the directory.
+            (Ok(_dir), _) => Ok(()),
+            (Err(ProviderError::InUse(_)), Some(owner)) => match self.root.inspect(&[id])?.pop().flatten() {
+                Some(inspection) => match inspection.record?.owner.as_ref() == Some(&owner) {
                     true => Ok(()),
                     false => Err(ProviderError::OtherOwner(id)),
                 },
-                // It has just gone: whoever wants it may ask again.
+                // It was deleted in between: the caller may try again.
                 None => Err(ProviderError::InUse(id)),
             },
             (Err(error), _) => Err(error),
         }
     }
 
-    /// Takes the lease of what is wanted, and makes it if need be.
-    fn enter(&self, id: SandboxId, want: Want) -> Result<Home> {
+    /// Takes the lease of a sandbox, and creates the sandbox if it is missing.
+    fn open_or_create(&self, id: SandboxId, target: LeaseTarget) -> Result<SandboxDir> {
         loop {
-            match (self.root.claim(id)?, &want) {
-                (Found::InUse, _) | (Found::Home(_), Want::New(_)) => return Err(ProviderError::InUse(id)),
-                (Found::Home(home), _) if self.is_expired(home.last_used()?) => self.root.discard(home)?,
-                (Found::Home(home), Want::Existing) => return Ok(home),
-                (Found::Home(home), Want::Thread(owner, _)) => {
-                    let is_theirs = home.record()?.owner.as_ref() == Some(owner);
-                    return if is_theirs { Ok(home) } else { Err(ProviderError::OtherOwner(id)) };
+            match (self.root.lease(id)?, &target) {
+                (LeaseAttempt::InUse, _) | (LeaseAttempt::Taken(_), LeaseTarget::New(_)) => {
+                    return Err(ProviderError::InUse(id));
                 }
-                (Found::Nothing, Want::Existing) => return Err(ProviderError::NotFound(id)),
-                (Found::Nothing, Want::Thread(_, metadata) | Want::New(metadata)) => {
-                    let owner = match &want {
-                        Want::Thread(owner, _) => Some(owner.clone()),
+                (LeaseAttempt::Taken(dir), _) if self.is_expired(dir.last_used()?) => self.root.discard(dir)?,
+                (LeaseAttempt::Taken(dir), LeaseTarget::Existing) => return Ok(dir),
+                (LeaseAttempt::Taken(dir), LeaseTarget::Thread(owner, _)) => {
+                    let is_theirs = dir.record()?.owner.as_ref() == Some(owner);
+                    return if is_theirs { Ok(dir) } else { Err(ProviderError::OtherOwner(id)) };
+                }
+                (LeaseAttempt::NotFound, LeaseTarget::Existing) => return Err(ProviderError::NotFound(id)),
+                (LeaseAttempt::NotFound, LeaseTarget::Thread(_, metadata) | LeaseTarget::New(metadata)) => {
+                    let owner = match &target {
+                        LeaseTarget::Thread(owner, _) => Some(owner.clone()),
                         _ => None,
                     };
                     let record = self.record(owner, metadata.clone())?;
-                    // None: another process made it meanwhile.
-                    if let Some(home) = self.root.draft(id)?.publish(&record)? {
-                        return Ok(home);
+                    // None: another process created it first.
+                    if let Some(dir) = self.root.begin_sandbox(id)?.publish(&record)? {
+                        return Ok(dir);
                     }
                 }
             }
         }
     }
 
-    /// The lease of a sandbox.
+    /// Returns the lease of a sandbox that is leased here.
     pub(super) fn get(&self, id: SandboxId) -> Result<Arc<Lease>> {
         let lease = self.table().get(id)?.lease.clone();
         lease.touch();
         Ok(lease)
     }
 
-    /// What a lease here is about, without ending it.
-    pub(super) fn borrow(&self, id: SandboxId) -> Result<(Home, Sandbox)> {
+    /// Returns directory and sandbox of a lease here.
+    pub(super) fn borrow(&self, id: SandboxId) -> Result<(SandboxDir, Sandbox)> {
         let table = self.table();
         let leased = table.get(id)?;
         leased.lease.touch();
-        Ok((leased.home.clone(), leased.sandbox.clone()))
+        Ok((leased.dir.clone(), leased.sandbox.clone()))
     }
 
     /// Ends a lease, and keeps the sandbox warm.
-    pub(super) async fn release(self: &Arc<Shared>, id: SandboxId) -> Result<()> {
-        let (turn, leased) = self.begin_release(id)?;
-        let (home, warm) = self.quiet(leased).await;
+    pub(super) async fn release(self: &Arc<ProviderState>, id: SandboxId) -> Result<()> {
+        let (transition, leased) = self.begin_release(id)?;
+        let (dir, warm) = self.stop(leased).await;
         blocking(self, move |shared| {
-            home.touch(shared.clock.now())?;
-            // The lock first: whoever acquires it next finds it free.
-            drop(home);
+            dir.touch(shared.clock.now())?;
+            // The lock before the table, so that the next acquire finds it free.
+            drop(dir);
             if let Some(warm) = warm {
-                turn.end(|table| table.warmed(id, warm));
+                transition.end(|table| table.end_warm(id, warm));
             }
-            shared.sleep_idle();
+            shared.drop_idle();
             Ok(())
         })
         .await
     }
 
     /// Deletes a sandbox, and ends its lease if it is leased here.
-    pub(super) async fn delete(self: &Arc<Shared>, id: SandboxId) -> Result<bool> {
+    pub(super) async fn delete(self: &Arc<ProviderState>, id: SandboxId) -> Result<bool> {
         match self.begin_release(id) {
-            Ok((turn, leased)) => {
-                let (home, warm) = self.quiet(leased).await;
+            Ok((transition, leased)) => {
+                let (dir, warm) = self.stop(leased).await;
                 blocking(self, move |shared| {
-                    let _turn = turn;
+                    let _transition = transition;
                     drop(warm);
-                    shared.root.discard(home).map(|()| true)
+                    shared.root.discard(dir).map(|()| true)
                 })
                 .await
             }
             Err(ProviderError::NotLeased(_)) => {
                 let warm = self.table().begin_removal(id)?;
-                let turn = self.turn(id);
+                let transition = self.begin_transition(id);
                 blocking(self, move |shared| {
-                    let _turn = turn;
+                    let _transition = transition;
                     drop(warm);
                     shared.root.delete(id, |_| Ok(true))
                 })
@@ -243,49 +249,117 @@ impl Shared {
         }
     }
 
-    /// Ends a lease and waits until nothing works with the sandbox any more. It is not to be kept warm if that takes too
-    /// long: then whatever still does has the lock as well, and gives it back at its end.
-    async fn quiet(&self, leased: Leased) -> (Home, Option<Warm>) {
-        let Leased { lease, home, sandbox, stamp } = leased;
+    /// Ends a lease and waits until nothing works with the sandbox any more. After [`RELEASE_TIMEOUT`] there is no warm
+    /// sandbox: a straggler shares the lock and gives it back at its end.
+    async fn stop(&self, leased: LeasedSandbox) -> (SandboxDir, Option<WarmSandbox>) {
+        let LeasedSandbox { lease, dir, sandbox, generation } = leased;
         lease.end();
-        for _ in 0..PATIENCE.as_millis() / LOOK.as_millis() {
+        let share_dropped = dir.lock.share_dropped();
+        let mut timeout = pin!(tokio::time::sleep(RELEASE_TIMEOUT));
+        loop {
+            let mut operation_ended = pin!(lease.operation_ended().notified());
+            let mut share_dropped = pin!(share_dropped.notified());
+            // Both are registered before the check, so that no notification falls between the two.
+            operation_ended.as_mut().enable();
+            share_dropped.as_mut().enable();
             lease.drop_streams();
-            if sandbox.kernel().processes() == 0 && Arc::strong_count(&home.lock) == 1 {
-                return (home, Some(Warm { sandbox, stamp, last_used: self.clock.now() }));
+            let is_alone = dir.lock.is_only_share();
+            if is_alone && sandbox.kernel().processes() == 0 {
+                return (dir, Some(WarmSandbox { sandbox, generation, last_used: self.clock.now() }));
             }
-            tokio::time::sleep(LOOK).await;
+            let processes_ended = async {
+                match is_alone {
+                    true => sandbox.kernel().wait_idle().await,
+                    // With other shares left this would return at once, and the loop would spin.
+                    false => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = operation_ended => {}
+                () = share_dropped => {}
+                () = processes_ended => {}
+                () = &mut timeout => break,
+            }
         }
-        let lock = home.lock.clone();
+        let share = dir.lock.clone();
         tokio::spawn(async move {
-            while sandbox.kernel().processes() > 0 {
-                tokio::time::sleep(PATIENCE).await;
-            }
-            drop(lock);
+            sandbox.kernel().wait_idle().await;
+            drop(share);
         });
-        (home, None)
+        (dir, None)
     }
 
-    /// Ends the leases that nobody has used for too long.
-    pub(super) async fn end_unused_leases(self: &Arc<Shared>) {
+    /// Leases a sandbox that exists, or returns its lease here. While it changes its state, or another process has it,
+    /// the call waits, up to `timeout`.
+    pub(super) async fn lease_within(
+        self: &Arc<ProviderState>,
+        id: SandboxId,
+        timeout: Duration,
+    ) -> Result<Arc<Lease>> {
+        let deadline = Instant::now() + timeout;
+        let (mut pause, longest_pause) = LEASE_RETRY_PAUSE;
+        loop {
+            let leased = match self.get(id) {
+                Err(ProviderError::NotLeased(_)) => {
+                    let acquired = blocking(self, move |shared| shared.acquire(id, LeaseTarget::Existing)).await;
+                    acquired.and_then(|pending| self.get(pending.confirm()))
+                }
+                answer => answer,
+            };
+            match leased {
+                Err(ProviderError::InUse(_) | ProviderError::NotLeased(_)) => {}
+                answer => return answer,
+            }
+            let settled = async {
+                if self.table().is_busy(id) {
+                    self.wait_settled(id).await;
+                } else {
+                    // Another process has the lease. The host's kernel only wakes a thread that blocks on such a lock,
+                    // and a blocked thread cannot be cancelled. So this is the one case that polls.
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(longest_pause);
+                }
+            };
+            if tokio::time::timeout_at(deadline, settled).await.is_err() {
+                return Err(ProviderError::InUse(id));
+            }
+        }
+    }
+
+    /// Waits until no transition of a sandbox is under way.
+    async fn wait_settled(&self, id: SandboxId) {
+        loop {
+            let mut ended = pin!(self.transition_ended.notified());
+            // Registered before the check, so that no notification falls between the two.
+            ended.as_mut().enable();
+            if !self.table().is_busy(id) {
+                return;
+            }
+            ended.await;
+        }
+    }
+
+    /// Ends the leases that were unused for too long.
+    pub(super) async fn end_unused_leases(self: &Arc<ProviderState>) {
         let leases = self.table().leases();
         for lease in leases.iter().filter(|lease| lease.is_unused(self.config.lease_timeout)) {
-            // Someone else may have ended it meanwhile.
+            // It may have been released in between.
             let _ = self.release(lease.sandbox_id()).await;
         }
     }
 
-    /// Puts to sleep what was idle for too long, and deletes what has expired.
-    pub(super) fn sweep(self: &Arc<Shared>) -> Result<()> {
-        self.sleep_idle();
+    /// Drops warm sandboxes that were idle for too long, and deletes expired ones.
+    pub(super) fn sweep(self: &Arc<ProviderState>) -> Result<()> {
+        self.drop_idle();
         if self.config.ttl.is_none() {
             return Ok(());
         }
-        // If this process dies, a lease of many days was used until now, and not when it began.
-        let leased = self.table().homes();
-        for (home, last_used) in leased {
-            home.touch(last_used)?;
+        // Written down in case this process dies: a lease of many days was used until now, not only when it began.
+        let leased = self.table().leased_dirs();
+        for (dir, last_used) in leased {
+            dir.touch(last_used)?;
         }
-        // One that cannot be removed keeps none of the others.
+        // A sandbox that cannot be removed does not keep the others.
         let mut first = Ok(());
         for id in self.root.ids()? {
             if let Err(error) = self.expire(id) {
@@ -295,48 +369,48 @@ impl Shared {
         first
     }
 
-    /// Deletes a sandbox if it has expired and nobody has it.
-    fn expire(self: &Arc<Shared>, id: SandboxId) -> Result<()> {
+    /// Deletes a sandbox if it has expired and is not leased.
+    fn expire(self: &Arc<ProviderState>, id: SandboxId) -> Result<()> {
         if !self.root.last_used(id)?.is_some_and(|time| self.is_expired(time)) {
             return Ok(());
         }
         let Ok(warm) = self.table().begin_removal(id) else {
             return Ok(());
         };
-        let _turn = self.turn(id);
+        let _transition = self.begin_transition(id);
         drop(warm);
-        match self.root.delete(id, |home| Ok(self.is_expired(home.last_used()?))) {
-            // Another process has it.
+        match self.root.delete(id, |dir| Ok(self.is_expired(dir.last_used()?))) {
+            // Another process has leased it.
             Ok(_) | Err(ProviderError::InUse(_)) => Ok(()),
             Err(error) => Err(error),
         }
     }
 
-    /// Ends all leases and lets go of what is warm.
-    pub(super) async fn shutdown(self: &Arc<Shared>) {
+    /// Ends all leases and drops the warm sandboxes.
+    pub(super) async fn shutdown(self: &Arc<ProviderState>) {
         let warm = self.table().shut();
         drop(warm);
         let leases = self.table().leases();
         for lease in leases {
-            // Someone else may be about to end it.
+            // It may be in the middle of a release.
             let _ = self.release(lease.sandbox_id()).await;
         }
     }
 
-    /// How many are leased, and how many are warm.
+    /// Returns the numbers of leased and of warm sandboxes.
     pub(super) fn count(&self) -> (usize, usize) {
         self.table().count()
     }
 
-    /// A sandbox of its own that starts as a leased one is now, and whose changes land nowhere.
+    /// Returns a copy of a leased sandbox whose changes are discarded.
     pub(super) fn dry_copy(&self, id: SandboxId) -> Result<Isopod> {
-        let (home, sandbox) = self.borrow(id)?;
+        let (dir, sandbox) = self.borrow(id)?;
         let builder = self.builder(true).snapshot(&sandbox.snapshot());
-        let copy = builder.mount_dir(home.files()?, WORKSPACE, MountAccess::Overlay).build()?;
+        let copy = builder.mount_dir(dir.files()?, WORKSPACE, MountAccess::Overlay).build()?;
         Ok(Isopod::new(id.to_string(), copy)?)
     }
 
-    /// A sandbox as the configuration has it, without its own files.
+    /// Returns the builder of a sandbox of this configuration, without the sandbox's own files.
     fn builder(&self, is_dry: bool) -> SandboxBuilder {
         let builder = self.config.builder(is_dry);
         match &self.runtime {
@@ -345,19 +419,19 @@ impl Shared {
         }
     }
 
-    /// The record of a sandbox that is made now.
+    /// Returns the record of a sandbox that is created now.
     pub(super) fn record(&self, owner: Option<Owner>, metadata: Metadata) -> Result<Record> {
         Record::new(owner, self.clock.now(), metadata)
     }
 
-    fn begin_release(self: &Arc<Shared>, id: SandboxId) -> Result<(Turn, Leased)> {
+    fn begin_release(self: &Arc<ProviderState>, id: SandboxId) -> Result<(Transition, LeasedSandbox)> {
         let leased = self.table().begin_release(id)?;
-        Ok((self.turn(id), leased))
+        Ok((self.begin_transition(id), leased))
     }
 
-    fn sleep_idle(&self) {
+    fn drop_idle(&self) {
         let is_over = |last_used| self.clock.has_passed(self.config.idle_timeout, last_used);
-        // Dropped without the table in hand.
+        // Dropped after the table's lock: dropping closes files.
         let idle = self.table().take_idle(is_over);
         drop(idle);
     }
@@ -366,16 +440,16 @@ impl Shared {
         self.clock.has_passed(self.config.ttl, last_used)
     }
 
-    fn turn(self: &Arc<Shared>, id: SandboxId) -> Turn {
-        Turn { shared: self.clone(), id, is_over: false }
+    fn begin_transition(self: &Arc<ProviderState>, id: SandboxId) -> Transition {
+        Transition { shared: self.clone(), id, is_over: false }
     }
 
     pub(super) fn table(&self) -> MutexGuard<'_, Table> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.table)
     }
 }
 
-impl Drop for Shared {
+impl Drop for ProviderState {
     fn drop(&mut self) {
         let leases = self.table().leases();
         leases.iter().for_each(|lease| lease.end());

@@ -28,7 +28,7 @@
 //! - `spawner`: a process that starts them, for a server that may start nothing behind its own wall.
 //! - `process`: such a worker from the server's side, `connections` from its own: each connection is a socket pair, one end of
 //!   which goes over the worker's socket (`pass`).
-//! - `relay`: a request of HTTP on such a connection.
+//! - `relay`: a request of HTTP on such a connection. `pool`: the workers of a server, by key.
 //!
 //! # What holds
 //! - **A worker is not trusted.** A frame that is too long or makes no sense, an answer to nothing, more output than it was
@@ -44,6 +44,8 @@ mod link;
 mod outset;
 #[cfg(any(feature = "http", feature = "mcp"))]
 mod pass;
+#[cfg(any(feature = "http", feature = "mcp"))]
+pub(crate) mod pool;
 #[cfg(any(feature = "http", feature = "mcp"))]
 pub(crate) mod process;
 #[cfg(any(feature = "http", feature = "mcp"))]

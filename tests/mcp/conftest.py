@@ -23,7 +23,7 @@ def anyio_backend():
 
 @contextmanager
 def http_server(*options):
-    """`isopod mcp --http` on a port of its own: its address and its process."""
+    """Starts `isopod mcp --http` on a free port. Yields its address and its process."""
     command = [ISOPOD, "mcp", "--http", "127.0.0.1:0", *options]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         try:
@@ -38,7 +38,7 @@ def http_server(*options):
 
 @asynccontextmanager
 async def connected(transport, *options):
-    """A client that has shaken hands."""
+    """A client after the handshake."""
     if transport == "http":
         with http_server(*options) as (url, _):
             async with Client(url) as client:
@@ -64,20 +64,20 @@ async def client(request):
 
 
 def text(result):
-    """What a model sees."""
+    """Returns the text of an answer, as a model sees it."""
     assert len(result.content) == 1
     return result.content[0].text
 
 
 async def facts(client, name, /, **arguments):
-    """What a program sees of a call that was not refused."""
+    """Returns the structured content of a call, which must not be refused."""
     result = await client.call_tool(name, arguments)
     assert not result.is_error, text(result)
     return result.structured_content
 
 
 async def refusal(client, name, /, **arguments):
-    """The one line of a call that was refused."""
+    """Returns the one line of a call that was refused."""
     result = await client.call_tool(name, arguments)
     assert result.is_error and "\n" not in text(result), text(result)
     return text(result)

@@ -1,4 +1,4 @@
-"""What happens to commands when clients go, and who may connect."""
+"""Disconnects and what they end, bounds of sessions, keys and origins."""
 
 import http.client
 import json
@@ -10,7 +10,7 @@ import urllib.parse
 import pytest
 from conftest import ISOPOD, Client, facts, http_server, with_key
 
-# The promise.
+# Seconds within which a command ends with its client: the documented promise.
 WITHIN = 1.0
 LOOP = "while :; do echo tick >> /workspace/ticks; done"
 INITIALIZE = {
@@ -27,7 +27,7 @@ def execute(command, id=1):
 
 
 def again(client):
-    """Another connection of the same session: a server may close an idle one at any time."""
+    """Opens a new connection of the same session: a server may close an idle one at any time."""
     return Raw(client.url.geturl(), **client.head)
 
 
@@ -45,7 +45,7 @@ def wait_until(what, holds):
 
 
 def wait_until_it_stops(file):
-    """How long it went on writing."""
+    """Waits until a file stops growing, and prints how long that took."""
     began = time.monotonic()
     last = began
     size = file.stat().st_size
@@ -58,7 +58,7 @@ def wait_until_it_stops(file):
 
 
 class Raw:
-    """A connection without a client library, to break off in the middle of anything."""
+    """A connection without a client library, which can break off at any point."""
 
     def __init__(self, url, **head):
         self.url = urllib.parse.urlsplit(url)
@@ -161,7 +161,7 @@ def test_sessions_are_bounded_in_number_and_idle_time():
         assert full.status == 503 and full.headers["Retry-After"]
         assert first.delete() == 204
         third = Raw(url).initialize()
-        # A look is a message, and there must be none for a second.
+        # A check is a message too, and there must be none for a second.
         wait_until("they are idle", lambda: time.sleep(1.5) or {ping(second), ping(third)} == {404})
 
 
@@ -212,7 +212,7 @@ async def test_a_key_is_asked_for(tmp_path):
             assert (await facts(client, "execute", command="echo in"))["stdout"] == "in\n"
 
 
-def test_what_makes_no_sense_is_said_in_one_line(tmp_path):
+def test_invalid_options_are_reported_in_one_line(tmp_path):
     empty = tmp_path / "empty"
     empty.write_text("\n")
     for options, code, expected in [

@@ -91,7 +91,7 @@ async def test_the_shell_lives_on_until_it_is_restarted_or_ends(client):
 async def test_what_background_jobs_write_comes_with_the_next_answer(client):
     await facts(client, "execute", command="(until [ -e go.now ]; do sleep .01; done; echo late; touch done) &")
     await facts(client, "write", path="go.now", content="")
-    # Nobody calls meanwhile: a file tells when it has written.
+    # No call runs meanwhile: a file shows when the job has written.
     while (await client.call_tool("read", {"path": "done"})).is_error:
         await anyio.sleep(0.01)
     assert (await facts(client, "execute", command="echo now"))["stdout"] == "late\nnow\n"
@@ -119,7 +119,7 @@ async def test_a_refusal_is_one_line_for_the_model(client):
         ("upload", {"path": "x", "base64": "a*=="}, "base64: "),
         ("download", {"path": "/"}, "/: "),
         ("fork", {"snapshot": "x"}, 'no snapshot "x"; there are "start"'),
-        ("snapshot", {"name": "start"}, '"start" is how the sandbox began'),
+        ("snapshot", {"name": "start"}, '"start" is the initial state'),
         ("execute", {"command": "true", "timeout_seconds": 1e9}, "limit exceeded: wall clock (300 s)"),
         ("execute", {"command": "true", "timeout_seconds": -1}, "timeout_seconds: not a time"),
         ("execute", {"command": " "}, "the command is empty"),

@@ -8,7 +8,7 @@ mod snapshot;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use isopod::provider::{Info, Metadata, State};
+use isopod::provider::{Metadata, SandboxInfo, SandboxState};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Failure, show};
@@ -85,7 +85,7 @@ impl Words {
 }
 
 /// What is known of a sandbox, as `--json` has it.
-fn as_json(info: &Info) -> Value {
+fn as_json(info: &SandboxInfo) -> Value {
     json!({
         "id": info.id,
         "state": state(info.state),
@@ -98,15 +98,15 @@ fn as_json(info: &Info) -> Value {
     })
 }
 
-fn state(state: State) -> &'static str {
+fn state(state: SandboxState) -> &'static str {
     match state {
-        State::Leased => "leased",
-        State::Warm => "warm",
+        SandboxState::Leased => "leased",
+        SandboxState::Warm => "warm",
         _ => "stored",
     }
 }
 
 /// The id of a sandbox that was made.
-fn made(info: &Info) -> Result<Answer, Failure> {
+fn made(info: &SandboxInfo) -> Result<Answer, Failure> {
     Ok(Answer::new(format!("{}\n", info.id), as_json(info)))
 }

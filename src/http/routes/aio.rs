@@ -1,7 +1,8 @@
-//! The AIO sandbox's interface, as DeerFlow uses it. What it says is in [`profile::aio`](crate::backend::profile::aio).
+//! The interface of the AIO sandbox, as DeerFlow uses it. [`profile::aio`](crate::backend::profile::aio) makes the
+//! answers.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use axum::Json as Answer;
@@ -11,37 +12,37 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::files::{self, AtQuery};
+use super::files::{self, PathQuery};
 use crate::backend::profile::aio;
 use crate::backend::{Backend, Ending, ExecuteRequest, Executed, OutputStream, SandboxBackend, Transcript};
 use crate::http::App;
+use crate::http::auth::sandbox_in_address;
 use crate::http::body::{Json, Named, Query};
 use crate::http::error::{ApiError, Kind};
-use crate::http::gate::accessed;
+use crate::limits::server::http::AIO_GREP_LINES;
 use crate::provider::{Lease, LeasedSession, SandboxId};
+use crate::sync::lock;
 use crate::units;
 
-/// The session of the calls that name none.
+/// The session of calls that name none.
 const DEFAULT_SESSION: &str = "default";
-/// Lines that a search answers with, unless told otherwise, and at most.
-const GREP_RESULTS: (usize, usize) = (100, 10_000);
-/// Where DeerFlow's files are. They are in the sandbox's own directory, so that they last.
+/// A command that puts the directories of DeerFlow's files below `/workspace`, where they last.
 const USER_DATA: &str = "[ -e /mnt/user-data ] || {
     mkdir -p /mnt /workspace/workspace /workspace/uploads /workspace/outputs && ln -s /workspace /mnt/user-data
 }";
-/// The exit code of a command that was ended because it was silent, as that of one whose time was over.
+/// The exit code of a command that was ended for its silence, the same as after a timeout.
 const SILENT: u8 = 124;
 
 type Result<T> = std::result::Result<Answer<aio::Answer<T>>, Refusal>;
 
-/// A refusal in the interface's own shape. With the status that it has elsewhere: a client that takes any answer of 200 for
-/// a file would take a refusal for an empty one.
+/// A refusal in the shape of this interface. Its status is that of a refusal elsewhere: a client that takes every
+/// answer with status 200 for a file would take the refusal for an empty file.
 pub(in crate::http) struct Refusal(ApiError);
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let body = aio::Answer::<()> { success: false, message: self.0.message.clone(), data: None };
-        self.0.dress(Answer(body).into_response())
+        self.0.with_headers(Answer(body).into_response())
     }
 }
 
@@ -55,14 +56,14 @@ fn ok<T>(data: T) -> Result<T> {
     Ok(Answer(aio::answer(Ok(data), |data| data)))
 }
 
-/// The leases that have a place for DeerFlow's files.
+/// The leases whose sandboxes have the directories of DeerFlow's files.
 #[derive(Default)]
-pub(in crate::http) struct Prepared(Mutex<HashMap<SandboxId, Weak<Lease>>>);
+pub(in crate::http) struct PreparedLeases(Mutex<HashMap<SandboxId, Weak<Lease>>>);
 
-/// The sandbox of an address, with a place for DeerFlow's files.
+/// Leases the sandbox of an address and makes the directories of DeerFlow's files.
 async fn open(app: &App, name: &str) -> std::result::Result<Arc<Lease>, Refusal> {
-    let lease = app.lease(accessed(name)?).await?;
-    let table = || app.prepared.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let lease = app.lease(sandbox_in_address(name)?).await?;
+    let table = || lock(&app.prepared.0);
     let known = table().get(&lease.sandbox_id()).is_some_and(|known| known.as_ptr() == Arc::as_ptr(&lease));
     if !known {
         let prepared = lease.execute(USER_DATA.into()).await?;
@@ -77,10 +78,10 @@ async fn open(app: &App, name: &str) -> std::result::Result<Arc<Lease>, Refusal>
     Ok(lease)
 }
 
-/// Options that this server does not have: one that asks for nothing does no harm.
-type More = BTreeMap<String, Value>;
+/// Options that this server does not know. Those that are null or false ask for nothing, and are ignored.
+type UnknownOptions = BTreeMap<String, Value>;
 
-fn refuse(more: &More) -> std::result::Result<(), ApiError> {
+fn refuse(more: &UnknownOptions) -> std::result::Result<(), ApiError> {
     match more.iter().find(|(_, value)| !matches!(value, Value::Null | Value::Bool(false))) {
         Some((name, _)) => Err(ApiError::new(Kind::Unsupported, format!("{name:?} is not supported"))),
         None => Ok(()),
@@ -91,7 +92,7 @@ fn refuse(more: &More) -> std::result::Result<(), ApiError> {
 #[derive(Deserialize, ToSchema)]
 pub(in crate::http) struct ShellExec {
     command: String,
-    /// The session; else the one of all calls that name none. One that is not there is started.
+    /// The session. Calls without one share a session. A missing session is started.
     id: Option<String>,
     /// Seconds without output after which the command is ended.
     no_change_timeout: Option<f64>,
@@ -99,10 +100,10 @@ pub(in crate::http) struct ShellExec {
     hard_timeout: Option<f64>,
     #[serde(flatten)]
     #[schema(ignore)]
-    more: More,
+    more: UnknownOptions,
 }
 
-/// A command for a shell of its own.
+/// A command for a new shell.
 #[derive(Deserialize, ToSchema)]
 pub(in crate::http) struct BashExec {
     command: String,
@@ -114,16 +115,16 @@ pub(in crate::http) struct BashExec {
     hard_timeout: Option<f64>,
     #[serde(flatten)]
     #[schema(ignore)]
-    more: More,
+    more: UnknownOptions,
 }
 
-/// A session to be.
+/// A request for a session.
 #[derive(Deserialize, ToSchema)]
 pub(in crate::http) struct NewShell {
     id: Option<String>,
     #[serde(flatten)]
     #[schema(ignore)]
-    more: More,
+    more: UnknownOptions,
 }
 
 /// A session.
@@ -133,20 +134,20 @@ pub(in crate::http) struct Shell {
     working_dir: String,
 }
 
-/// Which lines of a file.
+/// A request for lines of a file.
 #[derive(Deserialize, ToSchema)]
 pub(in crate::http) struct FileRead {
     file: String,
-    /// From 0.
+    /// The first line, from 0.
     start_line: Option<u64>,
-    /// Without this one.
+    /// The line after the last one.
     end_line: Option<u64>,
     #[serde(flatten)]
     #[schema(ignore)]
-    more: More,
+    more: UnknownOptions,
 }
 
-/// What goes into a file.
+/// Content for a file.
 #[derive(Deserialize, ToSchema)]
 pub(in crate::http) struct FileWrite {
     file: String,
@@ -157,20 +158,20 @@ pub(in crate::http) struct FileWrite {
     append: bool,
     #[serde(flatten)]
     #[schema(ignore)]
-    more: More,
+    more: UnknownOptions,
 }
 
-/// Which names.
+/// A search for names.
 #[derive(Deserialize, ToSchema)]
 pub(in crate::http) struct FileFind {
     path: String,
     glob: String,
     #[serde(flatten)]
     #[schema(ignore)]
-    more: More,
+    more: UnknownOptions,
 }
 
-/// Which directory.
+/// A request for the entries of a directory.
 #[derive(Deserialize, ToSchema)]
 pub(in crate::http) struct FileList {
     path: String,
@@ -180,10 +181,10 @@ pub(in crate::http) struct FileList {
     show_hidden: bool,
     #[serde(flatten)]
     #[schema(ignore)]
-    more: More,
+    more: UnknownOptions,
 }
 
-/// Which lines.
+/// A search for lines.
 #[derive(Deserialize, ToSchema)]
 pub(in crate::http) struct FileGrep {
     path: String,
@@ -193,20 +194,20 @@ pub(in crate::http) struct FileGrep {
     #[serde(default)]
     fixed_strings: bool,
     max_results: Option<usize>,
-    /// Larger files are left out: bytes, or a number with `K`, `M` or `G`.
+    /// The largest file to search: bytes, or a number with `K`, `M` or `G`.
     max_file_size: Option<String>,
     #[serde(default = "yes")]
     recursive: bool,
     #[serde(flatten)]
     #[schema(ignore)]
-    more: More,
+    more: UnknownOptions,
 }
 
 fn yes() -> bool {
     true
 }
 
-/// What the sandbox is.
+/// Describe the sandbox.
 #[utoipa::path(
     get, path = "/s/{access}/v1/sandbox", tag = "aio", params(("access" = String, Path)),
     responses((status = 200, body = Object))
@@ -249,11 +250,11 @@ pub(in crate::http) async fn shell_exec(
 ) -> Result<aio::ShellExec> {
     refuse(&body.more)?;
     let lease = open(&app, &name).await?;
-    let (session, shell) = live(&app, &lease, body.id)?;
+    let (session, shell) = session_or_new(&app, &lease, body.id)?;
     let request = timed(&app, &body.command, &[], body.hard_timeout);
     let silence = body.no_change_timeout.map(seconds);
     let limit = app.limits.output;
-    let (executed, was_silent) = listen(shell.stream(request).await?, limit, silence).await;
+    let (executed, was_silent) = collect_until_silent(shell.stream(request).await?, limit, silence).await;
     let mut answer = aio::shell_exec(&session, &body.command, &executed);
     if was_silent {
         answer.status = "no_change_timeout";
@@ -261,7 +262,7 @@ pub(in crate::http) async fn shell_exec(
     ok(answer)
 }
 
-/// Start a live shell, or find it.
+/// Start a live shell, or return the one of this name.
 #[utoipa::path(
     post, path = "/s/{access}/v1/shell/sessions/create", tag = "aio", params(("access" = String, Path)),
     request_body = NewShell, responses((status = 200, body = Object))
@@ -274,7 +275,7 @@ pub(in crate::http) async fn create_session(
     refuse(&body.more)?;
     let lease = open(&app, &name).await?;
     let (session_id, shell) = match body.id {
-        Some(id) => live(&app, &lease, Some(id))?,
+        Some(id) => session_or_new(&app, &lease, Some(id))?,
         None => app.sessions.open(&lease, None)?,
     };
     ok(Shell { session_id, working_dir: shell.cwd().unwrap_or_default() })
@@ -289,11 +290,11 @@ pub(in crate::http) async fn delete_session(
     State(app): State<App>,
     Named((name, session)): Named<(String, String)>,
 ) -> Result<()> {
-    app.sessions.close(accessed(&name)?, &session).await?;
+    app.sessions.close(sandbox_in_address(&name)?, &session).await?;
     ok(())
 }
 
-/// Execute a command in a shell of its own.
+/// Execute a command in a new shell.
 #[utoipa::path(
     post, path = "/s/{access}/v1/bash/exec", tag = "aio", params(("access" = String, Path)), request_body = BashExec,
     responses((status = 200, body = Object))
@@ -361,7 +362,7 @@ pub(in crate::http) async fn file_find(
     ok(aio::file_find(&body.path, found))
 }
 
-/// What is in a directory, or below it.
+/// List the entries of a directory, or all entries below it.
 #[utoipa::path(
     post, path = "/s/{access}/v1/file/list", tag = "aio", params(("access" = String, Path)), request_body = FileList,
     responses((status = 200, body = Object))
@@ -388,7 +389,7 @@ pub(in crate::http) async fn file_grep(
     Json(body, _): Json<FileGrep>,
 ) -> Result<aio::FileGrep> {
     refuse(&body.more)?;
-    let most = body.max_results.unwrap_or(GREP_RESULTS.0).min(GREP_RESULTS.1);
+    let most = body.max_results.unwrap_or(AIO_GREP_LINES.0).min(AIO_GREP_LINES.1);
     let FileGrep { path, pattern, case_insensitive, fixed_strings, recursive, .. } = &body;
     let mut request = aio::grep_request(path, pattern, *case_insensitive, *fixed_strings, most, *recursive)?;
     let size = body.max_file_size.as_deref().map(units::bytes).transpose();
@@ -397,22 +398,22 @@ pub(in crate::http) async fn file_grep(
     ok(aio::file_grep(path, pattern, lease.grep(request).await?))
 }
 
-/// The bytes of a file.
+/// Download the bytes of a file.
 #[utoipa::path(
-    get, path = "/s/{access}/v1/file/download", tag = "aio", params(("access" = String, Path), AtQuery),
+    get, path = "/s/{access}/v1/file/download", tag = "aio", params(("access" = String, Path), PathQuery),
     responses((status = 200, body = Vec<u8>, content_type = "application/octet-stream"))
 )]
 pub(in crate::http) async fn file_download(
     State(app): State<App>,
     Named(name): Named<String>,
-    Query(AtQuery { path }): Query<AtQuery>,
+    Query(PathQuery { path }): Query<PathQuery>,
 ) -> std::result::Result<impl IntoResponse, Refusal> {
     let lease = open(&app, &name).await?;
     Ok(files::bytes(&*lease, path).await?)
 }
 
-/// The session of this name, or a new one.
-fn live(
+/// Returns the session of this name, and starts it if it is missing.
+fn session_or_new(
     app: &App,
     lease: &Arc<Lease>,
     name: Option<String>,
@@ -421,7 +422,7 @@ fn live(
     match app.sessions.get(lease.sandbox_id(), &name) {
         Ok(session) if session.is_open() => Ok((name, session)),
         _ => match app.sessions.open(lease, Some(name.clone())) {
-            // Someone else was faster.
+            // Another request has started it in between.
             Err(ApiError { kind: Kind::Exists, .. }) => {
                 Ok((name.clone(), app.sessions.get(lease.sandbox_id(), &name)?))
             }
@@ -430,15 +431,19 @@ fn live(
     }
 }
 
-/// A command with its time: DeerFlow's is longer than any command may take here, and says so whatever the command is.
+/// Makes a command with a timeout of at most the sandbox's longest. DeerFlow asks for a longer one with every command.
 fn timed(app: &App, command: &str, env: &[(String, String)], hard_timeout: Option<f64>) -> ExecuteRequest {
     let mut request = aio::exec_request(command, env, hard_timeout);
     request.timeout = Some(request.timeout.map_or(app.limits.wall_max, |time| time.min(app.limits.wall_max)));
     request
 }
 
-/// Keeps what a stream brings, until it ends or is silent for too long; whether it was.
-async fn listen(mut stream: Box<dyn OutputStream>, limit: u64, silence: Option<Duration>) -> (Executed, bool) {
+/// Collects the output of a stream until it ends or is silent for too long. The flag says that it was silent.
+async fn collect_until_silent(
+    mut stream: Box<dyn OutputStream>,
+    limit: u64,
+    silence: Option<Duration>,
+) -> (Executed, bool) {
     let mut transcript = Transcript::new(limit);
     loop {
         let next = match silence {
@@ -457,7 +462,7 @@ async fn listen(mut stream: Box<dyn OutputStream>, limit: u64, silence: Option<D
     }
 }
 
-/// A time that a caller wrote as a number: what is none is no time at all.
+/// Converts seconds. A number that is no time is zero.
 fn seconds(number: f64) -> Duration {
     Duration::try_from_secs_f64(number).unwrap_or(Duration::ZERO)
 }

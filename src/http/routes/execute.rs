@@ -1,4 +1,4 @@
-//! Commands: answered when they have ended, or as they write.
+//! Commands whose answer comes at their end, or as events while they write.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -21,88 +21,83 @@ use crate::http::App;
 use crate::http::body::{Json, Named};
 use crate::http::error::{ApiError, Kind, Result};
 use crate::kernel::Channel;
+use crate::limits::server::http::{KEEP_ALIVE, OUTPUT_BYTES, PENDING_EVENTS};
 use crate::limits::{Exceeded, Limit};
-
-/// The most output that a caller may ask for: it is in memory twice, as bytes and as JSON.
-const OUTPUT_BYTES: u64 = 16 << 20;
-/// Events on their way to a client. Its connection holds more; these are pieces of up to 64 KiB.
-const EVENTS: usize = 4;
-/// How often a client hears something although there is nothing to say, so that whatever stands between does not give up.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// A command line for the sandbox's shell.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::http) struct Execute {
-    /// The line.
+    /// The command line.
     command: String,
-    /// Wall clock, instead of the sandbox's own. Then the exit code is 124.
+    /// Milliseconds of wall clock, instead of the sandbox's own limit. At their end the exit code is 124.
     #[schema(minimum = 1)]
     timeout_ms: Option<u64>,
     /// The directory to start in, instead of `/workspace`.
     cwd: Option<String>,
-    /// Variables beside or instead of the sandbox's own.
+    /// Variables that are added to the sandbox's own, or replace them.
     #[serde(default)]
     env: BTreeMap<String, String>,
-    /// What it reads.
+    /// Standard input.
     #[serde(default)]
     stdin: String,
-    /// How `stdin` is written.
+    /// The encoding of `stdin`.
     #[serde(default)]
     stdin_encoding: Encoding,
-    /// Bytes of output to answer with, instead of the sandbox's own limit; at most 16 MiB. Not for a stream, which has all
-    /// of it.
+    /// Bytes of output to answer with, instead of the sandbox's own limit; at most 16 MiB. A stream ignores it and
+    /// sends all output.
     #[schema(maximum = 16777216)]
     output_bytes: Option<u64>,
 }
 
-/// What became of a command.
+/// The result of a command.
 #[derive(Serialize, ToSchema)]
 pub(in crate::http) struct Executed {
-    /// 128 and the signal's number if it was killed, 124 if its time was over.
+    /// The exit code: 128 plus the signal's number for a killed command, 124 after a timeout.
     exit_code: u8,
     /// Standard output.
     stdout: String,
     /// Standard error.
     stderr: String,
-    /// Both, in the order of writing.
+    /// Both outputs, in the order of writing.
     output: String,
-    /// How the three above are written: base64 if one of them is not UTF-8.
+    /// The encoding of the three outputs: base64 if one of them is not UTF-8.
     encoding: Encoding,
-    /// Whether something was left out of the middle because there was too much.
+    /// Output was left out of the middle, because there was too much.
     truncated: bool,
-    /// Whether its time was over.
+    /// The command's time was over.
     timed_out: bool,
-    /// The limits that it ran into.
+    /// The limits that the command exceeded.
     limits: Vec<LimitHit>,
-    /// From start to end, in milliseconds.
+    /// Wall clock from start to end, in milliseconds.
     wall_ms: f64,
 }
 
-/// A limit that a command ran into.
+/// A limit that a command exceeded.
 #[derive(Serialize, ToSchema)]
 pub(in crate::http) struct LimitHit {
-    /// Its name.
+    /// The name of the limit.
     #[schema(value_type = String)]
     limit: Limit,
-    /// How much was allowed: milliseconds, instructions, bytes or a count.
+    /// The value of the limit: milliseconds, instructions, bytes or a count.
     value: u64,
-    /// The same in a sentence.
+    /// The same as a sentence.
     message: String,
 }
 
-/// What a stream is made of.
+/// An event of a stream.
 #[derive(ToSchema)]
 #[allow(dead_code, reason = "it is described, and written by hand")]
 pub(in crate::http) struct Event {
     /// `stdout`, `stderr`, or `exit`, which is the last.
     event: String,
-    /// JSON: `{"text": …}` or `{"base64": …}`; at the end `{"exit_code": …, "timed_out": …, "limits": …, "wall_ms": …}`.
+    /// JSON: `{"text": …}` or `{"base64": …}`; the last one is `{"exit_code": …, "timed_out": …, "limits": …,
+    /// "wall_ms": …}`.
     data: String,
 }
 
 impl Execute {
-    /// What a backend is asked.
+    /// Converts the body into a request to a backend.
     pub(super) fn request(self) -> Result<ExecuteRequest> {
         if self.output_bytes.is_some_and(|bytes| bytes > OUTPUT_BYTES) {
             return Err(ApiError::new(Kind::Limit, format!("output_bytes: at most {OUTPUT_BYTES}")));
@@ -155,7 +150,7 @@ pub(in crate::http) async fn execute(
     Ok(Answer(lease.execute(request).await?.into()))
 }
 
-/// Execute a command, and answer with events as it writes: `stdout`, `stderr`, and at last `exit`.
+/// Execute a command, and answer with events while it runs: `stdout`, `stderr`, and `exit` as the last one.
 #[utoipa::path(
     post, path = "/v1/sandboxes/{id}/stream", tag = "commands", params(("id" = String, Path)), request_body = Execute,
     responses((status = 200, body = Event, content_type = "text/event-stream"))
@@ -170,13 +165,13 @@ pub(in crate::http) async fn stream(
     Ok(events(lease.stream(request).await?, app.request_timeout))
 }
 
-/// The events of a command. A task of its own brings them to the connection, so that neither the clock nor the end of the
-/// client waits for the connection to take more.
+/// Returns the events of a command as a response. A task sends them, so that neither the timeout nor a disconnect has
+/// to wait for the connection to take more.
 pub(super) fn events(stream: Box<dyn OutputStream>, time: Duration) -> Response {
-    let (to, from) = mpsc::channel(EVENTS);
+    let (to, from) = mpsc::channel(PENDING_EVENTS);
     tokio::spawn(async move {
         tokio::select! {
-            // The client has gone, or does not read: dropping the stream ends the command.
+            // The client has disconnected or does not read. Dropping the stream ends the command.
             () = to.closed() => {}
             () = tokio::time::sleep(time) => {}
             () = pump(stream, &to) => {}
@@ -218,14 +213,14 @@ async fn send(to: &mpsc::Sender<Bytes>, name: &str, bytes: Vec<u8>) {
         Ok(text) => json!({ "text": text }),
         Err(error) => json!({ "base64": profile::base64(error.as_bytes()) }),
     };
-    // If nobody is there to take it, the whole pump is about to end.
+    // A failed send means that the receiver is gone: then this task is about to be dropped.
     let _ = to.send(Bytes::from(format!("event: {name}\ndata: {data}\n\n"))).await;
 }
 
-/// Bytes that come in pieces, cut where characters end.
+/// Splits bytes that come in pieces at the ends of characters.
 #[derive(Default)]
 struct Characters {
-    /// The start of a character whose rest is in the next piece.
+    /// The start of a character that continues in the next piece.
     rest: Vec<u8>,
 }
 

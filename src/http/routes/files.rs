@@ -1,4 +1,4 @@
-//! Files, without a command.
+//! File operations that run no command.
 
 use axum::Json as Answer;
 use axum::extract::State;
@@ -15,14 +15,12 @@ use crate::backend::{
 use crate::http::App;
 use crate::http::body::{Json, Named, Query, Raw};
 use crate::http::error::Result;
-
-/// Lines of a page, unless told otherwise.
-const LINES: u64 = 2000;
+use crate::limits::server::http::PAGE_LINES;
 
 /// A path, absolute or below `/workspace`.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(in crate::http) struct At {
+pub(in crate::http) struct PathRequest {
     path: String,
 }
 
@@ -30,11 +28,11 @@ pub(in crate::http) struct At {
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(in crate::http) struct AtQuery {
+pub(in crate::http) struct PathQuery {
     pub(super) path: String,
 }
 
-/// Which lines of a file.
+/// A request for lines of a file.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::http) struct Read {
@@ -42,100 +40,100 @@ pub(in crate::http) struct Read {
     /// The first line, from 0.
     #[serde(default)]
     offset: u64,
-    /// How many lines; else 2,000.
+    /// The number of lines, 2,000 by default.
     limit: Option<u64>,
 }
 
-/// What goes into a file.
+/// Content for a file.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::http) struct Write {
     path: String,
     content: String,
-    /// How `content` is written.
+    /// The encoding of `content`.
     #[serde(default)]
     encoding: Encoding,
     #[serde(default)]
     mode: Mode,
 }
 
-/// What a write does with a file that is there.
+/// The treatment of a file that exists.
 #[derive(Default, Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum Mode {
-    /// Replaces what is in it.
+    /// Replace its content.
     #[default]
     Replace,
-    /// Refuses.
+    /// Refuse the write.
     Create,
-    /// Adds to its end.
+    /// Append to it.
     Append,
 }
 
-/// What to replace in a file.
+/// A replacement of text in a file.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::http) struct Edit {
     path: String,
     old: String,
     new: String,
-    /// Everywhere, and not only in the one place where it is.
+    /// Replace every occurrence, instead of the only one.
     #[serde(default)]
     replace_all: bool,
 }
 
-/// Which names to find.
+/// A search for names.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::http) struct Glob {
-    /// Without `/` about the name alone, at any depth; with `/` about the path below the root of the search.
+    /// A pattern. Without `/` it matches names at any depth; with `/` it matches paths below the root of the search.
     pattern: String,
-    /// The root of the search; else `/workspace`.
+    /// The root of the search, `/workspace` by default.
     path: Option<String>,
-    /// Directories as well as files.
+    /// Find directories as well as files.
     #[serde(default)]
     directories: bool,
-    /// Whether `*` stands for names with a leading dot too.
+    /// Let `*` match names with a leading dot.
     #[serde(default)]
     hidden: bool,
-    /// How many at most, up to 10,000.
+    /// The number of results, at most and by default 10,000.
     limit: Option<usize>,
 }
 
-/// Which lines to find.
+/// A search for lines.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::http) struct Grep {
     pattern: String,
-    /// A directory to search through, or a file; else `/workspace`.
+    /// A directory to search, or a file; `/workspace` by default.
     path: Option<String>,
-    /// Whether the pattern is text and not a regular expression.
+    /// Take the pattern as text instead of a regular expression.
     #[serde(default)]
     literal: bool,
-    /// Whether `a` finds `A`.
+    /// Ignore the case of letters.
     #[serde(default)]
     ignore_case: bool,
-    /// Which files, as a pattern for names.
+    /// A pattern for the names of the files to search.
     include: Option<String>,
-    /// Lines before a match to answer with it, up to 100.
+    /// Lines before a match to answer with, at most 100.
     #[serde(default)]
     before: usize,
-    /// Lines after a match to answer with it, up to 100.
+    /// Lines after a match to answer with, at most 100.
     #[serde(default)]
     after: usize,
-    /// How many at most, up to 100,000.
+    /// The number of results, at most and by default 100,000.
     limit: Option<usize>,
 }
 
-/// What is in a directory.
+/// The entries of a directory.
 #[derive(Serialize, ToSchema)]
 pub(in crate::http) struct Listed {
     entries: Vec<Entry>,
-    /// Why there may be more: `count`, `budget`, `unreadable`, `transport`.
+    /// The reason why there may be more: `count`, `budget`, `unreadable`, `transport`.
     cut: Option<&'static str>,
 }
 
-/// A name in a directory.
+/// An entry of a directory.
 #[derive(Serialize, ToSchema)]
 struct Entry {
     name: String,
@@ -147,52 +145,53 @@ struct Entry {
     modified_ms: u64,
 }
 
-/// What was read.
+/// The content of a file.
 #[derive(Serialize, ToSchema)]
 pub(in crate::http) struct FileContent {
-    /// Lines, joined by line feeds and without one at the end; or all bytes.
+    /// Lines joined by line feeds, without one at the end; or all bytes.
     content: String,
-    /// base64 if the file is not text: then it is all of it, and there are no lines.
+    /// The encoding of `content`: base64 if the file is not text. Then `content` is the whole file, and the fields
+    /// about lines are null.
     encoding: Encoding,
     /// The first line, from 0.
     offset: Option<u64>,
-    /// How many lines this is.
+    /// The number of lines in `content`.
     lines: Option<u64>,
-    /// Lines in the file, if that is known.
+    /// The number of lines in the file, if it is known.
     total_lines: Option<u64>,
-    /// Where the next page starts, if there is one.
+    /// The offset of the next page; null on the last one.
     next_offset: Option<u64>,
-    /// Whether the last line is cut because a page has its number of bytes.
+    /// The last line is cut, because the page has as many bytes as it may.
     is_cut: bool,
 }
 
-/// What was written.
+/// The result of a write.
 #[derive(Serialize, ToSchema)]
 pub(in crate::http) struct Written {
-    /// Bytes that went into the file.
+    /// Bytes written.
     bytes: u64,
 }
 
-/// What was replaced.
+/// The result of a replacement.
 #[derive(Serialize, ToSchema)]
 pub(in crate::http) struct Edited {
-    /// In how many places.
+    /// The number of replaced occurrences.
     occurrences: usize,
-    /// Bytes of the file now.
+    /// Bytes of the file after it.
     bytes: u64,
 }
 
-/// Names that were found.
+/// The result of a search for names.
 #[derive(Serialize, ToSchema)]
 pub(in crate::http) struct Globbed {
-    matches: Vec<Found>,
-    /// Why there may be more: `count`, `budget`, `unreadable`, `transport`.
+    matches: Vec<GlobMatch>,
+    /// The reason why there may be more: `count`, `budget`, `unreadable`, `transport`.
     cut: Option<&'static str>,
 }
 
-/// A file that was found.
+/// A file or directory that matches.
 #[derive(Serialize, ToSchema)]
-struct Found {
+struct GlobMatch {
     path: String,
     /// The path below the root of the search.
     relative: String,
@@ -203,34 +202,34 @@ struct Found {
     modified_ms: u64,
 }
 
-/// Lines that were found.
+/// The result of a search for lines.
 #[derive(Serialize, ToSchema)]
 pub(in crate::http) struct Grepped {
-    matches: Vec<Line>,
-    /// Why there may be more: `count`, `budget`, `unreadable`, `transport`.
+    matches: Vec<GrepLine>,
+    /// The reason why there may be more: `count`, `budget`, `unreadable`, `transport`.
     cut: Option<&'static str>,
 }
 
 /// A line that matches.
 #[derive(Serialize, ToSchema)]
-struct Line {
+struct GrepLine {
     path: String,
-    /// From 1.
+    /// The number of the line, from 1.
     line: u64,
     text: String,
     before: Vec<String>,
     after: Vec<String>,
 }
 
-/// What is in a directory: one level, hidden names too, links not followed.
+/// List the entries of a directory: one level, with hidden names, links not followed.
 #[utoipa::path(
-    post, path = "/v1/sandboxes/{id}/files/list", tag = "files", params(("id" = String, Path)), request_body = At,
-    responses((status = 200, body = Listed))
+    post, path = "/v1/sandboxes/{id}/files/list", tag = "files", params(("id" = String, Path)),
+    request_body = PathRequest, responses((status = 200, body = Listed))
 )]
 pub(in crate::http) async fn list(
     State(app): State<App>,
     Named(id): Named<String>,
-    Json(At { path }, _): Json<At>,
+    Json(PathRequest { path }, _): Json<PathRequest>,
 ) -> Result<Answer<Listed>> {
     let listed = app.lease(id.parse()?).await?.ls(&path).await?;
     let entry = |entry: backend::Entry| Entry {
@@ -244,7 +243,7 @@ pub(in crate::http) async fn list(
     Ok(Answer(Listed { entries, cut: listed.cut.map(Cut::word) }))
 }
 
-/// A page of a text file, or all bytes of one that is not text.
+/// Read a page of a text file, or all bytes of another file.
 #[utoipa::path(
     post, path = "/v1/sandboxes/{id}/files/read", tag = "files", params(("id" = String, Path)), request_body = Read,
     responses((status = 200, body = FileContent))
@@ -254,7 +253,7 @@ pub(in crate::http) async fn read(
     Named(id): Named<String>,
     Json(Read { path, offset, limit }, _): Json<Read>,
 ) -> Result<Answer<FileContent>> {
-    let request = ReadRequest::lines(path, offset, limit.unwrap_or(LINES));
+    let request = ReadRequest::lines(path, offset, limit.unwrap_or(PAGE_LINES));
     let content = app.lease(id.parse()?).await?.read(request).await?;
     let nothing = Page { text: String::new(), offset, lines: 0, total_lines: None, next_offset: None, is_cut: false };
     let page = match content {
@@ -284,7 +283,7 @@ pub(in crate::http) async fn read(
     }))
 }
 
-/// Put content into a file, with the directories it needs. A reader sees the old file or the new one.
+/// Write a file, and create its directories. A reader sees the old content or the new one.
 #[utoipa::path(
     post, path = "/v1/sandboxes/{id}/files/write", tag = "files", params(("id" = String, Path)), request_body = Write,
     responses((status = 200, body = Written))
@@ -304,7 +303,7 @@ pub(in crate::http) async fn write(
     Ok(Answer(Written { bytes: written.bytes }))
 }
 
-/// Replace text in a file: in the one place where it is, or everywhere.
+/// Replace text in a file: its only occurrence, or all of them.
 #[utoipa::path(
     post, path = "/v1/sandboxes/{id}/files/edit", tag = "files", params(("id" = String, Path)), request_body = Edit,
     responses((status = 200, body = Edited))
@@ -319,15 +318,15 @@ pub(in crate::http) async fn edit(
     Ok(Answer(Edited { occurrences: edited.occurrences, bytes: edited.bytes }))
 }
 
-/// Remove a file, a link, or a directory with all that is in it.
+/// Remove a file, a link, or a directory with all its entries.
 #[utoipa::path(
-    post, path = "/v1/sandboxes/{id}/files/delete", tag = "files", params(("id" = String, Path)), request_body = At,
-    responses((status = 204))
+    post, path = "/v1/sandboxes/{id}/files/delete", tag = "files", params(("id" = String, Path)),
+    request_body = PathRequest, responses((status = 204))
 )]
 pub(in crate::http) async fn delete(
     State(app): State<App>,
     Named(id): Named<String>,
-    Json(At { path }, _): Json<At>,
+    Json(PathRequest { path }, _): Json<PathRequest>,
 ) -> Result<StatusCode> {
     app.lease(id.parse()?).await?.delete(&path).await?;
     Ok(StatusCode::NO_CONTENT)
@@ -347,7 +346,7 @@ pub(in crate::http) async fn glob(
     let most = limit.unwrap_or(bounds::GLOB_MATCHES).min(bounds::GLOB_MATCHES);
     let request = GlobRequest { directories, hidden, most, ..GlobRequest::new(pattern, root(path)) };
     let globbed = app.lease(id.parse()?).await?.glob(request).await?;
-    let found = |found: backend::Found| Found {
+    let found = |found: backend::Found| GlobMatch {
         kind: found.kind.word(),
         modified_ms: found.modified / 1_000_000,
         path: found.path,
@@ -373,7 +372,7 @@ pub(in crate::http) async fn grep(
     let request = GrepRequest::literal(pattern, root(path));
     let request = GrepRequest { literal, ignore_case, include, before, after, most, ..request };
     let grepped = app.lease(id.parse()?).await?.grep(request).await?;
-    let line = |found: backend::GrepMatch| Line {
+    let line = |found: backend::GrepMatch| GrepLine {
         path: found.path,
         line: found.line,
         text: found.text,
@@ -384,40 +383,41 @@ pub(in crate::http) async fn grep(
     Ok(Answer(Grepped { matches, cut: grepped.cut.map(Cut::word) }))
 }
 
-/// The bytes of a file.
+/// Download the bytes of a file.
 #[utoipa::path(
-    get, path = "/v1/sandboxes/{id}/files/content", tag = "files", params(("id" = String, Path), AtQuery),
+    get, path = "/v1/sandboxes/{id}/files/content", tag = "files", params(("id" = String, Path), PathQuery),
     responses((status = 200, body = Vec<u8>, content_type = "application/octet-stream"))
 )]
 pub(in crate::http) async fn download(
     State(app): State<App>,
     Named(id): Named<String>,
-    Query(AtQuery { path }): Query<AtQuery>,
+    Query(PathQuery { path }): Query<PathQuery>,
 ) -> Result<impl IntoResponse> {
     let lease = app.lease(id.parse()?).await?;
     bytes(&*lease, path).await
 }
 
-/// The bytes of a file, as an answer.
+/// Returns the bytes of a file as a response.
 pub(super) async fn bytes(backend: &dyn Backend, path: String) -> Result<impl IntoResponse + use<>> {
     let bytes = match backend.read(ReadRequest::bytes(path)).await? {
         Content::Bytes(bytes) => bytes,
         _ => Vec::new(),
     };
-    // Whatever a browser would make of it: these are bytes of a sandbox, and no page of this server.
+    // The bytes come from a sandbox. A browser must not take them for a page of this server.
     let headers = [(header::CONTENT_TYPE, "application/octet-stream"), (header::X_CONTENT_TYPE_OPTIONS, "nosniff")];
     Ok((headers, bytes))
 }
 
-/// Put bytes into a file, with the directories it needs.
+/// Upload the bytes of a file, and create its directories.
 #[utoipa::path(
-    put, path = "/v1/sandboxes/{id}/files/content", tag = "files", params(("id" = String, Path), AtQuery),
-    request_body(content = Vec<u8>, content_type = "application/octet-stream"), responses((status = 200, body = Written))
+    put, path = "/v1/sandboxes/{id}/files/content", tag = "files", params(("id" = String, Path), PathQuery),
+    request_body(content = Vec<u8>, content_type = "application/octet-stream"),
+    responses((status = 200, body = Written))
 )]
 pub(in crate::http) async fn upload(
     State(app): State<App>,
     Named(id): Named<String>,
-    Query(AtQuery { path }): Query<AtQuery>,
+    Query(PathQuery { path }): Query<PathQuery>,
     Raw(bytes, _): Raw,
 ) -> Result<Answer<Written>> {
     let written = app.lease(id.parse()?).await?.write(WriteRequest::new(path, bytes)).await?;

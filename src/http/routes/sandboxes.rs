@@ -1,4 +1,4 @@
-//! Sandboxes: made, listed, forked, released, deleted.
+//! Sandboxes: create, list, fork, release, delete.
 
 use axum::Json as Answer;
 use axum::extract::State;
@@ -9,31 +9,31 @@ use utoipa::{IntoParams, ToSchema};
 use crate::http::App;
 use crate::http::body::{Json, Named, Query};
 use crate::http::error::{ApiError, Kind, Result};
-use crate::provider::{Info, Metadata, Provider, ProviderError, SandboxId, State as InfoState};
+use crate::provider::{Metadata, Provider, ProviderError, SandboxId, SandboxInfo, SandboxState};
 
-/// A sandbox to be.
+/// A request for a sandbox.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::http) struct NewSandbox {
-    /// The thread of conversation that it is for: the same thread gets the same sandbox.
+    /// The thread of conversation. The same thread gets the same sandbox.
     thread: Option<String>,
-    /// The user whose thread that is.
+    /// The user of the thread.
     user: Option<String>,
-    /// The caller's own words. A sandbox that is there keeps its own.
+    /// Metadata for a new sandbox. An existing one keeps its own.
     #[serde(default)]
     metadata: Metadata,
 }
 
-/// A copy to be.
+/// A request for a copy.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::http) struct NewFork {
-    /// The caller's own words.
+    /// Metadata of the copy.
     #[serde(default)]
     metadata: Metadata,
 }
 
-/// What is known of a sandbox.
+/// A sandbox.
 #[derive(Serialize, ToSchema)]
 pub(in crate::http) struct Sandbox {
     /// Eight hexadecimal digits.
@@ -41,46 +41,46 @@ pub(in crate::http) struct Sandbox {
     id: SandboxId,
     /// `leased`, `warm` or `stored`.
     state: &'static str,
-    /// The thread that it is for.
+    /// The thread of conversation that it belongs to.
     thread: Option<String>,
-    /// The user whose thread that is.
+    /// The user of the thread.
     user: Option<String>,
-    /// When it was made: milliseconds since 1970.
+    /// The time of its creation, in milliseconds since 1970.
     created_ms: u64,
-    /// When it was last used.
+    /// The time of its last use, in milliseconds since 1970.
     last_used_ms: u64,
-    /// The caller's own words.
+    /// Metadata of the creator's choice.
     metadata: Metadata,
-    /// What is wrong with it, if something is.
+    /// The damage of its record, if there is any.
     damage: Option<String>,
 }
 
-/// Sandboxes, in the order of their ids.
+/// A page of sandboxes, in the order of their ids.
 #[derive(Serialize, ToSchema)]
 pub(in crate::http) struct Sandboxes {
     sandboxes: Vec<Sandbox>,
-    /// What to ask for next, if there are more.
+    /// The cursor of the next page; null on the last one.
     #[schema(value_type = Option<String>)]
     cursor: Option<SandboxId>,
 }
 
-/// Where a list starts.
+/// The start of a page.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(in crate::http) struct From {
-    /// The cursor of the page before.
+pub(in crate::http) struct ListQuery {
+    /// The cursor in the answer with the previous page.
     cursor: Option<String>,
 }
 
-impl std::convert::From<Info> for Sandbox {
-    fn from(info: Info) -> Sandbox {
+impl From<SandboxInfo> for Sandbox {
+    fn from(info: SandboxInfo) -> Sandbox {
         Sandbox {
             id: info.id,
             state: match info.state {
-                InfoState::Leased => "leased",
-                InfoState::Warm => "warm",
-                InfoState::Stored => "stored",
+                SandboxState::Leased => "leased",
+                SandboxState::Warm => "warm",
+                SandboxState::Stored => "stored",
             },
             thread: info.thread,
             user: info.user,
@@ -92,24 +92,25 @@ impl std::convert::From<Info> for Sandbox {
     }
 }
 
-/// What is known of a sandbox that is there.
-pub(super) async fn about(app: &App, id: SandboxId) -> Result<Answer<Sandbox>> {
-    Ok(Answer(known(app, app.provider.info(id).await?)))
+/// Answers with the description of a sandbox.
+pub(super) async fn describe(app: &App, id: SandboxId) -> Result<Answer<Sandbox>> {
+    Ok(Answer(with_worker_state(app, app.provider.info(id).await?)))
 }
 
-/// What this server knows of a sandbox: one that waits in a worker of its own is as warm as one that waits here.
-fn known(app: &App, mut info: Info) -> Sandbox {
-    if info.state == InfoState::Stored && app.crew.as_ref().is_some_and(|crew| crew.has(info.id)) {
-        info.state = InfoState::Warm;
+/// Converts the provider's description. A sandbox that a worker has in memory is warm: the provider of this process
+/// only knows that it is stored.
+fn with_worker_state(app: &App, mut info: SandboxInfo) -> Sandbox {
+    if info.state == SandboxState::Stored && app.workers.as_ref().is_some_and(|workers| workers.contains(info.id)) {
+        info.state = SandboxState::Warm;
     }
     info.into()
 }
 
-/// Leases the sandbox of a thread, which may be leased here already.
+/// Leases the sandbox of a thread, or finds it leased here already.
 pub(super) async fn acquire(app: &App, thread: &str, user: Option<&str>, metadata: Metadata) -> Result<SandboxId> {
-    if let Some(crew) = &app.crew {
+    if let Some(workers) = &app.workers {
         let id = app.provider.establish(thread, user, metadata).await?;
-        crew.lease(id).await?;
+        workers.lease(id).await?;
         return Ok(id);
     }
     match app.provider.acquire_with(thread, user, metadata).await {
@@ -125,19 +126,19 @@ pub(super) async fn acquire(app: &App, thread: &str, user: Option<&str>, metadat
     }
 }
 
-/// Makes and leases a sandbox of nobody's.
+/// Creates and leases a sandbox without an owner.
 async fn make(app: &App, metadata: Metadata) -> Result<SandboxId> {
-    let Some(crew) = &app.crew else { return Ok(app.provider.create(metadata).await?) };
+    let Some(workers) = &app.workers else { return Ok(app.provider.create(metadata).await?) };
     let id = app.provider.establish_new(metadata).await?;
-    if let Err(error) = crew.lease(id).await {
-        // Nobody knows its name, so nobody would ever delete it.
+    if let Err(error) = workers.lease(id).await {
+        // No client knows its id, so none could delete it.
         app.provider.delete(id).await?;
         return Err(error);
     }
     Ok(id)
 }
 
-/// Make a sandbox, or find that of a thread.
+/// Create a sandbox, or return the one of a thread.
 #[utoipa::path(
     post, path = "/v1/sandboxes", tag = "sandboxes", request_body = NewSandbox,
     responses((status = 201, body = Sandbox), (status = 200, description = "The thread has one.", body = Sandbox))
@@ -156,29 +157,31 @@ pub(in crate::http) async fn create(
         (None, Some(_)) => return Err(ApiError::new(Kind::BadRequest, "a user without a thread")),
         (None, None) => (StatusCode::CREATED, make(&app, metadata).await?),
     };
-    Ok((status, about(&app, id).await?))
+    Ok((status, describe(&app, id).await?))
 }
 
 /// List the sandboxes.
-#[utoipa::path(get, path = "/v1/sandboxes", tag = "sandboxes", params(From), responses((status = 200, body = Sandboxes)))]
-pub(in crate::http) async fn list(State(app): State<App>, Query(from): Query<From>) -> Result<Answer<Sandboxes>> {
+#[utoipa::path(
+    get, path = "/v1/sandboxes", tag = "sandboxes", params(ListQuery), responses((status = 200, body = Sandboxes))
+)]
+pub(in crate::http) async fn list(State(app): State<App>, Query(from): Query<ListQuery>) -> Result<Answer<Sandboxes>> {
     let cursor = from.cursor.map(|cursor| cursor.parse()).transpose();
-    let cursor = cursor.map_err(|_| ApiError::new(Kind::BadRequest, "cursor: not one of a page before"))?;
+    let cursor = cursor.map_err(|_| ApiError::new(Kind::BadRequest, "cursor: not the cursor of a page"))?;
     let page = app.provider.list(cursor).await?;
-    let sandboxes = page.items.into_iter().map(|info| known(&app, info)).collect();
+    let sandboxes = page.items.into_iter().map(|info| with_worker_state(&app, info)).collect();
     Ok(Answer(Sandboxes { sandboxes, cursor: page.cursor }))
 }
 
-/// What is known of a sandbox.
+/// Get a sandbox.
 #[utoipa::path(
     get, path = "/v1/sandboxes/{id}", tag = "sandboxes", params(("id" = String, Path)),
     responses((status = 200, body = Sandbox))
 )]
 pub(in crate::http) async fn get(State(app): State<App>, Named(id): Named<String>) -> Result<Answer<Sandbox>> {
-    about(&app, id.parse()?).await
+    describe(&app, id.parse()?).await
 }
 
-/// Delete a sandbox with its files. What runs in it is stopped.
+/// Delete a sandbox with its files. Running commands are ended.
 #[utoipa::path(
     delete, path = "/v1/sandboxes/{id}", tag = "sandboxes", params(("id" = String, Path)),
     responses((status = 204))
@@ -191,17 +194,17 @@ pub(in crate::http) async fn delete(State(app): State<App>, Named(id): Named<Str
     }
 }
 
-/// Deletes a sandbox; whether it was there.
+/// Deletes a sandbox. Returns whether it existed.
 pub(super) async fn remove(app: &App, id: SandboxId) -> Result<bool> {
-    if let Some(crew) = &app.crew {
-        crew.dismiss(id).await;
+    if let Some(workers) = &app.workers {
+        workers.end(id).await;
     }
     let was_there = app.provider.delete(id).await?;
     app.sessions.forget(id);
     Ok(was_there)
 }
 
-/// Let go of a sandbox. What runs in it is stopped, and its sessions end.
+/// Release a sandbox. Running commands and sessions are ended.
 #[utoipa::path(
     post, path = "/v1/sandboxes/{id}/release", tag = "sandboxes", params(("id" = String, Path)),
     responses((status = 204))
@@ -217,7 +220,7 @@ pub(in crate::http) async fn release(State(app): State<App>, Named(id): Named<St
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Make a sandbox with a copy of another one's `/workspace`.
+/// Create a sandbox with a copy of the `/workspace` of another.
 #[utoipa::path(
     post, path = "/v1/sandboxes/{id}/fork", tag = "sandboxes", params(("id" = String, Path)), request_body = NewFork,
     responses((status = 201, body = Sandbox))
@@ -229,5 +232,5 @@ pub(in crate::http) async fn fork(
 ) -> Result<(StatusCode, Answer<Sandbox>)> {
     let lease = app.lease(id.parse()?).await?;
     let copy = app.provider.fork(lease.sandbox_id(), new.metadata).await?;
-    Ok((StatusCode::CREATED, about(&app, copy).await?))
+    Ok((StatusCode::CREATED, describe(&app, copy).await?))
 }

@@ -1,4 +1,4 @@
-//! Live shells.
+//! Live shells: start, list, use, interrupt, end.
 
 use axum::Json as Answer;
 use axum::extract::State;
@@ -13,11 +13,11 @@ use crate::http::body::{Json, Named};
 use crate::http::error::Result;
 use crate::provider::LeasedSession;
 
-/// A session to be.
+/// A request for a session.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::http) struct NewSession {
-    /// Its name; else one by chance.
+    /// The name of the session; random if it is missing.
     #[schema(pattern = "^[A-Za-z0-9._-]{1,64}$")]
     id: Option<String>,
 }
@@ -26,13 +26,13 @@ pub(in crate::http) struct NewSession {
 #[derive(Serialize, ToSchema)]
 pub(in crate::http) struct Session {
     id: String,
-    /// Its working directory, if it lives.
+    /// The working directory; null after the shell has ended.
     cwd: Option<String>,
-    /// Whether it lives.
+    /// The shell is alive.
     open: bool,
 }
 
-/// Those of a sandbox.
+/// The live shells of a sandbox.
 #[derive(Serialize, ToSchema)]
 pub(in crate::http) struct Sessions {
     sessions: Vec<Session>,
@@ -59,7 +59,7 @@ pub(in crate::http) async fn create(
     Ok((StatusCode::CREATED, Answer(Session::of(name, &session))))
 }
 
-/// The live shells of a sandbox.
+/// List the live shells of a sandbox.
 #[utoipa::path(
     get, path = "/v1/sandboxes/{id}/sessions", tag = "sessions", params(("id" = String, Path)),
     responses((status = 200, body = Sessions))
@@ -70,7 +70,7 @@ pub(in crate::http) async fn list(State(app): State<App>, Named(id): Named<Strin
     Ok(Answer(Sessions { sessions: of.map(|(name, session)| Session::of(name, &session)).collect() }))
 }
 
-/// A live shell.
+/// Get a live shell.
 #[utoipa::path(
     get, path = "/v1/sandboxes/{id}/sessions/{session}", tag = "sessions",
     params(("id" = String, Path), ("session" = String, Path)), responses((status = 200, body = Session))
@@ -83,7 +83,7 @@ pub(in crate::http) async fn get(
     Ok(Answer(Session::of(name, &session)))
 }
 
-/// End a live shell with all that runs in it.
+/// End a live shell with all its processes.
 #[utoipa::path(
     delete, path = "/v1/sandboxes/{id}/sessions/{session}", tag = "sessions",
     params(("id" = String, Path), ("session" = String, Path)), responses((status = 204))
@@ -96,7 +96,7 @@ pub(in crate::http) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Execute a command in a live shell, after those that came before.
+/// Execute a command in a live shell, after the commands that came before.
 #[utoipa::path(
     post, path = "/v1/sandboxes/{id}/sessions/{session}/execute", tag = "sessions",
     params(("id" = String, Path), ("session" = String, Path)), request_body = Execute,
@@ -112,7 +112,7 @@ pub(in crate::http) async fn execute(
     Ok(Answer(session.execute(request).await?.into()))
 }
 
-/// Execute a command in a live shell, and answer with events as it writes.
+/// Execute a command in a live shell, and answer with events while it runs.
 #[utoipa::path(
     post, path = "/v1/sandboxes/{id}/sessions/{session}/stream", tag = "sessions",
     params(("id" = String, Path), ("session" = String, Path)), request_body = Execute,
@@ -128,7 +128,7 @@ pub(in crate::http) async fn stream(
     Ok(events(session.stream(request).await?, app.request_timeout))
 }
 
-/// Interrupt the command that runs in a live shell, as Ctrl-C would.
+/// Interrupt the running command of a live shell, as Ctrl-C would.
 #[utoipa::path(
     post, path = "/v1/sandboxes/{id}/sessions/{session}/interrupt", tag = "sessions",
     params(("id" = String, Path), ("session" = String, Path)), responses((status = 204))

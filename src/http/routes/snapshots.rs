@@ -1,4 +1,5 @@
-//! All files of a sandbox as one file, and the way back. Neither is ever in memory.
+//! Snapshots: all files of a sandbox as one file, and a sandbox from such a file. Both are streamed, never held in
+//! memory.
 
 use std::io::{self, Read, Write};
 
@@ -11,30 +12,27 @@ use bytes::{Buf, Bytes, BytesMut};
 use futures::StreamExt;
 use tokio::sync::mpsc;
 
-use super::sandboxes::{Sandbox, about};
+use super::sandboxes::{Sandbox, describe};
 use crate::http::App;
 use crate::http::body::{Named, pieces};
 use crate::http::error::{ApiError, Kind, Result};
+use crate::limits::server::http::{SNAPSHOT_PIECE_BYTES, SNAPSHOT_PIECES};
 use crate::provider::{Metadata, ProviderError};
 use crate::sandbox::Snapshot;
 
-/// Bytes of a piece on its way.
-const PIECE: usize = 64 << 10;
-/// Pieces on their way.
-const PIECES: usize = 4;
-
-/// All files of a sandbox: a tar in zstd, with its digest behind it.
+/// Download all files of a sandbox: a tar archive in zstd, followed by its digest.
 #[utoipa::path(
     get, path = "/v1/sandboxes/{id}/snapshot", tag = "sandboxes", params(("id" = String, Path)),
     responses((status = 200, body = Vec<u8>, content_type = "application/zstd"))
 )]
 pub(in crate::http) async fn save(State(app): State<App>, Named(id): Named<String>) -> Result<impl IntoResponse> {
     let lease = app.lease(id.parse()?).await?;
-    let (to, from) = mpsc::channel(PIECES);
-    let outlet = Outlet { to: to.clone(), piece: BytesMut::with_capacity(PIECE) };
+    let (to, from) = mpsc::channel(SNAPSHOT_PIECES);
+    let writer = ChannelWriter { to: to.clone(), piece: BytesMut::with_capacity(SNAPSHOT_PIECE_BYTES) };
     tokio::spawn(async move {
-        if let Err(error) = app.provider.snapshot(lease.sandbox_id(), outlet).await {
-            // The head is gone: an answer that breaks off is all that is left to say. If nobody listens, they went first.
+        if let Err(error) = app.provider.snapshot(lease.sandbox_id(), writer).await {
+            // The status line was sent already, so the answer can only break off. A failed send means that the client
+            // disconnected.
             let _ = to.send(Err(io::Error::other(error.to_string()))).await;
         }
     });
@@ -44,21 +42,22 @@ pub(in crate::http) async fn save(State(app): State<App>, Named(id): Named<Strin
     Ok(([(header::CONTENT_TYPE, "application/zstd")], Body::from_stream(body)))
 }
 
-/// Make a sandbox with the `/workspace` of a snapshot.
+/// Create a sandbox from the `/workspace` of a snapshot.
 #[utoipa::path(
     post, path = "/v1/sandboxes/load", tag = "sandboxes",
-    request_body(content = Vec<u8>, content_type = "application/octet-stream"), responses((status = 201, body = Sandbox))
+    request_body(content = Vec<u8>, content_type = "application/octet-stream"),
+    responses((status = 201, body = Sandbox))
 )]
 pub(in crate::http) async fn load(State(app): State<App>, request: Request) -> Result<(StatusCode, Answer<Sandbox>)> {
     let (parts, body) = request.into_parts();
     let mut pieces = pieces(&parts.headers, body, app.limits.disk)?;
-    let (to, from) = mpsc::channel(PIECES);
+    let (to, from) = mpsc::channel(SNAPSHOT_PIECES);
     let limits = app.limits.clone();
     let loading =
-        tokio::task::spawn_blocking(move || Snapshot::load(Inlet { from, piece: Bytes::new() }, &limits, None));
+        tokio::task::spawn_blocking(move || Snapshot::load(ChannelReader { from, piece: Bytes::new() }, &limits, None));
     let feeding = async move {
         while let Some(piece) = pieces.next().await {
-            // Who has read enough has its reasons, and gives them.
+            // The reader ended early. Its result says why.
             if to.send(piece?).await.is_err() {
                 break;
             }
@@ -73,19 +72,19 @@ pub(in crate::http) async fn load(State(app): State<App>, request: Request) -> R
         Err(ProviderError::Copy(why)) => return Err(ApiError::new(Kind::InvalidSnapshot, why)),
         answer => answer?,
     };
-    Ok((StatusCode::CREATED, about(&app, id).await?))
+    Ok((StatusCode::CREATED, describe(&app, id).await?))
 }
 
-/// Writes to a channel, from a thread that may block.
-struct Outlet {
+/// Writes to a channel, on a thread that may block.
+struct ChannelWriter {
     to: mpsc::Sender<io::Result<Bytes>>,
     piece: BytesMut,
 }
 
-impl Write for Outlet {
+impl Write for ChannelWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.piece.extend_from_slice(bytes);
-        if self.piece.len() >= PIECE {
+        if self.piece.len() >= SNAPSHOT_PIECE_BYTES {
             self.flush()?;
         }
         Ok(bytes.len())
@@ -103,12 +102,12 @@ impl Write for Outlet {
 }
 
 /// Reads from a channel, on a thread that may block.
-struct Inlet {
+struct ChannelReader {
     from: mpsc::Receiver<Bytes>,
     piece: Bytes,
 }
 
-impl Read for Inlet {
+impl Read for ChannelReader {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         while self.piece.is_empty() {
             match self.from.blocking_recv() {

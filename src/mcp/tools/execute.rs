@@ -1,4 +1,4 @@
-//! `execute`.
+//! The tool `execute`.
 
 use std::time::Duration;
 
@@ -9,9 +9,9 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use super::{Call, Effect, Refusal, Reply, Tool};
 use crate::backend::Transcript;
 use crate::kernel::Channel;
-use crate::mcp::bounds;
+use crate::limits::server::mcp as limits;
 use crate::mcp::progress::LastLine;
-use crate::mcp::seat::Started;
+use crate::mcp::session::RunningCommand;
 use crate::sandbox::Command;
 
 pub(super) struct Execute;
@@ -22,16 +22,15 @@ pub(super) struct Execute;
 pub(super) struct Arguments {
     /// A command line for bash: pipes, redirections, loops, here-documents, several lines.
     command: String,
-    /// Seconds after which the command is ended with exit code 124. Without it, what the server was started with (30 by
-    /// default); at most 300.
+    /// Seconds after which the command is ended with exit code 124. By default the server's own limit (30 unless it was
+    /// set), at most 300.
     #[serde(default)]
     #[schemars(range(min = 0.001, max = 300.0))]
     timeout_seconds: Option<f64>,
-    /// What the command reads from its standard input. Without it, nothing.
+    /// Standard input of the command, empty by default.
     #[serde(default)]
     stdin: Option<String>,
-    /// Start a new shell first: directory, variables and functions are as in the beginning, and what runs in the background
-    /// ends. Files stay.
+    /// Start a new shell first, with the initial directory, variables and functions. Background jobs end. Files stay.
     #[serde(default)]
     restart: bool,
 }
@@ -39,23 +38,24 @@ pub(super) struct Arguments {
 #[derive(Serialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 pub(super) struct Answer {
-    /// 0 if the command succeeded; 124 if its time was over; 128 and a signal's number if it was killed.
+    /// 0 if the command succeeded; 124 after a timeout; 128 plus the signal's number if it was killed.
     exit_code: u8,
-    /// Standard output, with what background jobs wrote since the last call. Bytes that are not UTF-8 are U+FFFD.
+    /// Standard output, including output of background jobs since the last call. Bytes that are not UTF-8 are U+FFFD.
     stdout: String,
-    /// Standard error; at its end a line for each limit that was hit.
+    /// Standard error. It ends with one line for each limit that was exceeded.
     stderr: String,
-    /// Whether output was left out, in the middle, because there was too much.
+    /// Output was left out of the middle, because there was too much.
     truncated: bool,
-    /// Whether its time was over.
+    /// The command's time was over.
     timed_out: bool,
-    /// The limits that were hit.
+    /// The limits that were exceeded.
     limits: Vec<String>,
-    /// The shell's directory now; null if the shell has ended.
+    /// The shell's directory; null if the shell has ended.
     cwd: Option<String>,
-    /// `new` if a new shell ran the command, `ended` if the command ended the shell: the next one gets a new one.
+    /// `new` if the shell was started for this command, `ended` if the command ended the shell: the next command gets a
+    /// new one.
     shell: Shell,
-    /// Milliseconds that it took.
+    /// Wall clock in milliseconds.
     wall_ms: u64,
 }
 
@@ -71,10 +71,10 @@ enum Shell {
 impl Tool for Execute {
     const NAME: &'static str = "execute";
     const TITLE: &'static str = "Run a command";
-    const DESCRIPTION: &'static str = "Run a command in the sandbox's bash shell. The shell lives on between calls: its \
-directory, variables, functions and background jobs stay. There are the GNU programs (grep, sed, awk, find, tar, jq, diff, \
-…), but no network and nothing to install. Calls that come at the same time run one after the other. A command \
-that fails is a normal answer: look at exit_code.";
+    const DESCRIPTION: &'static str = "Run a command in the sandbox's bash shell. The shell lives on between calls: \
+        its directory, variables, functions and background jobs stay. There are the GNU programs (grep, sed, awk, \
+        find, tar, jq, diff, …), but no network and nothing to install. Calls that come at the same time run one \
+        after the other. A command that fails is a normal answer: look at exit_code.";
     const EFFECT: Effect = Effect::Changes;
     type Arguments = Arguments;
     type Answer = Answer;
@@ -83,11 +83,11 @@ that fails is a normal answer: look at exit_code.";
         let Arguments { command, timeout_seconds, stdin, restart } = arguments;
         let timeout = timeout_seconds.map(Duration::try_from_secs_f64).transpose();
         let timeout = timeout.map_err(|_| Refusal("timeout_seconds: not a time".to_owned()))?;
-        let room = call.seat.room();
+        let workspace = call.session.workspace();
         if restart {
-            room.close().await;
+            workspace.close().await;
         }
-        let started = room.start(|| {
+        let started = workspace.start(|| {
             let mut command = Command::shell(&command);
             if let Some(text) = &stdin {
                 command = command.stdin(text.as_bytes());
@@ -97,11 +97,11 @@ that fails is a normal answer: look at exit_code.";
             }
             command
         });
-        let Started { shell, mut execution, is_new } = started.await?;
+        let RunningCommand { shell, mut execution, is_new } = started.await?;
 
-        let mut transcript = Transcript::new(room.sandbox.limits().output);
+        let mut transcript = Transcript::new(workspace.sandbox.limits().output);
         let mut last_line = LastLine::default();
-        let mut ticks = interval_at(Instant::now() + bounds::PROGRESS_TIME, bounds::PROGRESS_TIME);
+        let mut ticks = interval_at(Instant::now() + limits::PROGRESS_PERIOD, limits::PROGRESS_PERIOD);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
         loop {
             tokio::select! {
@@ -138,7 +138,7 @@ that fails is a normal answer: look at exit_code.";
     }
 }
 
-/// What a model sees: the output, and how it ended where that is not what one expects.
+/// Returns the text for the model: the output, and the exit code unless it is 0.
 fn shown(answer: &Answer, mut output: String) -> String {
     let mut note = |text: &str| {
         if !output.is_empty() && !output.ends_with('\n') {

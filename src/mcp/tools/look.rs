@@ -1,4 +1,4 @@
-//! `read` and `ls`.
+//! The tools `read` and `ls`.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{Call, Effect, FileKind, Refusal, Reply, Tool, listing, reason};
 use crate::backend::profile::base64;
 use crate::backend::{Backend, Content, Page, ReadAs, ReadRequest};
-use crate::mcp::bounds;
+use crate::limits::server::mcp as limits;
 
 pub(super) struct Read;
 
@@ -19,10 +19,10 @@ pub(super) struct Read;
 pub(super) struct ReadArguments {
     /// The file: an absolute path, or one below /workspace.
     path: String,
-    /// How many lines to leave out from the start.
+    /// Lines to skip at the start.
     #[serde(default)]
     offset: u64,
-    /// How many lines to read, 2000 unless given.
+    /// Lines to read, 2000 by default.
     #[serde(default)]
     limit: Option<u64>,
 }
@@ -32,24 +32,24 @@ pub(super) struct ReadArguments {
 pub(super) struct ReadAnswer {
     /// The lines, without a line end after the last. Empty for an image, which is shown beside this.
     content: String,
-    /// How many lines this is.
+    /// The number of lines in content.
     lines: u64,
-    /// How many lines the file has, if that is known.
+    /// The number of lines in the file, if it is known.
     total_lines: Option<u64>,
-    /// The offset that goes on where this ends; null at the end of the file.
+    /// The offset of the next page; null at the end of the file.
     next_offset: Option<u64>,
-    /// Whether the last line is only a part, because the page is full.
+    /// The last line is cut, because the page is full.
     is_cut: bool,
-    /// The type of an image.
+    /// The media type of an image.
     image: Option<&'static str>,
 }
 
 impl Tool for Read {
     const NAME: &'static str = "read";
     const TITLE: &'static str = "Read a file";
-    const DESCRIPTION: &'static str = "Read lines of a text file, as they are. A long file comes in pages: offset and limit \
-choose the lines, and the answer says how to go on. A PNG, JPEG, GIF or WebP file is shown as an image. `download` has the \
-bytes of any other file.";
+    const DESCRIPTION: &'static str = "Read lines of a text file, unchanged. A long file comes in pages: offset and \
+        limit choose the lines, and the answer says how to go on. A PNG, JPEG, GIF or WebP file is shown as an \
+        image. `download` has the bytes of any other file.";
     const EFFECT: Effect = Effect::Reads;
     type Arguments = ReadArguments;
     type Answer = ReadAnswer;
@@ -58,17 +58,17 @@ bytes of any other file.";
         let ReadArguments { path, offset, limit } = arguments;
         let r#as = ReadAs::Text {
             offset,
-            limit: limit.unwrap_or(bounds::PAGE_LINES),
-            most: bounds::TEXT_BYTES,
+            limit: limit.unwrap_or(limits::PAGE_LINES),
+            most: limits::TEXT_BYTES,
             universal_newlines: false,
         };
-        let files = &call.seat.room().files;
+        let files = &call.session.workspace().files;
         match files.read(ReadRequest { path: path.clone(), r#as }).await? {
             Content::Text(page) => Ok(page_reply(page)),
             Content::Empty => Ok(Reply::text(ReadAnswer::of_nothing(Some(0)), "(the file is empty)")),
             Content::NoLines => Ok(Reply::text(ReadAnswer::of_nothing(None), "(no lines were asked for)")),
             Content::Bytes(bytes) => {
-                let image = image(&bytes).filter(|_| bytes.len() as u64 <= bounds::DOWNLOAD_BYTES);
+                let image = image(&bytes).filter(|_| bytes.len() as u64 <= limits::DOWNLOAD_BYTES);
                 let refused = || Refusal(format!("{path}: {} bytes that are not text; download has them", bytes.len()));
                 let image = image.ok_or_else(refused)?;
                 let answer = ReadAnswer { image: Some(image), ..ReadAnswer::of_nothing(None) };
@@ -98,7 +98,7 @@ fn page_reply(page: Page) -> Reply<ReadAnswer> {
     Reply::text(ReadAnswer { content: text, lines, total_lines, next_offset, is_cut, image: None }, shown)
 }
 
-/// The type of an image, by its first bytes: a name is only a name.
+/// Returns the media type of an image by its first bytes. The file's name may say anything.
 fn image(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
@@ -115,7 +115,7 @@ pub(super) struct Ls;
 #[schemars(crate = "rmcp::schemars")]
 #[serde(deny_unknown_fields)]
 pub(super) struct LsArguments {
-    /// The directory: an absolute path, or one below /workspace; /workspace itself unless given.
+    /// The directory: an absolute path, or one below /workspace; /workspace itself by default.
     #[serde(default = "here")]
     path: String,
 }
@@ -123,9 +123,9 @@ pub(super) struct LsArguments {
 #[derive(Serialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 pub(super) struct LsAnswer {
-    /// What is in it, by name, hidden names too.
+    /// The entries in the order of their names, with hidden ones.
     entries: Vec<LsEntry>,
-    /// Why there may be more; null if this is all.
+    /// The reason why there may be more; null if this is all.
     truncated: Option<&'static str>,
 }
 
@@ -134,32 +134,32 @@ pub(super) struct LsAnswer {
 struct LsEntry {
     name: String,
     kind: FileKind,
-    /// Bytes.
+    /// Size in bytes.
     size: u64,
-    /// Milliseconds since 1970.
+    /// Time of the last change, in milliseconds since 1970.
     modified_ms: u64,
 }
 
 impl Tool for Ls {
     const NAME: &'static str = "ls";
     const TITLE: &'static str = "List a directory";
-    const DESCRIPTION: &'static str = "List what is in a directory, one level deep, hidden names too. `glob` finds files at \
-any depth.";
+    const DESCRIPTION: &'static str = "List the entries of a directory, one level deep, with hidden names. `glob` \
+        finds files at any depth.";
     const EFFECT: Effect = Effect::Reads;
     type Arguments = LsArguments;
     type Answer = LsAnswer;
 
     async fn call(arguments: LsArguments, call: Call) -> Result<Reply<LsAnswer>, Refusal> {
-        let mut listed = call.seat.room().files.ls(&arguments.path).await?;
+        let mut listed = call.session.workspace().files.ls(&arguments.path).await?;
         let mut truncated = listed.cut.map(reason);
-        if listed.entries.len() > bounds::NAMES {
-            listed.entries.truncate(bounds::NAMES);
+        if listed.entries.len() > limits::NAMES {
+            listed.entries.truncate(limits::NAMES);
             truncated = Some("there are more names; glob or execute can choose among them");
         }
         let (mut lines, mut entries) = (String::new(), Vec::new());
         for entry in listed.entries {
             let kind = FileKind::from(entry.kind);
-            // A name with a line end in it must not look like two.
+            // A name with a line end in it must not look like two names.
             let name =
                 if entry.name.chars().any(char::is_control) { format!("{:?}", entry.name) } else { entry.name.clone() };
             let _ = match kind {
@@ -174,7 +174,7 @@ any depth.";
     }
 }
 
-/// Where searches and listings are, unless told otherwise.
+/// The default directory of searches and listings.
 pub(super) fn here() -> String {
     ".".to_owned()
 }

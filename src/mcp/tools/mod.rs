@@ -1,4 +1,4 @@
-//! The tools, and what a tool is.
+//! The tools: the trait, the table, and the parts that they share.
 
 mod change;
 mod execute;
@@ -20,14 +20,14 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::progress::Progress;
-use super::seat::Seat;
+use super::session::ClientSession;
 use crate::backend::{BackendError, Cut};
 use crate::sandbox::{BuildError, ExecuteError};
 use crate::vfs::Kind;
 
 pub(super) use state::COMMIT;
 
-/// All of them.
+/// All tools.
 pub(super) static TOOLS: [Entry; 14] = [
     entry::<execute::Execute>(),
     entry::<look::Read>(),
@@ -45,13 +45,13 @@ pub(super) static TOOLS: [Entry; 14] = [
     entry::<state::Commit>(),
 ];
 
-/// A tool: what a model is told of it, and what it does.
+/// A tool: its description for a model, and its implementation.
 trait Tool {
     const NAME: &'static str;
     const TITLE: &'static str;
     const DESCRIPTION: &'static str;
     const EFFECT: Effect;
-    /// Its schema is made of the fields and what their comments say.
+    /// The schema is made of the fields and their doc comments.
     type Arguments: DeserializeOwned + JsonSchema + Send + 'static;
     type Answer: Serialize + JsonSchema + 'static;
 
@@ -61,32 +61,32 @@ trait Tool {
     ) -> impl Future<Output = Result<Reply<Self::Answer>, Refusal>> + Send;
 }
 
-/// What a tool does to the sandbox. No tool reaches anything else, so none has an open world.
+/// The effect of a tool on the sandbox. No tool has an effect outside of it, so none has an "open world".
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Effect {
-    /// Nothing.
+    /// Changes nothing.
     Reads,
-    /// It takes nothing away.
+    /// Adds something, and removes nothing.
     Adds,
-    /// It may take something away.
+    /// May remove something.
     Changes,
-    /// So may this one, but no more by the second of two calls.
+    /// May remove something; a second call with the same arguments changes nothing more.
     ChangesOnce,
 }
 
 /// A call of a tool.
 pub(super) struct Call {
-    pub(super) seat: Arc<Seat>,
+    pub(super) session: Arc<ClientSession>,
     pub(super) progress: Progress,
 }
 
-/// What a tool answers: facts for a program, and something to look at for a model.
+/// The answer of a tool: data for a program, and content for a model.
 struct Reply<A> {
     answer: A,
     shown: ContentBlock,
 }
 
-/// Why a tool did nothing, in one line.
+/// The reason why a tool did nothing, in one line.
 #[derive(Debug)]
 pub(super) struct Refusal(pub(super) String);
 
@@ -115,7 +115,7 @@ fn describe<T: Tool>() -> Description {
 }
 
 async fn answer<T: Tool>(arguments: Value, call: Call) -> CallToolResult {
-    // Not a protocol error: a model that sees this line can do better.
+    // A tool error and not a protocol error: a model reads it and can correct its call.
     let arguments = serde_json::from_value(arguments).map_err(|error| Refusal(format!("arguments: {error}")));
     let reply = match arguments {
         Ok(arguments) => T::call(arguments, call).await,
@@ -160,7 +160,7 @@ impl From<BuildError> for Refusal {
     }
 }
 
-/// What a name stands for.
+/// The kind of a file.
 #[derive(Serialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 #[serde(rename_all = "lowercase")]
@@ -182,7 +182,7 @@ impl From<Kind> for FileKind {
     }
 }
 
-/// Why an answer may not be all there is, for a model.
+/// Explains to a model why an answer may be incomplete.
 fn reason(cut: Cut) -> &'static str {
     match cut {
         Cut::Count => "there are more",
@@ -191,7 +191,7 @@ fn reason(cut: Cut) -> &'static str {
     }
 }
 
-/// Lines for a model, and what it has to know about them.
+/// Returns lines for a model, with a note if they are none or not all.
 fn listing(mut lines: String, nothing: &str, truncated: Option<&str>) -> String {
     if lines.is_empty() {
         lines = format!("({nothing})\n");

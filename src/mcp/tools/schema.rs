@@ -1,7 +1,7 @@
-//! Schemas as models are given them.
+//! Schemas for models.
 //!
-//! Several clients hand a schema on to a model's API, and these know less than JSON Schema: a type that is a list, a default
-//! of null or the width of a number are refused by some. What an argument that may be left out loses without them is nothing.
+//! Many clients pass a schema on to a model's API, and some of these APIs refuse valid JSON Schema: a list of types, a
+//! default of null, the width of a number. An optional argument loses nothing without them.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 /// The schema of a tool's arguments.
 pub(super) fn of_arguments<T: JsonSchema + 'static>() -> Arc<JsonObject> {
-    // Only a type that is no object has none; `every_tool_has_a_schema…` looks at all of them.
+    // Only a type that is no object has no schema; the test `every_tool_has_a_schema…` checks all tools.
     plain(schema_for_input::<T>().unwrap_or_default(), true)
 }
 
@@ -23,9 +23,9 @@ pub(super) fn of_answer<T: JsonSchema + 'static>() -> Arc<JsonObject> {
 
 fn plain(schema: Arc<JsonObject>, is_input: bool) -> Arc<JsonObject> {
     let mut schema = Arc::unwrap_or_clone(schema);
-    // The schemas are those of our own types: this goes no deeper than they do.
+    // The schemas are those of our own types, so the recursion is as shallow as these.
     schema.values_mut().for_each(|value| simplify(value, is_input));
-    // Some want to see that there are none.
+    // Some clients require `properties`, even if it is empty.
     schema.entry("properties").or_insert_with(|| Value::Object(JsonObject::new()));
     Arc::new(schema)
 }

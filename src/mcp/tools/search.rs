@@ -1,4 +1,4 @@
-//! `glob` and `grep`.
+//! The tools `glob` and `grep`.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::look::here;
 use super::{Call, Effect, Refusal, Reply, Tool, listing, reason};
 use crate::backend::{Backend, GlobRequest, GrepMatch, GrepRequest};
-use crate::mcp::bounds;
+use crate::limits::server::mcp as limits;
 
 pub(super) struct Glob;
 
@@ -16,19 +16,19 @@ pub(super) struct Glob;
 #[schemars(crate = "rmcp::schemars")]
 #[serde(deny_unknown_fields)]
 pub(super) struct GlobArguments {
-    /// Without `/` it is about the name, at any depth (`*.py`); with `/` about the path below the root of the search
-    /// (`src/**/*.{ts,tsx}`).
+    /// A pattern. Without `/` it matches names at any depth (`*.py`); with `/` it matches paths below the root of the
+    /// search (`src/**/*.{ts,tsx}`).
     pattern: String,
-    /// The directory to search: an absolute path, or one below /workspace; /workspace itself unless given.
+    /// The directory to search: an absolute path, or one below /workspace; /workspace itself by default.
     #[serde(default = "here")]
     path: String,
     /// Find directories as well as files.
     #[serde(default)]
     directories: bool,
-    /// `*` and `**` also stand for names with a leading dot.
+    /// Let `*` and `**` match names with a leading dot.
     #[serde(default)]
     hidden: bool,
-    /// How many to answer with, 1000 unless given; at most 10000.
+    /// The number of results, 1000 by default; at most 10000.
     #[serde(default)]
     #[schemars(range(min = 1, max = 10_000))]
     max: Option<usize>,
@@ -37,9 +37,9 @@ pub(super) struct GlobArguments {
 #[derive(Serialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 pub(super) struct GlobAnswer {
-    /// Absolute paths, in their order.
+    /// Absolute paths, sorted.
     paths: Vec<String>,
-    /// Why there may be more; null if this is all.
+    /// The reason why there may be more; null if this is all.
     truncated: Option<&'static str>,
 }
 
@@ -54,8 +54,8 @@ impl Tool for Glob {
     async fn call(arguments: GlobArguments, call: Call) -> Result<Reply<GlobAnswer>, Refusal> {
         let mut request = GlobRequest::new(arguments.pattern, arguments.path);
         (request.directories, request.hidden) = (arguments.directories, arguments.hidden);
-        request.most = at_most(arguments.max, bounds::NAMES)?;
-        let globbed = call.seat.room().files.glob(request).await?;
+        request.most = at_most(arguments.max, limits::NAMES)?;
+        let globbed = call.session.workspace().files.glob(request).await?;
         let truncated = globbed.cut.map(reason);
         let paths: Vec<String> = globbed.matches.into_iter().map(|found| found.path).collect();
         let lines = paths.iter().map(|path| format!("{path}\n")).collect();
@@ -72,13 +72,13 @@ pub(super) struct Grep;
 pub(super) struct GrepArguments {
     /// A regular expression, as in Rust and ripgrep: `fn \w+`, `(?i)todo`, `a|b`.
     pattern: String,
-    /// The pattern is plain text and no expression.
+    /// Take the pattern as plain text instead of an expression.
     #[serde(default)]
     literal: bool,
-    /// `a` finds `A`.
+    /// Ignore the case of letters.
     #[serde(default)]
     ignore_case: bool,
-    /// A directory to search, or a file: an absolute path, or one below /workspace; /workspace itself unless given.
+    /// A directory to search, or a file: an absolute path, or one below /workspace; /workspace itself by default.
     #[serde(default = "here")]
     path: String,
     /// Only in files whose name or path matches, as in glob: `*.rs`, `src/**/*.py`.
@@ -88,7 +88,7 @@ pub(super) struct GrepArguments {
     #[serde(default)]
     #[schemars(range(max = 100))]
     context: usize,
-    /// How many matches to answer with, 100 unless given; at most 10000.
+    /// The number of matches, 100 by default; at most 10000.
     #[serde(default)]
     #[schemars(range(min = 1, max = 10_000))]
     max: Option<usize>,
@@ -97,9 +97,9 @@ pub(super) struct GrepArguments {
 #[derive(Serialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 pub(super) struct GrepAnswer {
-    /// File by file.
+    /// The matching lines, file by file.
     matches: Vec<Match>,
-    /// Why there may be more; null if this is all.
+    /// The reason why there may be more; null if this is all.
     truncated: Option<&'static str>,
 }
 
@@ -119,8 +119,8 @@ struct Match {
 impl Tool for Grep {
     const NAME: &'static str = "grep";
     const TITLE: &'static str = "Find lines in files";
-    const DESCRIPTION: &'static str = "Find lines in files by a regular expression. Directories named .git are left out, \
-and files that are not text.";
+    const DESCRIPTION: &'static str = "Find lines in files by a regular expression. Directories named .git are left \
+        out, and files that are not text.";
     const EFFECT: Effect = Effect::Reads;
     type Arguments = GrepArguments;
     type Answer = GrepAnswer;
@@ -128,13 +128,13 @@ and files that are not text.";
     async fn call(arguments: GrepArguments, call: Call) -> Result<Reply<GrepAnswer>, Refusal> {
         let GrepArguments { pattern, literal, ignore_case, path, include, context, max } = arguments;
         let request = GrepRequest::literal(pattern, path);
-        let most = at_most(max, bounds::MATCHES)?;
+        let most = at_most(max, limits::MATCHES)?;
         let request = GrepRequest { literal, ignore_case, include, before: context, after: context, most, ..request };
-        let grepped = call.seat.room().files.grep(request).await?;
+        let grepped = call.session.workspace().files.grep(request).await?;
         let mut truncated = grepped.cut.map(reason);
         let (mut lines, mut matches) = (String::new(), Vec::new());
         for found in grepped.matches {
-            if lines.len() as u64 > bounds::TEXT_BYTES {
+            if lines.len() as u64 > limits::TEXT_BYTES {
                 truncated = Some("there are more, in too many bytes");
                 break;
             }
@@ -154,7 +154,7 @@ impl Match {
         Match { path, line, text: cut(text), before: all(before), after: all(after) }
     }
 
-    /// As grep writes it. Writing to a String cannot fail.
+    /// Writes a match in the format of grep. Writing to a String cannot fail.
     fn write(&self, lines: &mut String, has_context: bool) {
         let Match { path, line, text, before, after } = self;
         for (number, text) in (line - before.len() as u64..).zip(before) {
@@ -170,19 +170,19 @@ impl Match {
     }
 }
 
-/// A line that is no longer than anyone reads.
+/// Cuts a line to the length that is shown.
 fn cut(mut line: String) -> String {
-    if let Some((at, _)) = line.char_indices().nth(bounds::LINE_CHARS) {
+    if let Some((at, _)) = line.char_indices().nth(limits::LINE_CHARS) {
         line.truncate(at);
         line.push('…');
     }
     line
 }
 
-/// How many to answer with.
+/// Returns the number of results to answer with.
 fn at_most(asked: Option<usize>, usual: usize) -> Result<usize, Refusal> {
     match asked.unwrap_or(usual) {
-        most @ 1..=10_000 => Ok(most),
+        most @ 1..=limits::SEARCH_RESULTS => Ok(most),
         _ => Err(Refusal("max: 1 to 10000".to_owned())),
     }
 }

@@ -1,4 +1,4 @@
-//! How much, how many, how long; and the end.
+//! Bounds of size, number and time, and the shutdown of the server.
 
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
@@ -30,7 +30,7 @@ fn a_body_that_is_too_large_is_413_before_it_is_there() {
         stream.write_all(b"{").unwrap();
         read_reply(stream).refuses(413, "too_large");
     }
-    // In chunks, nobody knows before: it ends where the limit is.
+    // A chunked body declares no length: the server stops reading at the limit.
     let mut stream = server.connect();
     server.send(&mut stream, "POST", &routes[0].1, &[json, "Transfer-Encoding: chunked"]);
     let (chunk, mut sent) = (format!("1000\r\n{}\r\n", "x".repeat(0x1000)), 0_u64);
@@ -38,15 +38,15 @@ fn a_body_that_is_too_large_is_413_before_it_is_there() {
         sent += 0x1000;
     }
     assert!(sent < 16 << 20, "{sent} bytes were taken");
-    // What was under way when the server closed may reset the connection, so that the answer is lost to this client; one
-    // that stops in time has it.
+    // A server that closes while the client still sends may reset the connection, and the answer is lost. A client that
+    // stops in time gets it.
     let mut stream = server.connect();
     server.send(&mut stream, "POST", &routes[0].1, &[json, "Transfer-Encoding: chunked"]);
     for _ in 0..17 {
         stream.write_all(chunk.as_bytes()).unwrap();
     }
     read_reply(stream).refuses(413, "too_large");
-    // At the limit all is well.
+    // A body at the limit is accepted.
     let body = json!({ "path": "f", "content": "x".repeat(60_000) });
     server.post(&format!("{at}/files/write"), &body).is(200);
 }
@@ -78,19 +78,19 @@ fn a_request_that_takes_too_long_is_504_and_its_command_has_gone() {
     server.post(&format!("{at}/execute"), &json!({ "command": BEAT })).refuses(504, "timed_out");
     assert!(began.elapsed() < Duration::from_secs(10));
     stops(&server, &at, Instant::now());
-    // A stream has begun to answer: it ends without its last event.
+    // A stream has answered already: it ends without its last event.
     let events = server.post(&format!("{at}/stream"), &json!({ "command": "echo a; sleep 20" })).is(200).text();
     assert_eq!(events, "event: stdout\ndata: {\"text\":\"a\\n\"}\n\n");
 }
 
-/// Writes to a file of the host as long as it lives.
+/// Writes to a file of the host for as long as it runs.
 const BEAT: &str = "while :; do echo >> beat; sleep 0.01; done";
 
-/// Waits until the beat stops, and says how long that took.
+/// Waits until the file stops growing, which must be soon after `since`.
 fn stops(server: &Server, at: &str, since: Instant) {
     let size = || std::fs::metadata(server.file(at, "beat")).map_or(0, |stat| stat.len());
     let (mut last, mut changed) = (size(), since);
-    // Alive, it would beat a hundred times a second; this machine may be busy.
+    // A running command writes a hundred times a second; the machine may be busy.
     while changed.elapsed() < Duration::from_millis(500) {
         std::thread::sleep(Duration::from_millis(5));
         if size() != last {
@@ -112,7 +112,7 @@ fn until(is_so: impl Fn() -> bool) {
 }
 
 #[test]
-fn who_disconnects_stops_their_command_within_a_second() {
+fn a_disconnect_stops_the_command_within_a_second() {
     let server = Server::start(&[]);
     let at = server.sandbox();
     server.post(&format!("{at}/sessions"), &json!({ "id": "s" })).is(201);
@@ -127,7 +127,7 @@ fn who_disconnects_stops_their_command_within_a_second() {
         drop(stream);
         stops(&server, &at, Instant::now());
     }
-    // The session has lost a command, not its life.
+    // The session has lost its command and goes on.
     let answer = server.post(&format!("{at}/sessions/s/execute"), &json!({ "command": "echo alive" })).is(200);
     assert_eq!(answer.json()["stdout"], "alive\n");
 }
@@ -142,7 +142,7 @@ fn a_client_that_does_not_read_does_not_stop_the_clock() {
     server.send(&mut stream, "POST", &format!("{at}/stream"), &["Content-Type: application/json", &length]);
     stream.write_all(body.as_bytes()).unwrap();
     until(|| server.file(&at, "beat").exists());
-    // From here on, its second is running; nobody reads.
+    // The command's one second begins here. The client does not read.
     std::thread::sleep(Duration::from_secs(1));
     stops(&server, &at, Instant::now());
     let mut some = [0; 100];
@@ -168,7 +168,7 @@ fn at_the_end_requests_in_work_are_finished_and_no_new_ones_taken() {
 }
 
 #[test]
-fn after_the_grace_or_a_second_signal_what_runs_is_cut_off() {
+fn after_the_grace_or_a_second_signal_requests_are_cut_off() {
     for (grace, signals) in [("200ms", 1), ("1h", 2)] {
         let server = Server::start(&["--grace", grace]);
         let at = server.sandbox();
@@ -208,7 +208,7 @@ fn requests_that_are_almost_right_do_no_harm() {
     for _ in 0..count {
         let message = mutant.disturb(&messages);
         let mut stream = server.connect();
-        // It may have refused and closed before all of it is there.
+        // The server may refuse and close before the whole message is sent.
         let _ = stream.write_all(&message);
         let _ = stream.shutdown(std::net::Shutdown::Write);
         let mut answer = Vec::new();

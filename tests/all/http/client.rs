@@ -1,4 +1,4 @@
-//! A server of its own, and a client that can also misbehave.
+//! A server for one test, and a client that can also misbehave.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -14,13 +14,13 @@ use crate::support::isopod;
 /// The key of servers that have one.
 pub const KEY: &str = "0123456789abcdef-test";
 
-/// A server that runs, and ends with this.
+/// A running server. Dropping it kills the process.
 pub struct Server {
     pub address: String,
     process: Child,
     root: tempfile::TempDir,
     key: Option<&'static str>,
-    /// The routes that were called: method and path.
+    /// The called routes: method and path.
     pub called: Mutex<Vec<(String, String)>>,
 }
 
@@ -41,7 +41,7 @@ impl Reply {
         String::from_utf8(self.body.clone()).unwrap()
     }
 
-    /// The value of a header, if it is there.
+    /// Returns the value of a header.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.head.lines().find_map(|line| {
             let (given, value) = line.split_once(": ")?;
@@ -49,13 +49,13 @@ impl Reply {
         })
     }
 
-    /// With this status.
+    /// Asserts the status.
     pub fn is(self, status: u16) -> Reply {
         assert_eq!(self.status, status, "{}{}", self.head, String::from_utf8_lossy(&self.body));
         self
     }
 
-    /// A refusal of this status and kind, in the one shape.
+    /// Asserts a refusal of this status and kind, in the one shape.
     pub fn refuses(self, status: u16, kind: &str) -> Reply {
         let reply = self.is(status);
         assert_eq!(reply.json()["error"]["kind"], kind);
@@ -65,12 +65,12 @@ impl Reply {
 }
 
 impl Server {
-    /// A server without a key.
+    /// Starts a server without a key.
     pub fn start(args: &[&str]) -> Server {
         Server::with(args, None)
     }
 
-    /// A server that asks for `KEY`.
+    /// Starts a server that requires `KEY`.
     pub fn locked(args: &[&str]) -> Server {
         Server::with(args, Some(KEY))
     }
@@ -95,19 +95,19 @@ impl Server {
         Server { address: address.to_owned(), process, root, key, called: Mutex::default() }
     }
 
-    /// The process.
+    /// Returns the process id.
     pub fn pid(&self) -> u32 {
         self.process.id()
     }
 
-    /// A connection.
+    /// Opens a connection.
     pub fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         stream
     }
 
-    /// Sends the head of a request, with the key if there is one, and these lines.
+    /// Sends the head of a request, with the key if there is one, and these header lines.
     pub fn send(&self, stream: &mut TcpStream, method: &str, path: &str, lines: &[&str]) {
         let mut head = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
         if !lines.iter().any(|line| line.starts_with("Host:")) {
@@ -121,13 +121,13 @@ impl Server {
         self.called.lock().unwrap().push((method.to_owned(), path.split('?').next().unwrap().to_owned()));
     }
 
-    /// Asks, with these lines in the head and this body.
+    /// Sends a request with these header lines and this body, and reads the answer.
     pub fn ask(&self, method: &str, path: &str, lines: &[&str], body: &[u8]) -> Reply {
         let mut stream = self.connect();
         let length = format!("Content-Length: {}", body.len());
         let length = if method == "GET" && body.is_empty() { Vec::new() } else { vec![length.as_str()] };
         self.send(&mut stream, method, path, &[lines, &length].concat());
-        // A server that has heard enough may close before all is sent.
+        // The server may refuse and close before the whole body is sent.
         let _ = stream.write_all(body);
         read_reply(stream)
     }
@@ -144,13 +144,13 @@ impl Server {
         self.ask("POST", path, &["Content-Type: application/json"], body.to_string().as_bytes())
     }
 
-    /// A new sandbox, and the path of its routes.
+    /// Creates a sandbox and returns the path of its routes.
     pub fn sandbox(&self) -> String {
         let made = self.post("/v1/sandboxes", &json!({})).is(201).json();
         format!("/v1/sandboxes/{}", made["id"].as_str().unwrap())
     }
 
-    /// A file of a sandbox on the host.
+    /// Returns the path of a sandbox's file on the host.
     pub fn file(&self, sandbox: &str, name: &str) -> PathBuf {
         let id = sandbox.rsplit('/').next().unwrap();
         self.root.path().join("root").join(id).join("files").join(name)
@@ -161,7 +161,7 @@ impl Server {
         rustix::process::kill_process(rustix::process::Pid::from_child(&self.process), signal).unwrap();
     }
 
-    /// Waits for its end: its exit code and what it said.
+    /// Waits for the end of the server. Returns its exit code and its standard error.
     pub fn wait(mut self) -> (Option<i32>, String) {
         let mut said = String::new();
         self.process.stderr.take().unwrap().read_to_string(&mut said).unwrap();
@@ -176,10 +176,10 @@ impl Drop for Server {
     }
 }
 
-/// All of an answer, whether it has a length or comes in chunks.
+/// Reads a whole answer, with a length or in chunks.
 pub fn read_reply(stream: TcpStream) -> Reply {
     let mut all = Vec::new();
-    // A server that refused a body closes, and what was not read may reset the connection: what came before counts.
+    // A server that refused a body closes, and unread bytes may reset the connection. The bytes before that count.
     let _ = BufReader::new(stream).read_to_end(&mut all);
     let at = all.windows(4).position(|four| four == b"\r\n\r\n").unwrap_or_else(|| panic!("no head in {all:?}"));
     let head = String::from_utf8(all[..at + 4].to_vec()).unwrap();

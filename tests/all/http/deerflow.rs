@@ -1,10 +1,10 @@
-//! What DeerFlow speaks: the provisioner, and the AIO sandbox behind its address.
+//! The routes of DeerFlow: the provisioner, and the AIO sandbox behind its address.
 
 use serde_json::{Value, json};
 
 use super::client::Server;
 
-/// Calls each of its routes, as DeerFlow does.
+/// Calls each route as DeerFlow does.
 pub fn every_route(server: &Server) {
     let wanted = json!({
         "sandbox_id": "ab12cd34", "thread_id": "t", "user_id": "default", "required_mount_contract_version": 0,
@@ -18,7 +18,7 @@ pub fn every_route(server: &Server) {
     assert_eq!(server.get("/api/sandboxes").is(200).json(), json!({ "sandboxes": [made], "count": 1 }));
     assert_eq!(server.get("/api/sandboxes/ab12cd34").is(200).json(), made);
     server.get("/api/sandboxes/none").refuses(404, "not_found");
-    // What says that this is a provisioner without mounts of its own.
+    // The 404 tells DeerFlow that this provisioner has no mounts of its own.
     server.get("/api/capabilities").refuses(404, "not_found");
     let newer = json!({ "sandbox_id": "x", "required_mount_contract_version": 2 });
     server.post("/api/sandboxes", &newer).refuses(409, "conflict");
@@ -126,7 +126,7 @@ fn with_a_key_the_address_of_a_sandbox_stands_for_it() {
     let base = url.strip_prefix("http://sandbox.example.com:8080").unwrap();
     let keyless = |path: &str| server.ask("GET", path, &["Authorization: "], b"");
     keyless(&format!("{base}/v1/sandbox")).is(200);
-    // It is good for this sandbox, and for nothing else.
+    // The token is valid for this sandbox and for nothing else.
     let (id, token) = base.strip_prefix("/s/").unwrap().split_once('-').unwrap();
     let other = server.sandbox();
     let other = other.rsplit('/').next().unwrap();
@@ -147,7 +147,7 @@ fn the_files_of_a_thread_are_there_after_its_sandbox_was_released() {
     let id = base.strip_prefix("/s/").unwrap();
     let file = server.file(id, "workspace/f");
     assert_eq!(std::fs::read(file).unwrap(), b"x");
-    // Another program has it meanwhile, so what was in memory is out of date: the link is made anew.
+    // Another program leases it in between, so the server's memory is outdated and the link has to be made again.
     server.post(&format!("/v1/sandboxes/{id}/release"), &json!({})).is(204);
     let root = server.file(id, "").ancestors().nth(2).unwrap().to_owned();
     let other =

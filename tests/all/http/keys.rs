@@ -1,4 +1,4 @@
-//! Who may ask.
+//! Keys, host names, and the options of a server.
 
 use super::client::{KEY, Server};
 use crate::support::{cli, directory};
@@ -21,7 +21,7 @@ fn a_wrong_key_is_401_whatever_is_asked() {
     server.get("/v1/sandboxes").is(200);
     let own = format!("X-API-Key: {KEY}");
     server.ask("GET", "/v1/sandboxes", &["Authorization: ", &own], b"").is(200);
-    // With a key, it does not matter by what name it came.
+    // With a key, every host name is accepted.
     server.ask("GET", "/v1/sandboxes", &["Host: sandbox.example.com"], b"").is(200);
 }
 
@@ -44,7 +44,7 @@ fn without_a_key_only_this_machine_is_answered() {
     {
         server.ask("GET", "/v1/sandboxes", &[line], b"").is(200);
     }
-    // What a web page can send without asking: a form.
+    // A web page can send a form without a preflight request.
     for kind in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""] {
         let line = format!("Content-Type: {kind}");
         server.ask("POST", "/v1/sandboxes", &[&line], b"{}").refuses(415, "unsupported_media_type");
@@ -52,7 +52,7 @@ fn without_a_key_only_this_machine_is_answered() {
 }
 
 #[test]
-fn a_key_comes_from_a_file_and_what_is_wrong_is_said_in_a_line() {
+fn a_key_comes_from_a_file_and_a_fault_is_one_line() {
     let files = directory(&[("short", "abc"), ("bad", "0123456789abcdef ghi"), ("good", "0123456789abcdef\n")]);
     let path = |name: &str| files.path().join(name).to_str().unwrap().to_owned();
     for (name, why) in [
@@ -69,7 +69,7 @@ fn a_key_comes_from_a_file_and_what_is_wrong_is_said_in_a_line() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_at_the_start() {
+fn invalid_options_are_refused_at_the_start() {
     for (args, why) in [
         (&["--dir", "."][..], "isopod: .: /workspace is a sandbox's own, say where: HOST:/GUEST\n"),
         (&["--cwd", "/tmp"], "isopod: --cwd is for one command, not for sandboxes that last\n"),

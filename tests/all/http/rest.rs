@@ -25,7 +25,7 @@ fn every_route_answers_as_it_is_described() {
     described_routes_were_called(&server);
 }
 
-/// Each operation of the description, as a method and a path in which a name in braces stands for any.
+/// Asserts that each operation of the description was called. A name in braces stands for any.
 fn described_routes_were_called(server: &Server) {
     let api = server.get("/openapi.json").is(200).json();
     let called = server.called.lock().unwrap();
@@ -64,7 +64,7 @@ fn sandboxes(server: &Server, at: &str, id: &str) {
         server.get(&format!("/v1/sandboxes/{nonsense}")).refuses(404, "not_found");
     }
 
-    // What is in memory lasts over a release, as long as nobody else has it.
+    // Memory lasts over a release, unless another process leases the sandbox.
     server.post(&format!("{at}/execute"), &json!({ "command": "echo kept > /tmp/x" })).is(200);
     server.post(&format!("{at}/release"), &json!({})).is(204);
     assert_eq!(server.get(at).json()["state"], "warm");
@@ -135,7 +135,7 @@ fn sessions(server: &Server, at: &str) {
     run("exit 4");
     assert_eq!(server.get(&one).is(200).json()["open"], false);
     server.post(&format!("{one}/execute"), &json!({ "command": "x" })).refuses(409, "session_ended");
-    // What has ended makes room for one of the same name.
+    // A session that has ended makes room for another of the same name.
     server.post(&all, &json!({ "id": "main" })).is(201);
     server.delete(&one).is(204);
     server.delete(&one).refuses(404, "not_found");
@@ -144,7 +144,7 @@ fn sessions(server: &Server, at: &str) {
         server.post(&all, &json!({})).is(201);
     }
     server.post(&all, &json!({})).refuses(429, "too_many");
-    // A release ends them all.
+    // A release ends all sessions.
     server.post(&format!("{at}/release"), &json!({})).is(204);
     assert_eq!(server.get(&all).is(200).json()["sessions"], json!([]));
 }
@@ -190,7 +190,7 @@ fn files(server: &Server, at: &str) {
     ask("grep", json!({ "pattern": "(" })).refuses(422, "invalid_pattern");
     assert_eq!(ask("grep", json!({ "pattern": "(", "literal": true })).is(200).json()["matches"], json!([]));
 
-    // All bytes there are, by names that a query has to quote.
+    // All byte values, under names that a query has to quote.
     let bytes: Vec<u8> = (0..=255).cycle().take(100_000).collect();
     let path = format!("{at}/files/content?path=bin%20%26%20%C3%A9%2Fx");
     assert_eq!(server.ask("PUT", &path, &[], &bytes).is(200).json()["bytes"], 100_000);
@@ -230,7 +230,7 @@ fn sandboxes_are_there_after_a_restart_and_for_other_programs() {
     let server = Server::start(&[]);
     let at = server.sandbox();
     server.ask("PUT", &format!("{at}/files/content?path=f"), &[], b"x").is(200);
-    // While the server has it, nobody else does.
+    // While the server has leased it, no other program can.
     let id = at.rsplit('/').next().unwrap();
     let root = server.file(&at, "").ancestors().nth(2).unwrap().to_owned();
     let answer = crate::support::cli(&["sandbox", "--root", root.to_str().unwrap(), "exec", id, "--", "cat f"]);

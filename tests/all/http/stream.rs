@@ -1,4 +1,4 @@
-//! Output as it is written: events and their framing.
+//! Output as events, and their framing.
 
 use std::io::{BufRead, BufReader, Write};
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::client::Server;
 
-/// The events of an answer: name and data.
+/// Returns the events of an answer: name and data.
 pub fn events(text: &str) -> Vec<(String, Value)> {
     assert!(text.ends_with("\n\n"), "{text:?}");
     let event = |block: &str| {
@@ -42,7 +42,7 @@ fn events_have_names_data_in_one_line_and_an_end() {
     let late = events(&late);
     assert_eq!(late[0], ("stderr".to_owned(), json!({ "text": "isopod: limit exceeded: wall clock (100 ms)\n" })));
     assert_eq!((&late[1].1["exit_code"], &late[1].1["timed_out"]), (&json!(124), &json!(true)));
-    // What cannot start is refused, and no stream.
+    // A command that cannot start is refused, without a stream.
     server.post(&format!("{at}/stream"), &json!({ "command": "" })).refuses(422, "invalid_command");
 }
 
@@ -50,7 +50,7 @@ fn events_have_names_data_in_one_line_and_an_end() {
 fn no_character_is_cut_in_two_and_nothing_is_lost() {
     let server = Server::start(&[]);
     let at = server.sandbox();
-    // Three bytes a character, and pieces of 65,536 bytes.
+    // Characters of three bytes, in pieces of 65,536 bytes.
     let command = "i=0; while [ $i -lt 200 ]; do printf '✓%.0s' {1..1000}; i=$((i+1)); done";
     let text = server.post(&format!("{at}/stream"), &json!({ "command": command })).is(200).text();
     let all = events(&text);
@@ -69,7 +69,7 @@ fn an_event_comes_when_it_is_written() {
     stream.write_all(body.as_bytes()).unwrap();
     let mut lines = BufReader::new(stream).lines().map(Result::unwrap);
     assert!(lines.any(|line| line == "data: {\"text\":\"first\\n\"}"));
-    // It waits for this, so the first came before its end.
+    // The command waits for this file, so the first event came before its end.
     std::fs::write(server.file(&at, "go"), "").unwrap();
     assert!(lines.any(|line| line == "data: {\"text\":\"second\\n\"}"));
 }

@@ -14,13 +14,13 @@ use crate::mcp::Server;
 use crate::support::{directory, isopod};
 use crate::worker::{children, is_gone, kill};
 
-/// A call of a tool.
+/// Makes a call of a tool.
 fn call(id: u64, tool: &str, arguments: &Value) -> Value {
     let params = json!({ "name": tool, "arguments": arguments });
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
 }
 
-/// Waits until a file is there, which must not take long.
+/// Waits until a file exists.
 fn appears(file: &Path) {
     let began = Instant::now();
     while !file.exists() {
@@ -34,7 +34,7 @@ fn stdout(answer: &Value) -> &str {
 }
 
 #[test]
-fn a_crash_is_an_answer_and_the_next_call_finds_a_new_seat() {
+fn a_crash_is_an_answer_and_the_next_call_gets_a_new_session() {
     let host = directory(&[]);
     let mut server = Server::ready(&["--isolate", "process", "--dir", host.path().to_str().unwrap()]);
     for (signal, number) in [(Signal::ABORT, 6), (Signal::KILL, 9)] {
@@ -47,7 +47,7 @@ fn a_crash_is_an_answer_and_the_next_call_finds_a_new_seat() {
         let answer = server.receive();
         assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(20), &json!(-32603)), "{answer}");
         assert_eq!(answer["error"]["message"], format!("worker died: signal {number}"));
-        // Without a new handshake of the client's; and nobody hears a second answer to its first.
+        // The client does not repeat its handshake, and sees no second answer to `initialize`.
         let answer = server.call("execute", &json!({ "command": "cat file; echo \"x=$x\"; ls /tmp; rm up" }));
         assert_eq!(stdout(&answer), "kept\nx=\n");
         assert_ne!(workers(server.child.id())[0], worker);
@@ -80,14 +80,14 @@ fn snapshots_forks_differences_and_commits_work_behind_the_wall() {
 }
 
 #[test]
-fn the_end_of_the_client_or_of_the_server_is_the_worker_s() {
+fn a_worker_ends_with_its_client_and_with_its_server() {
     let mut server = Server::ready(&["--isolate", "process"]);
     let (spawner, worker) = (children(server.child.id())[0], workers(server.child.id())[0]);
     server.send(call(20, "execute", &json!({ "command": "while :; do :; done" })).to_string().as_bytes());
     drop(server);
     assert!(is_gone(worker) && is_gone(spawner));
 
-    // A client that closes its input has the answers to what it asked before.
+    // A client that closes its input gets the answers to its earlier calls.
     let mut server = isopod(&["mcp", "--isolate", "process"]);
     let mut server = server.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut input = server.stdin.take().unwrap();
@@ -101,7 +101,7 @@ fn the_end_of_the_client_or_of_the_server_is_the_worker_s() {
     );
 }
 
-/// A server over HTTP, and where it is.
+/// A server over HTTP and its address.
 struct Web {
     child: Child,
     address: String,
@@ -118,7 +118,7 @@ impl Web {
         Web { child, address }
     }
 
-    /// Sends a message: the status, the session, and the message that came back.
+    /// Sends a message. Returns the status, the session id, and the answer.
     fn post(&self, session: Option<&str>, message: &Value) -> (u16, Option<String>, Value) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let body = message.to_string();
@@ -189,7 +189,7 @@ fn a_session_over_http_is_a_process_and_its_crash_is_no_one_else_s() {
         std::fs::write(host.path().join("go"), "").unwrap();
         assert_eq!(stdout(&neighbour.join().unwrap()["result"]), "done\n");
     });
-    // A client has to begin anew, as the protocol has it, and there is room for it.
+    // The client has to start a new session, as the protocol says, and there is room for it.
     assert_eq!(server.post(Some(&first), &json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" })).0, 404);
     let third = server.initialize();
     assert_eq!(stdout(&server.execute(&third, "ls")["result"]), "go\nup\n");

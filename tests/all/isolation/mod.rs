@@ -1,13 +1,14 @@
-//! `--isolate process` of the servers: what goes wrong in one sandbox is the affair of one.
+//! `--isolate process` of the servers: a failure in one sandbox concerns no other.
 //!
-//! `ISOPOD_ISOLATE=process cargo test --test all http` runs all tests of the HTTP server with it, too, and so does `mcp`.
+//! `ISOPOD_ISOLATE=process cargo test --test all http` runs all tests of the HTTP server in this mode, and so does
+//! `mcp`.
 
 mod mcp;
 mod serve;
 
 use crate::worker::children;
 
-/// The workers of a server: it has started one process, which has started these.
+/// Returns the workers of a server. The server has one child, the spawner, and its children are the workers.
 fn workers(server: u32) -> Vec<u32> {
     let spawners = children(server);
     assert_eq!(spawners.len(), 1);

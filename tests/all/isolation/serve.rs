@@ -14,7 +14,7 @@ use crate::worker::{children, is_gone, kill};
 
 const ISOLATED: [&str; 2] = ["--isolate", "process"];
 
-/// A server whose sandboxes have processes of their own.
+/// Starts a server whose sandboxes have processes of their own.
 fn server(more: &[&str]) -> Server {
     Server::start(&[&ISOLATED, more].concat())
 }
@@ -27,7 +27,7 @@ fn says(server: &Server, at: &str, command: &str) -> String {
     execute(server, at, command).is(200).json()["stdout"].as_str().unwrap().to_owned()
 }
 
-/// What a command of this sandbox does until a file is there.
+/// Returns a command that waits until a file exists.
 fn until(file: &str) -> String {
     format!("while [ ! -e {file} ]; do sleep 0.01; done")
 }
@@ -48,7 +48,7 @@ fn a_crash_takes_down_one_sandbox_and_its_neighbours_run_on() {
             let reading = scope
                 .spawn(|| server.post(&format!("{crashing}/stream"), &json!({ "command": "touch read; sleep 1000" })));
             says(&server, &crashing, &format!("{}; {}", until("up"), until("read")));
-            // The neighbour's is the other one.
+            // The neighbour has the other worker.
             let worker = others.iter().copied().find(|pid| *pid != of(&server, &neighbour)).unwrap();
             kill(worker, signal);
             let died = format!("worker died: signal {number}");
@@ -57,7 +57,7 @@ fn a_crash_takes_down_one_sandbox_and_its_neighbours_run_on() {
             let all = events(&reading.join().unwrap().is(200).text());
             assert_eq!(all[0], ("stderr".to_owned(), json!({ "text": format!("isopod: {died}\n") })));
             assert_eq!((all[1].0.as_str(), &all[1].1["exit_code"], all.len()), ("exit", &json!(137), 2));
-            // The next one finds the files as they were, in a new process, and the shells gone.
+            // The next request finds the files unchanged in a new process, and no sessions.
             server
                 .post(&format!("{crashing}/sessions/live/execute"), &json!({ "command": "echo" }))
                 .refuses(404, "not_found");
@@ -68,7 +68,7 @@ fn a_crash_takes_down_one_sandbox_and_its_neighbours_run_on() {
     });
 }
 
-/// The worker that has the lock on a sandbox.
+/// Returns the worker that holds the lock of a sandbox.
 fn of(server: &Server, at: &str) -> u32 {
     let lease = std::fs::canonicalize(server.file(at, "../lease")).unwrap();
     let has = |pid: &u32| {
@@ -103,10 +103,10 @@ fn sessions_streams_forks_and_snapshots_work_in_processes_of_their_own() {
     let loaded = format!("/v1/sandboxes/{}", loaded["id"].as_str().unwrap());
     assert_eq!(says(&server, &loaded, "cat file"), "second\n");
     assert_eq!(says(&server, &at, "cat file"), "first\n");
-    // What made it is gone again: a process each for three sandboxes.
+    // The temporary worker has ended: one process is left for each of the three sandboxes.
     assert_eq!(workers(server.pid()).len(), 3);
 
-    // A file as large as they may be, whole and in time to be refused.
+    // A file of the largest size, whole; and a larger one, refused early.
     let large = vec![7; 8 << 20];
     server.ask("PUT", &format!("{at}/files/content?path=large"), &[], &large).is(200);
     assert!(server.get(&format!("{at}/files/content?path=large")).is(200).body == large);
@@ -138,7 +138,7 @@ fn no_more_processes_than_sandboxes_may_be_in_memory() {
         Server::start(&["--isolate", "process", "--config", config("max_count = 2\n").path().to_str().unwrap()]);
     let (first, second) = (server.sandbox(), server.sandbox());
     says(&server, &first, "echo kept > file");
-    // Both are leased, since they were just used.
+    // Both are leased, because they were just used.
     server.post("/v1/sandboxes", &json!({})).refuses(503, "overloaded");
     assert_eq!(server.get("/v1/sandboxes").is(200).json()["sandboxes"].as_array().unwrap().len(), 2);
     server.post(&format!("{first}/release"), &json!({})).is(204);
@@ -158,7 +158,7 @@ fn config(text: &str) -> tempfile::NamedTempFile {
 }
 
 #[test]
-fn workers_that_nobody_uses_end() {
+fn unused_workers_end() {
     let settings = config("idle_timeout = \"10ms\"\nlease_timeout = \"10ms\"\n");
     let server = server(&["--config", settings.path().to_str().unwrap()]);
     let at = server.sandbox();
@@ -185,12 +185,12 @@ fn kill_9_of_the_server_leaves_no_worker() {
 }
 
 #[test]
-fn who_disconnects_ends_the_command_in_its_worker() {
+fn a_disconnect_ends_the_command_in_its_worker() {
     let server = server(&["--processes", "2"]);
     let at = server.sandbox();
     for route in ["execute", "stream"] {
         let mut stream = server.connect();
-        // Two processes are all that there may be, and both are there when the file is.
+        // The sandbox may have two processes, and both exist when the file does.
         let body = json!({ "command": "sleep 1000 & echo > up; wait" }).to_string();
         let length = format!("Content-Length: {}", body.len());
         server.send(&mut stream, "POST", &format!("{at}/{route}"), &["Content-Type: application/json", &length]);
@@ -203,7 +203,7 @@ fn who_disconnects_ends_the_command_in_its_worker() {
         execute(&server, &at, "true").refuses(422, "limit");
         let left = Instant::now();
         drop(stream);
-        // A command of two processes finds room when both have gone.
+        // A command of two processes can run when both are gone.
         while execute(&server, &at, "sleep 0").json()["exit_code"] != 0 {
             assert!(left.elapsed() < Duration::from_secs(1), "{route}: {:?}", left.elapsed());
         }
@@ -212,14 +212,14 @@ fn who_disconnects_ends_the_command_in_its_worker() {
 }
 
 #[test]
-fn what_is_in_work_ends_before_the_server_does() {
+fn requests_in_work_finish_before_the_server_ends() {
     let server = server(&[]);
     let at = server.sandbox();
     let (worker, go) = (workers(server.pid())[0], server.file(&at, "go"));
     std::thread::scope(|scope| {
         let busy = scope.spawn(|| execute(&server, &at, &format!("touch up; {}; echo done", until("go"))));
         says(&server, &at, &until("up"));
-        // As whoever stops a whole group of processes does.
+        // As a service manager stops a whole process group.
         for pid in [worker, children(server.pid())[0], server.pid()] {
             rustix::process::kill_process(rustix::process::Pid::from_raw(pid as i32).unwrap(), Signal::TERM).unwrap();
         }
@@ -247,7 +247,7 @@ fn deerflow_s_routes_lead_to_the_worker_too() {
         says(&server, &sandbox, &until("up"));
         kill(workers(server.pid())[0], Signal::ABORT);
         let refused = waiting.join().unwrap().is(502).json();
-        // In the shape of that interface.
+        // A refusal in the shape of the AIO interface.
         assert_eq!((&refused["success"], &refused["message"]), (&json!(false), &json!("worker died: signal 6")));
     });
     assert_eq!(run("cat /mnt/user-data/workspace/file").is(200).json()["data"]["output"], "kept\n");
@@ -258,7 +258,7 @@ fn deerflow_s_routes_lead_to_the_worker_too() {
 
 #[cfg(feature = "wall")]
 #[test]
-fn the_front_and_its_workers_are_walled() {
+fn the_server_and_its_workers_are_walled() {
     let own = crate::support::filters(std::process::id());
     for (wall, is_walled) in [("best-effort", true), ("off", false)] {
         let server = server(&["--wall", wall]);
@@ -270,7 +270,7 @@ fn the_front_and_its_workers_are_walled() {
 }
 
 #[test]
-fn where_sandboxes_are_is_an_option_a_variable_or_a_setting() {
+fn isolation_is_an_option_a_variable_or_a_setting() {
     let count = |server: &Server| {
         server.sandbox();
         children(server.pid()).len()

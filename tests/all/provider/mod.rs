@@ -1,15 +1,16 @@
-//! Providers: leases, states, and what lasts.
+//! Providers: leases, states, and files that last.
 
 mod processes;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use isopod::backend::{Backend, BackendError, ReadRequest, SandboxBackend, WriteRequest};
 use isopod::provider::{
-    Clock, Config, HostAccess, HostMount, Info, Lease, Metadata, Provider, ProviderError, SandboxId, State,
+    Clock, Config, HostAccess, HostMount, Lease, Metadata, Provider, ProviderError, SandboxId, SandboxInfo,
+    SandboxState,
 };
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -17,7 +18,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// The time at which a paused clock starts.
 const START: Duration = Duration::from_secs(1_800_000_000);
 
-/// Runs a test that awaits something.
+/// Runs an async test.
 fn run<T>(test: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap().block_on(test)
 }
@@ -26,7 +27,7 @@ fn open(root: &Path) -> Provider {
     Provider::open(Config::new(root)).unwrap()
 }
 
-/// A provider whose time stands still.
+/// Opens a provider with a paused clock.
 fn paused(root: &Path, change: impl FnOnce(&mut Config)) -> (Provider, Clock) {
     let (mut config, clock) = (Config::new(root), Clock::paused(START));
     change(&mut config);
@@ -37,11 +38,11 @@ async fn says(lease: &Lease, command: &str) -> String {
     String::from_utf8(lease.execute(command.into()).await.unwrap().output()).unwrap()
 }
 
-async fn state(provider: &Provider, id: SandboxId) -> State {
+async fn state(provider: &Provider, id: SandboxId) -> SandboxState {
     provider.info(id).await.unwrap().state
 }
 
-async fn all(provider: &Provider) -> Vec<Info> {
+async fn all(provider: &Provider) -> Vec<SandboxInfo> {
     let (mut items, mut cursor) = (Vec::new(), None);
     loop {
         let page = provider.list(cursor).await.unwrap();
@@ -53,13 +54,13 @@ async fn all(provider: &Provider) -> Vec<Info> {
     }
 }
 
-/// The names in a root, without its lock.
+/// Returns the names in a root, without that of its lock.
 fn names(root: &Path) -> BTreeSet<String> {
     let names = std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     names.filter(|name| name != ".lock").collect()
 }
 
-/// Open files of this process below a directory.
+/// Counts the open files of this process below a directory.
 fn open_below(root: &Path) -> usize {
     let root = root.canonicalize().unwrap();
     let files = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
@@ -81,10 +82,10 @@ fn a_thread_finds_its_sandbox_again() {
         says(&lease, "echo kept > file; echo warm > /tmp/file").await;
         provider.release(id).await.unwrap();
         assert_eq!(provider.count(), (0, 1));
-        // Released, it stays warm, and comes back as it was.
+        // A released sandbox stays warm and keeps its memory.
         assert_eq!(provider.acquire("thread", Some("user")).await.unwrap(), id);
         assert_eq!(says(&provider.get(id).unwrap(), "cat file /tmp/file").await, "kept\nwarm\n");
-        // Another thread and another user have others.
+        // Another thread or user gets another sandbox.
         for (thread, user) in [("thread", None), ("thread", Some("other")), ("other", Some("user"))] {
             let other = provider.acquire(thread, user).await.unwrap();
             assert_ne!(other, id);
@@ -108,7 +109,7 @@ fn files_and_records_survive_a_restart() {
 
         let (provider, _) = paused(root.path(), |_| {});
         let after = provider.info(id).await.unwrap();
-        before.state = State::Stored;
+        before.state = SandboxState::Stored;
         assert_eq!(after, before);
         assert_eq!((after.thread.as_deref(), after.user.as_deref()), (Some("thread"), Some("user")));
         assert_eq!(after.metadata, words);
@@ -125,7 +126,7 @@ fn files_and_records_survive_a_restart() {
 }
 
 #[test]
-fn all_that_is_in_a_sandbox_counts_also_from_before() {
+fn all_files_of_a_sandbox_count_also_earlier_ones() {
     run(async {
         let root = tempfile::tempdir().unwrap();
         let small = |config: &mut Config| config.limits.disk = 64 << 10;
@@ -152,34 +153,34 @@ fn idle_sandboxes_leave_memory_and_expired_ones_the_disk() {
         says(&provider.get(id).unwrap(), "echo kept > file; echo warm > /tmp/file").await;
         clock.advance(59 * MINUTE);
         provider.sweep().await.unwrap();
-        // A lease is not idle, however long nobody uses it.
-        assert_eq!(state(&provider, id).await, State::Leased);
+        // A lease is never idle.
+        assert_eq!(state(&provider, id).await, SandboxState::Leased);
         provider.release(id).await.unwrap();
 
         clock.advance(10 * MINUTE - Duration::from_nanos(1));
         provider.sweep().await.unwrap();
-        assert_eq!((provider.count(), state(&provider, id).await), ((0, 1), State::Warm));
+        assert_eq!((provider.count(), state(&provider, id).await), ((0, 1), SandboxState::Warm));
         clock.advance(Duration::from_nanos(1));
         provider.sweep().await.unwrap();
-        assert_eq!((provider.count(), state(&provider, id).await), ((0, 0), State::Stored));
+        assert_eq!((provider.count(), state(&provider, id).await), ((0, 0), SandboxState::Stored));
         assert_eq!(open_below(&root.path().join(id.to_string())), 0);
 
         clock.advance(50 * MINUTE - Duration::from_nanos(1));
         provider.sweep().await.unwrap();
-        assert_eq!(state(&provider, id).await, State::Stored);
-        // A use counts: the time begins again.
+        assert_eq!(state(&provider, id).await, SandboxState::Stored);
+        // A use restarts the time.
         provider.acquire("thread", None).await.unwrap();
         assert_eq!(says(&provider.get(id).unwrap(), "cat file; ls /tmp").await, "kept\n");
         provider.release(id).await.unwrap();
         clock.advance(59 * MINUTE);
         provider.sweep().await.unwrap();
-        assert_eq!(state(&provider, id).await, State::Stored);
+        assert_eq!(state(&provider, id).await, SandboxState::Stored);
         clock.advance(MINUTE);
         provider.sweep().await.unwrap();
         assert!(matches!(provider.info(id).await, Err(ProviderError::NotFound(_))));
         assert_eq!(names(root.path()), BTreeSet::new());
 
-        // One that has expired is not handed out again, although nobody swept.
+        // An expired sandbox is not leased again, also before a sweep.
         provider.acquire("thread", None).await.unwrap();
         says(&provider.get(id).unwrap(), "echo old > file").await;
         provider.release(id).await.unwrap();
@@ -219,7 +220,7 @@ fn the_least_recently_used_makes_room_and_leased_ones_stay() {
         assert_eq!(error.to_string(), "all 3 sandboxes are leased: release one, or raise max_count");
         assert_eq!(names(root.path()).len(), 3);
 
-        // Released in the order b, a, c, and then a is used once more: b has waited longest, then c.
+        // Released in the order b, a, c, and then a is used again: b is the least recently used, then c.
         for id in [ids[1], ids[0], ids[2]] {
             clock.advance(MINUTE);
             provider.release(id).await.unwrap();
@@ -232,18 +233,18 @@ fn the_least_recently_used_makes_room_and_leased_ones_stay() {
         for id in &ids {
             states.push(state(&provider, *id).await);
         }
-        assert_eq!(states, [State::Warm, State::Stored, State::Warm]);
+        assert_eq!(states, [SandboxState::Warm, SandboxState::Stored, SandboxState::Warm]);
         provider.acquire("e", None).await.unwrap();
-        assert_eq!(state(&provider, ids[2]).await, State::Stored);
+        assert_eq!(state(&provider, ids[2]).await, SandboxState::Stored);
         assert_eq!(provider.count(), (2, 1));
-        // What had to leave memory comes back with its files, when there is room.
+        // An evicted sandbox comes back with its files, when there is room.
         provider.acquire("b", None).await.unwrap();
         assert!(matches!(provider.acquire("c", None).await, Err(ProviderError::AllLeased(3))));
     });
 }
 
 #[test]
-fn a_lease_that_nobody_uses_ends_if_there_is_a_time_for_that() {
+fn an_unused_lease_ends_after_its_timeout() {
     run(async {
         let root = tempfile::tempdir().unwrap();
         let (provider, clock) = paused(root.path(), |config| config.lease_timeout = Some(10 * MINUTE));
@@ -252,7 +253,7 @@ fn a_lease_that_nobody_uses_ends_if_there_is_a_time_for_that() {
         clock.advance(9 * MINUTE);
         says(&lease, "true").await;
         clock.advance(9 * MINUTE);
-        // Output that nobody has finished to read is a use.
+        // An output that is not read to its end is a use.
         let mut stream = lease.stream("echo ready; sleep 100".into()).await.unwrap();
         stream.next().await.unwrap();
         clock.advance(11 * MINUTE);
@@ -295,7 +296,7 @@ fn attack_76_releasing_ends_what_runs() {
         assert_eq!(said, format!("isopod: refused by provider: the lease of sandbox {id} has ended\n"));
         assert_eq!(ending.exit_code, 137);
         assert_eq!(unread.finish().await.exit_code, 137);
-        // It is warm: all that ran had gone when the release was done.
+        // It is warm: all processes were gone when the release was done.
         assert_eq!(provider.count(), (0, 1));
         provider.acquire("thread", None).await.unwrap();
         assert_eq!(says(&provider.get(id).unwrap(), "ls; ps -e | grep -c -e sleep -e yes").await, "begun\n0\n");
@@ -303,13 +304,13 @@ fn attack_76_releasing_ends_what_runs() {
 }
 
 #[test]
-fn output_that_someone_holds_and_does_not_read_keeps_the_lock_and_not_the_release() {
+fn an_output_that_is_held_and_not_read_keeps_the_lock_and_not_the_release() {
     run(async {
         let root = tempfile::tempdir().unwrap();
         let provider = open(root.path());
         let id = provider.acquire("thread", None).await.unwrap();
         let mut stream = provider.get(id).unwrap().stream("yes > file".into()).await.unwrap();
-        // Polled, so that it runs, and then held: nobody can take it away.
+        // Polled once so that it runs, and then held without a poll: the release cannot take it away.
         let mut next = Box::pin(stream.next());
         assert!(futures::poll!(&mut next).is_pending());
         provider.release(id).await.unwrap();
@@ -319,6 +320,53 @@ fn output_that_someone_holds_and_does_not_read_keeps_the_lock_and_not_the_releas
             tokio::task::yield_now().await;
         }
         says(&provider.get(id).unwrap(), "true").await;
+    });
+}
+
+#[test]
+fn an_output_whose_reader_gave_up_does_not_delay_a_release() {
+    run(async {
+        let root = tempfile::tempdir().unwrap();
+        let provider = open(root.path());
+        let id = provider.acquire("thread", None).await.unwrap();
+        let lease = provider.get(id).unwrap();
+        let session = lease.session().unwrap();
+        let mut streams =
+            [lease.stream("sleep 1000".into()).await.unwrap(), session.stream("sleep 1000".into()).await.unwrap()];
+        for stream in &mut streams {
+            // The future is dropped while it holds the output, and the output is not read again.
+            assert!(tokio::time::timeout(Duration::from_millis(20), stream.next()).await.is_err());
+        }
+        let began = Instant::now();
+        provider.release(id).await.unwrap();
+        // A release that waits for its timeout takes two seconds and keeps nothing warm.
+        assert!(began.elapsed() < Duration::from_secs(1));
+        assert_eq!(provider.count(), (0, 1));
+    });
+}
+
+#[test]
+fn a_lease_can_be_waited_for_with_a_timeout() {
+    run(async {
+        let root = tempfile::tempdir().unwrap();
+        let (provider, other) = (open(root.path()), open(root.path()));
+        let id = provider.acquire("thread", None).await.unwrap();
+        assert_eq!(provider.lease_within(id, MINUTE).await.unwrap().sandbox_id(), id);
+        // A release under way here.
+        let _stream = provider.get(id).unwrap().stream("sleep 1000".into()).await.unwrap();
+        let (released, leased) = tokio::join!(provider.release(id), provider.lease_within(id, MINUTE));
+        assert!(released.is_ok() && leased.is_ok());
+        // A lease of another process, which ends too late or in time.
+        let waited = other.lease_within(id, Duration::from_millis(50)).await;
+        assert!(matches!(waited, Err(ProviderError::InUse(_))));
+        let release = async {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            provider.release(id).await
+        };
+        let (released, leased) = tokio::join!(release, other.lease_within(id, MINUTE));
+        assert!(released.is_ok() && leased.is_ok());
+        let missing = "00000000".parse().unwrap();
+        assert!(matches!(other.lease_within(missing, MINUTE).await, Err(ProviderError::NotFound(_))));
     });
 }
 
@@ -334,12 +382,12 @@ fn a_lease_of_many_days_does_not_expire_with_its_process() {
             says(&provider.get(id).unwrap(), "true").await;
             provider.sweep().await.unwrap();
         }
-        // As if it had been killed: nobody releases anything.
+        // As if the process had been killed: nothing is released.
         let mut config = Config::new(root.path());
         short(&mut config);
         drop(provider);
         let later = Provider::builder(config).clock(clock).open().unwrap();
-        assert_eq!(state(&later, id).await, State::Stored);
+        assert_eq!(state(&later, id).await, SandboxState::Stored);
     });
 }
 
@@ -353,18 +401,18 @@ fn attack_77_double_acquire_and_release_and_use_after_the_end_are_typed_errors()
         let lease = provider.get(id).unwrap();
         let stay = |provider: Provider| async move { says(&provider.get(id).unwrap(), "cat file").await };
         says(&lease, "echo kept > file").await;
-        // Acquired twice, here and by another provider.
+        // Acquired twice: here, and by another provider.
         assert!(matches!(provider.acquire("thread", None).await, Err(ProviderError::InUse(of)) if of == id));
         assert!(matches!(other.acquire("thread", None).await, Err(ProviderError::InUse(of)) if of == id));
         assert!(matches!(other.get_or_create(Some(id)).await, Err(ProviderError::InUse(of)) if of == id));
-        // Released, got, deleted and changed by someone who does not have it.
+        // Released, got, deleted and changed by a provider that has no lease.
         assert!(matches!(other.release(id).await, Err(ProviderError::NotLeased(of)) if of == id));
         assert!(matches!(other.get(id), Err(ProviderError::NotLeased(of)) if of == id));
         assert!(matches!(other.delete(id).await, Err(ProviderError::InUse(of)) if of == id));
         assert!(matches!(other.set_metadata(id, Metadata::new()).await, Err(ProviderError::NotLeased(_))));
         assert_eq!(stay(provider.clone()).await, "kept\n");
 
-        // Released twice; used after that.
+        // Released twice, and used after that.
         provider.release(id).await.unwrap();
         assert!(matches!(provider.release(id).await, Err(ProviderError::NotLeased(of)) if of == id));
         assert!(matches!(provider.get(id), Err(ProviderError::NotLeased(of)) if of == id));
@@ -373,17 +421,17 @@ fn attack_77_double_acquire_and_release_and_use_after_the_end_are_typed_errors()
         assert!(is_over(&lease.stream("true".into()).await.err().unwrap(), id));
         assert!(is_over(lease.download(vec!["file".into()]).await[0].as_ref().unwrap_err(), id));
 
-        // The next lease is another one: the old handle stays dead.
+        // The next lease is a new one: the old handle stays ended.
         other.acquire("thread", None).await.unwrap();
         assert!(is_over(&lease.ls(".").await.unwrap_err(), id));
         assert_eq!(stay(other.clone()).await, "kept\n");
         says(&other.get(id).unwrap(), "echo changed > file").await;
         other.release(id).await.unwrap();
-        // What the first had in memory is out of date, and it knows.
+        // The memory of the first provider is outdated, and it notices.
         provider.acquire("thread", None).await.unwrap();
         assert_eq!(stay(provider.clone()).await, "changed\n");
 
-        // Deleted while leased here: the lease ends, and once more is no error.
+        // Deleted while leased here: the lease ends. Another deletion is no error.
         let lease = provider.get(id).unwrap();
         assert!(provider.delete(id).await.unwrap());
         assert!(!provider.delete(id).await.unwrap());
@@ -393,7 +441,7 @@ fn attack_77_double_acquire_and_release_and_use_after_the_end_are_typed_errors()
         assert!(matches!(provider.get_or_create(Some(id)).await, Err(ProviderError::NotFound(of)) if of == id));
         assert_eq!(names(root.path()), BTreeSet::new());
 
-        // Shut down: everything is refused, and what was leased is free.
+        // After the shutdown everything is refused, and the leased sandboxes are free.
         provider.acquire("thread", None).await.unwrap();
         let lease = provider.get(id).unwrap();
         provider.shutdown().await;
@@ -406,7 +454,7 @@ fn attack_77_double_acquire_and_release_and_use_after_the_end_are_typed_errors()
 }
 
 #[test]
-fn whoever_goes_away_while_acquiring_has_no_lease() {
+fn a_caller_that_goes_away_while_acquiring_has_no_lease() {
     run(async {
         let root = tempfile::tempdir().unwrap();
         let provider = open(root.path());
@@ -414,12 +462,12 @@ fn whoever_goes_away_while_acquiring_has_no_lease() {
             let acquiring = provider.acquire("thread", None);
             match tokio::time::timeout(Duration::from_micros(n * 5), acquiring).await {
                 Ok(Ok(id)) => provider.release(id).await.unwrap(),
-                // The last one is still on its way, with nobody to wait for it.
+                // The last attempt may still be under way, without a caller.
                 Ok(Err(ProviderError::InUse(_))) | Err(_) => {}
                 Ok(Err(error)) => panic!("{error}"),
             }
         }
-        // Whatever was under way comes to its end, and then it is nobody's.
+        // Pending acquires come to an end, and leave no lease behind.
         while provider.count().0 > 0 {
             tokio::task::yield_now().await;
         }
@@ -435,7 +483,8 @@ fn two_threads_with_the_same_digits_are_told_apart() {
         let id = provider.acquire("thread", Some("victim")).await.unwrap();
         provider.release(id).await.unwrap();
         drop(provider);
-        // Finding two that collide takes four billion hashes, which an attacker has: so we move the one to the other.
+        // A real collision takes four billion hashes, which an attacker can compute. The test renames a directory
+        // instead.
         let other = open(root.path());
         let second = other.acquire("thread", Some("attacker")).await.unwrap();
         other.delete(second).await.unwrap();
@@ -461,19 +510,19 @@ fn sandboxes_are_listed_page_by_page() {
         assert_eq!((first.items.len(), first.cursor), (100, Some(first.items[99].id)));
         let listed: Vec<SandboxId> = all(&provider).await.iter().map(|info| info.id).collect();
         assert_eq!(listed, ids.iter().copied().collect::<Vec<_>>());
-        // A cursor whose sandbox is gone is a place like any other.
+        // The cursor may be the id of a sandbox that was deleted.
         provider.delete(first.items[99].id).await.unwrap();
         assert_eq!(provider.list(first.cursor).await.unwrap().items.len(), 1);
-        // Whoever looks from another process sees who is leased, and disturbs nobody.
+        // A listing in another provider shows the leases and disturbs none.
         let other = open(root.path());
         provider.acquire("thread 0", None).await.unwrap();
-        let leased = all(&other).await.iter().filter(|info| info.state == State::Leased).count();
+        let leased = all(&other).await.iter().filter(|info| info.state == SandboxState::Leased).count();
         assert_eq!(leased, 1);
     });
 }
 
 #[test]
-fn what_someone_damaged_is_said_and_can_be_deleted() {
+fn a_damaged_sandbox_is_reported_and_can_be_deleted() {
     run(async {
         let root = tempfile::tempdir().unwrap();
         let provider = open(root.path());
@@ -496,7 +545,7 @@ fn what_someone_damaged_is_said_and_can_be_deleted() {
             assert!(provider.delete(id).await.unwrap());
             assert_eq!(names(root.path()), BTreeSet::new());
         }
-        // A link in the place of a sandbox is not followed.
+        // A symbolic link in the place of a sandbox is not followed.
         let outside = tempfile::tempdir().unwrap();
         std::fs::write(outside.path().join("lease"), "").unwrap();
         let provider = open(root.path());
@@ -522,9 +571,12 @@ fn a_fork_has_the_files_and_a_snapshot_all_of_them() {
         says(&lease, make).await;
         let show = "cat d/e/l; stat -c %a d/e/f; readlink d/e/l";
         let words = Metadata::from([("from".to_owned(), id.to_string())]);
-        // While it is leased, and when it is not.
+        // Forked while it is leased, and while it is not.
         let fork = provider.fork(id, words.clone()).await.unwrap();
-        assert_eq!((state(&provider, fork).await, provider.info(fork).await.unwrap().metadata), (State::Stored, words));
+        assert_eq!(
+            (state(&provider, fork).await, provider.info(fork).await.unwrap().metadata),
+            (SandboxState::Stored, words)
+        );
         let second = provider.get_or_create(Some(fork)).await.unwrap();
         assert_eq!(says(&second, show).await, "one\n700\nf\n");
         says(&second, "echo two > d/e/f").await;
@@ -534,7 +586,7 @@ fn a_fork_has_the_files_and_a_snapshot_all_of_them() {
         provider.release(id).await.unwrap();
         let third = provider.fork(id, Metadata::new()).await.unwrap();
         assert_eq!(says(&provider.get_or_create(Some(third)).await.unwrap(), show).await, "one\n700\nf\n");
-        assert_eq!(state(&provider, id).await, State::Stored);
+        assert_eq!(state(&provider, id).await, SandboxState::Stored);
 
         let bytes = saved.lock().unwrap().clone();
         let limits = isopod::Limits::default();
@@ -543,7 +595,7 @@ fn a_fork_has_the_files_and_a_snapshot_all_of_them() {
         assert_eq!(whole.execute(format!("{show}; cat /tmp/m")).await.unwrap().stdout, b"one\n700\nf\nm\n");
         let fourth = provider.create_from(&snapshot, Metadata::new()).await.unwrap();
         assert_eq!(says(&provider.get_or_create(Some(fourth)).await.unwrap(), show).await, "one\n700\nf\n");
-        // One that does not fit leaves nothing behind.
+        // A fork that does not fit leaves nothing behind.
         let before = names(root.path());
         let (small, _) = paused(root.path(), |config| config.limits.inodes = 3);
         let error = small.create_from(&snapshot, Metadata::new()).await.unwrap_err();
@@ -552,7 +604,7 @@ fn a_fork_has_the_files_and_a_snapshot_all_of_them() {
     });
 }
 
-/// Keeps what is written to it.
+/// Keeps the bytes that are written to it.
 struct Saved(Arc<std::sync::Mutex<Vec<u8>>>);
 
 impl std::io::Write for Saved {

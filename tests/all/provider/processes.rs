@@ -8,15 +8,15 @@ use std::process::{Child, Command as HostCommand, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use isopod::backend::{Backend, ExecuteRequest, SandboxBackend, WriteMode, WriteRequest};
-use isopod::provider::{Metadata, Provider, ProviderError, State};
+use isopod::provider::{Metadata, Provider, ProviderError, SandboxState};
 
 use super::{all, names, open, open_below, paused, run, says};
 
-/// In the second process of a test: what to do, and where.
+/// Environment variable of the second process: its task and its root.
 const ROLE: &str = "ISOPOD_TEST_ROLE";
 const ROOT: &str = "ISOPOD_TEST_ROOT";
 
-/// Starts this program once more, to do something in another process.
+/// Starts this test program again, for a task in another process.
 fn second_process(role: &str, root: &Path) -> Child {
     HostCommand::new(std::env::current_exe().unwrap())
         .args(["provider::processes::in_the_second_process", "--exact", "--nocapture", "--test-threads=1"])
@@ -46,7 +46,7 @@ const THREADS: usize = 16;
 const ROUNDS: usize = 40;
 const SANDBOXES: usize = 24;
 
-/// Acquires and releases from many threads, and checks that each lease is the only one. Answers how many there were.
+/// Acquires and releases from many threads, and checks that each lease is exclusive. Returns the number of leases.
 fn hammer(provider: &Provider) -> usize {
     let leases = AtomicUsize::new(0);
     let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
@@ -65,7 +65,7 @@ fn hammer(provider: &Provider) -> usize {
     leases.into_inner()
 }
 
-/// Leases a sandbox as soon as it is free, and is alone in it.
+/// Leases a sandbox as soon as it is free, and checks that the lease is exclusive.
 async fn alone(provider: &Provider, name: &str) {
     let id = loop {
         match provider.acquire(name, None).await {
@@ -94,14 +94,14 @@ fn a_thousand_leases_from_sixteen_threads_and_two_processes() {
     let there: usize = text.lines().find_map(|line| line.strip_prefix("leases ")?.parse().ok()).unwrap();
     assert_eq!(here + there, 2 * THREADS * ROUNDS);
     run(async {
-        // Nothing is left of it but what is to be there.
+        // Only complete sandboxes are left.
         assert_eq!(provider.count().0, 0);
         assert!(provider.count().1 <= SANDBOXES);
         let infos = all(&provider).await;
         assert_eq!(infos.len(), SANDBOXES);
-        assert!(infos.iter().all(|info| info.state != State::Leased && info.damage.is_none()));
+        assert!(infos.iter().all(|info| info.state != SandboxState::Leased && info.damage.is_none()));
         assert_eq!(names(root.path()).len(), SANDBOXES);
-        // And no lease is lost: each left a line.
+        // No lease was lost: each has left a line.
         let mut lines = 0;
         for info in infos {
             let lease = provider.get_or_create(Some(info.id)).await.unwrap();
@@ -128,7 +128,7 @@ fn a_root_can_be_opened_and_listed_while_others_make_and_remove() {
                     let id = busy.acquire(&format!("thread {}", n % 3), None).await.unwrap();
                     let fork = if n % 6 == 0 { Some(busy.fork(id, Metadata::new()).await.unwrap()) } else { None };
                     busy.release(id).await.unwrap();
-                    // Whoever only looks is never in the way.
+                    // A listing never disturbs a lease.
                     busy.acquire(&format!("thread {}", n % 3), None).await.unwrap();
                     assert!(busy.delete(id).await.unwrap());
                     if let Some(fork) = fork {
@@ -161,22 +161,23 @@ fn attack_97_nobody_finds_what_another_left() {
         let other = provider.acquire("thread", Some("two")).await.unwrap();
         assert_eq!(says(&provider.get(other).unwrap(), look).await, "");
         provider.release(other).await.unwrap();
-        // Nor does the same thread, when its sandbox was deleted.
+        // The same thread does not find them either, after its sandbox was deleted.
         provider.delete(id).await.unwrap();
         provider.acquire("thread", Some("one")).await.unwrap();
         assert_eq!(says(&provider.get(id).unwrap(), look).await, "");
     });
 }
 
-/// Leases while children are started all the time: between its start and its program a child has all files open that its
-/// parent has.
+/// Leases while children are started all the time. Between its fork and its exec a child has all files of its parent
+/// open.
 fn among_children(root: &Path) {
     let providers = [open(root), open(root)];
     let is_done = std::sync::atomic::AtomicBool::new(false);
     let leases = std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
-                // With a user to become, even if it is the same, a child is a fork and takes its time.
+                // With a user id to set, even the same one, the child is started by fork instead of vfork, which takes
+                // longer.
                 let user = rustix::process::geteuid().as_raw();
                 while !is_done.load(Ordering::Acquire) {
                     HostCommand::new("true").uid(user).status().unwrap();
@@ -203,7 +204,7 @@ fn a_child_of_the_process_keeps_no_lease() {
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));
 }
 
-/// Makes, changes, forks and deletes until someone ends it, and says so.
+/// Creates, changes, forks and deletes until the process is killed.
 async fn work(provider: &Provider) {
     for n in 0.. {
         let words = Metadata::from([("round".to_owned(), "x".repeat(n % 5000))]);
@@ -234,15 +235,15 @@ fn kill_9_at_any_moment_leaves_whole_sandboxes_and_no_lease() {
         let provider = open(root.path());
         run(async {
             let infos = all(&provider).await;
-            // Everything that is there is a sandbox, whole and free.
+            // Everything in the root is a complete and free sandbox.
             assert_eq!(names(root.path()), infos.iter().map(|info| info.id.to_string()).collect());
             for info in infos {
-                assert_eq!((info.state, info.damage), (State::Stored, None));
+                assert_eq!((info.state, info.damage), (SandboxState::Stored, None));
                 let lease = provider.get_or_create(Some(info.id)).await.unwrap();
                 let words = info.metadata.get("round").map_or("", String::as_str);
                 assert!(words.bytes().all(|byte| byte == b'x'));
                 if info.thread.is_none() {
-                    // A fork is the whole copy or not there.
+                    // A fork is a complete copy or does not exist.
                     assert_eq!(says(&lease, "cat a/1 a/b/2 a/b/c/3").await, "x\nx\nx\n");
                 }
                 provider.delete(info.id).await.unwrap();

@@ -1,4 +1,4 @@
-//! Who may ask: the key, and the name by which the server is reached.
+//! Authentication: the API key, the token in a sandbox's address, and the host name without a key.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -13,23 +13,22 @@ use subtle::ConstantTimeEq;
 
 use super::App;
 use super::error::{ApiError, Kind, Result};
+use crate::limits::server::http::KEY_BYTES;
 use crate::provider::SandboxId;
 
-/// Bytes of a key, at least: what can be guessed is no key.
-const KEY_BYTES: usize = 16;
-/// Bytes of a token.
+/// Bytes of a token: half of an HMAC-SHA-256, which is as hard to guess as an AES-128 key.
 const TOKEN_BYTES: usize = 16;
-/// Whoever watches a server, or reads about it, needs no key.
-const OPEN: [&str; 2] = ["/health", "/openapi.json"];
-/// Where the paths begin that carry a token of their own.
+/// Paths that need no key: monitors and readers of the documentation have none.
+const PUBLIC: [&str; 2] = ["/health", "/openapi.json"];
+/// The start of paths that carry a token of their own.
 pub(super) const SANDBOX_PATH: &str = "/s/";
 
-/// The secret that requests have to show. It is in no log and in no message.
+/// The secret that requests must present. It appears in no log and no message.
 #[derive(Clone)]
 pub struct Key(Arc<[u8; 32]>);
 
 impl Key {
-    /// A key of at least 16 visible characters; white space around it does not count.
+    /// Makes a key of a text of at least 16 visible characters. Surrounding white space is ignored.
     pub fn new(text: &str) -> std::result::Result<Key, String> {
         let text = text.trim();
         if text.len() < KEY_BYTES {
@@ -41,14 +40,14 @@ impl Key {
         Ok(Key(Arc::new(Sha256::digest(text).into())))
     }
 
-    /// Whether it is this one. By digests of one length, in a time that tells nothing.
-    fn is(&self, text: &[u8]) -> bool {
+    /// Returns whether a text is this key. Digests of one length are compared in constant time.
+    fn matches(&self, text: &[u8]) -> bool {
         Sha256::digest(text).ct_eq(self.0.as_slice()).into()
     }
 
-    /// What stands for the key in the address of one sandbox, for clients that send none.
+    /// Returns the token that stands for the key in the address of one sandbox, for clients that send no key.
     fn token(&self, id: SandboxId) -> String {
-        // A key of any length will do for this construction.
+        // HMAC takes keys of any length, so this does not fail.
         let Ok(mut mac) = <Hmac<Sha256> as KeyInit>::new_from_slice(self.0.as_slice()) else { return String::new() };
         mac.update(id.to_string().as_bytes());
         mac.finalize().into_bytes()[..TOKEN_BYTES].iter().map(|byte| format!("{byte:02x}")).collect()
@@ -61,29 +60,29 @@ impl std::fmt::Debug for Key {
     }
 }
 
-/// The name of a sandbox in an address: its id, and the token if there is a key.
-pub(super) fn access(app: &App, id: SandboxId) -> String {
+/// Returns the name of a sandbox in an address: its id, and its token if there is a key.
+pub(super) fn sandbox_address(app: &App, id: SandboxId) -> String {
     match &app.settings.key {
         Some(key) => format!("{id}-{}", key.token(id)),
         None => id.to_string(),
     }
 }
 
-/// The sandbox that an address names. The token was looked at before.
-pub(super) fn accessed(name: &str) -> Result<SandboxId> {
+/// Parses the sandbox in an address. `authenticate` has checked the token already.
+pub(super) fn sandbox_in_address(name: &str) -> Result<SandboxId> {
     let id = name.split_once('-').map_or(name, |(id, _)| id);
     Ok(id.parse()?)
 }
 
-/// Lets those in that may ask.
-pub(super) async fn guard(
+/// Refuses requests without the key, or, if there is no key, requests by a foreign host name.
+pub(super) async fn authenticate(
     State(app): State<App>,
     request: Request,
     next: Next,
 ) -> std::result::Result<Response, ApiError> {
     match &app.settings.key {
-        None => known_host(&app, request.uri(), request.headers())?,
-        Some(key) if !OPEN.contains(&request.uri().path()) => {
+        None => check_host(&app, request.uri(), request.headers())?,
+        Some(key) if !PUBLIC.contains(&request.uri().path()) => {
             if !has_key(key, request.headers()) && !has_token(key, request.uri().path()) {
                 return Err(ApiError::new(Kind::Unauthorized, "no key, or a wrong one: Authorization: Bearer KEY"));
             }
@@ -97,7 +96,7 @@ fn has_key(key: &Key, headers: &HeaderMap) -> bool {
     let own = headers.get("x-api-key").map(|value| value.as_bytes());
     let bearer = headers.get(header::AUTHORIZATION).and_then(|value| value.as_bytes().split_at_checked(7));
     let bearer = bearer.filter(|(scheme, _)| scheme.eq_ignore_ascii_case(b"bearer ")).map(|(_, text)| text);
-    own.or(bearer).is_some_and(|text| key.is(text))
+    own.or(bearer).is_some_and(|text| key.matches(text))
 }
 
 fn has_token(key: &Key, path: &str) -> bool {
@@ -106,9 +105,9 @@ fn has_token(key: &Key, path: &str) -> bool {
     id.parse().is_ok_and(|id| key.token(id).as_bytes().ct_eq(token.as_bytes()).into())
 }
 
-/// Without a key, what keeps web pages out is that a browser says by what name it came here: a name of someone else's that
-/// was made to lead to this machine is not one of ours.
-fn known_host(app: &App, uri: &Uri, headers: &HeaderMap) -> Result<()> {
+/// Refuses host names and origins that are not this machine's. Without a key this keeps web pages out: a browser sends
+/// the host name of the page, also if that name was made to resolve to this machine (DNS rebinding).
+fn check_host(app: &App, uri: &Uri, headers: &HeaderMap) -> Result<()> {
     let text = |name| headers.get(name).map(|value: &header::HeaderValue| value.to_str().unwrap_or("?"));
     let host = uri.authority().map(|authority| authority.as_str()).or_else(|| text(header::HOST)).unwrap_or_default();
     let origin = text(header::ORIGIN).map(|origin| origin.split_once("://").map_or("", |(_, host)| host));
@@ -152,7 +151,7 @@ mod tests {
     #[test]
     fn a_key_is_long_and_visible_and_never_shown() {
         let key = Key::new(" 0123456789abcdef\n").unwrap();
-        assert!(key.is(b"0123456789abcdef") && !key.is(b"0123456789abcdeF") && !key.is(b""));
+        assert!(key.matches(b"0123456789abcdef") && !key.matches(b"0123456789abcdeF") && !key.matches(b""));
         assert_eq!(format!("{key:?}"), "Key");
         assert!(Key::new("short").is_err() && Key::new("0123456789 abcdef").is_err());
         let (one, other) = ("00000001".parse().unwrap(), "00000002".parse().unwrap());

@@ -1,4 +1,4 @@
-//! A connection whose other side has to take what it asked for.
+//! A stream whose writes time out.
 
 use std::io;
 use std::pin::Pin;
@@ -8,41 +8,41 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
-/// A stream on which writing fails if nothing could be written for too long. hyper has time limits for what it reads; a
-/// client that does not read would keep its connection, and a place among the requests, for ever.
-pub(super) struct Patient<S> {
+/// A stream on which a write fails if the other side takes no byte for too long. hyper limits the time of reads only: a
+/// client that does not read would keep its connection, and its place among the requests, for ever.
+pub(super) struct WriteTimeout<S> {
     stream: S,
-    patience: Duration,
-    /// When it is too long; there is a wait only while there is something to write.
+    timeout: Duration,
+    /// The end of the time. It runs only while a write is pending.
     deadline: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S> Patient<S> {
-    /// A stream that waits so long for the other side to take a byte.
-    pub(super) fn new(stream: S, patience: Duration) -> Patient<S> {
-        Patient { stream, patience, deadline: None }
+impl<S> WriteTimeout<S> {
+    /// Wraps a stream. A write fails when no byte was taken for `timeout`.
+    pub(super) fn new(stream: S, timeout: Duration) -> WriteTimeout<S> {
+        WriteTimeout { stream, timeout, deadline: None }
     }
 
-    /// What came of writing: something, or a wait that may have been too long.
+    /// Turns a pending write into an error when its time is over.
     fn watch<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.deadline = None;
             return written;
         }
-        let end = Instant::now() + self.patience;
+        let end = Instant::now() + self.timeout;
         let deadline = self.deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(end)));
         ready!(deadline.as_mut().poll(cx));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_read(cx, buf)
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(cx, buf);
         self.watch(cx, written)
@@ -77,11 +77,11 @@ mod tests {
     use tokio::io::AsyncWriteExt;
 
     #[tokio::test]
-    async fn who_does_not_read_is_not_waited_for() {
+    async fn a_write_to_a_client_that_does_not_read_times_out() {
         let (ours, _theirs) = tokio::io::duplex(16);
-        let mut patient = Patient::new(ours, Duration::from_millis(20));
-        patient.write_all(&[0; 16]).await.unwrap();
-        let error = patient.write_all(&[0; 16]).await.unwrap_err();
+        let mut stream = WriteTimeout::new(ours, Duration::from_millis(20));
+        stream.write_all(&[0; 16]).await.unwrap();
+        let error = stream.write_all(&[0; 16]).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
 }

@@ -1,4 +1,5 @@
-//! Clients over HTTP: connections, who may connect, and what of a request is looked at before the protocol is.
+//! MCP over HTTP: accepts connections, and checks key, session and body of a request before the protocol library sees
+//! it.
 
 use std::convert::Infallible;
 use std::io;
@@ -21,50 +22,55 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use super::bounds;
-use super::seat::Origin;
-use super::server::{Server, Whose};
-use super::sessions::{SESSION_ID, Sessions};
-use super::workers::Workers;
+use super::server::{Clients, Server};
+use super::session::SessionTemplate;
+use super::session_table::{ClientSessions, SESSION_ID};
+use super::session_workers::SessionWorkers;
+use crate::limits::server::mcp as limits;
 use crate::worker::Spawner;
 
-/// Where the protocol is spoken.
+/// The path of the protocol.
 const PATH: &str = "/mcp";
 
-/// Who may connect, and for how long.
+/// The settings of a server over HTTP.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct HttpSettings {
-    /// What a client has to send as `Authorization: Bearer …`. Without it the address has to be a loopback one.
+    /// The key that clients send as `Authorization: Bearer …`. Without a key the address must be a loopback one.
     pub api_key: Option<String>,
-    /// Pages of these origins may connect from a browser; without any, none may.
+    /// Origins whose web pages may connect. By default none may.
     pub allow_origins: Vec<String>,
-    /// Sessions at a time.
+    /// Sessions at the same time.
     pub sessions: usize,
-    /// A session without a message for so long is ended.
+    /// The time after which a session without a message ends.
     pub idle: Duration,
 }
 
 impl Default for HttpSettings {
     fn default() -> HttpSettings {
-        HttpSettings { api_key: None, allow_origins: Vec::new(), sessions: 16, idle: Duration::from_secs(600) }
+        HttpSettings {
+            api_key: None,
+            allow_origins: Vec::new(),
+            sessions: limits::DEFAULT_SESSIONS,
+            idle: limits::DEFAULT_IDLE_TIMEOUT,
+        }
     }
 }
 
-/// Serves clients until `stop` is there. What they left running has ended then.
+/// Serves clients until `stop` resolves. All their commands have ended when this returns.
 pub async fn serve_http(
-    origin: Arc<Origin>,
+    template: Arc<SessionTemplate>,
     listener: TcpListener,
     settings: HttpSettings,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let address = listener.local_addr()?.ip();
     let ended = CancellationToken::new();
-    let front = Front::new(origin, settings, address, ended.clone());
-    accept(listener, front, ended, stop).await
+    let endpoint = Endpoint::new(template, settings, address, ended.clone());
+    accept(listener, endpoint, ended, stop).await
 }
 
-/// As `serve_http`, with each session in a process of its own.
+/// Does the same as [`serve_http`], with each session in a process of its own.
 pub async fn serve_http_isolated(
     spawner: Spawner,
     listener: TcpListener,
@@ -72,25 +78,25 @@ pub async fn serve_http_isolated(
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let HttpSettings { api_key, allow_origins: _, sessions, idle } = settings;
-    let front = Front { api_key, desk: Desk::Workers(Workers::new(spawner, sessions, idle)) };
-    accept(listener, front, CancellationToken::new(), stop).await
+    let endpoint = Endpoint { api_key, host: SessionHost::Workers(SessionWorkers::new(spawner, sessions, idle)) };
+    accept(listener, endpoint, CancellationToken::new(), stop).await
 }
 
 async fn accept(
     listener: TcpListener,
-    front: Front,
+    endpoint: Endpoint,
     ended: CancellationToken,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    if !listener.local_addr()?.ip().is_loopback() && front.api_key.is_none() {
+    if !listener.local_addr()?.ip().is_loopback() && endpoint.api_key.is_none() {
         return Err(io::Error::other("an address that others can reach needs a key"));
     }
     listener.set_nonblocking(true)?;
     let listener = tokio::net::TcpListener::from_std(listener)?;
-    let front = Arc::new(front);
-    let tending = Arc::clone(&front);
-    let tending = tokio::spawn(async move { tending.desk.tend().await });
-    let room = Arc::new(Semaphore::new(bounds::CONNECTIONS));
+    let endpoint = Arc::new(endpoint);
+    let tending = Arc::clone(&endpoint);
+    let tending = tokio::spawn(async move { tending.host.tend().await });
+    let permits = Arc::new(Semaphore::new(limits::CONNECTIONS));
     let mut stop = std::pin::pin!(stop);
     loop {
         let connection = tokio::select! {
@@ -100,81 +106,84 @@ async fn accept(
         let connection = match connection {
             Ok((connection, _)) => connection,
             Err(_) => {
-                // Out of descriptors, say: those that are there have to end first.
-                tokio::time::sleep(Duration::from_millis(50)).await;
+                // The process is out of descriptors, say: open connections have to end first.
+                tokio::time::sleep(limits::ACCEPT_PAUSE).await;
                 continue;
             }
         };
-        // One too many is closed at once: it would only wait for others to end.
-        let Ok(permit) = Arc::clone(&room).try_acquire_owned() else { continue };
-        let (front, ended) = (Arc::clone(&front), ended.clone());
+        // A connection over the bound is closed at once. It would only wait for others to end.
+        let Ok(permit) = Arc::clone(&permits).try_acquire_owned() else { continue };
+        let (endpoint, ended) = (Arc::clone(&endpoint), ended.clone());
         tokio::spawn(async move {
             tokio::select! {
-                () = talk(connection, front) => {}
+                () = serve_connection(connection, endpoint) => {}
                 () = ended.cancelled() => {}
             }
             drop(permit);
         });
     }
     tending.abort();
-    front.desk.close().await;
+    endpoint.host.close().await;
     ended.cancel();
     Ok(())
 }
 
-/// Answers what comes on a connection until it ends.
-pub(super) async fn talk(connection: impl AsyncRead + AsyncWrite + Send + Unpin + 'static, front: Arc<Front>) {
+/// Serves a connection until it ends.
+pub(super) async fn serve_connection(
+    connection: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    endpoint: Arc<Endpoint>,
+) {
     let answer = service_fn(move |request| {
-        let front = Arc::clone(&front);
-        async move { Ok::<_, Infallible>(front.answer(request).await) }
+        let endpoint = Arc::clone(&endpoint);
+        async move { Ok::<_, Infallible>(endpoint.answer(request).await) }
     });
     let mut protocol = http1::Builder::new();
-    protocol.timer(TokioTimer::new()).header_read_timeout(bounds::REQUEST_TIME);
-    // A client that breaks off is no news.
+    protocol.timer(TokioTimer::new()).header_read_timeout(limits::REQUEST_TIME);
+    // A client that disconnects is no error.
     let _ = protocol.serve_connection(TokioIo::new(connection), answer).await;
 }
 
 pub(super) type Answer = Response<BoxBody<Bytes, Infallible>>;
 
-/// What stands before the protocol.
-pub(super) struct Front {
+/// The HTTP endpoint of the server.
+pub(super) struct Endpoint {
     api_key: Option<String>,
-    desk: Desk,
+    host: SessionHost,
 }
 
-/// Where the sessions are.
-enum Desk {
+/// The place of the sessions.
+enum SessionHost {
     /// In this process.
-    Here(Arc<Sessions>, StreamableHttpService<Server, Sessions>),
+    Local(Arc<ClientSessions>, StreamableHttpService<Server, ClientSessions>),
     /// In processes of their own.
-    Workers(Workers),
+    Workers(SessionWorkers),
 }
 
-impl Desk {
+impl SessionHost {
     fn is_full(&self) -> bool {
         match self {
-            Desk::Here(sessions, _) => sessions.is_full(),
-            Desk::Workers(workers) => workers.is_full(),
+            SessionHost::Local(sessions, _) => sessions.is_full(),
+            SessionHost::Workers(workers) => workers.is_full(),
         }
     }
 
-    fn knows(&self, id: &str) -> bool {
+    fn contains(&self, id: &str) -> bool {
         match self {
-            Desk::Here(sessions, _) => sessions.seat(id).is_some(),
-            Desk::Workers(workers) => workers.knows(id),
+            SessionHost::Local(sessions, _) => sessions.get(id).is_some(),
+            SessionHost::Workers(workers) => workers.contains(id),
         }
     }
 
     async fn answer(&self, request: Request<Full<Bytes>>) -> Answer {
         match self {
-            Desk::Here(_, protocol) => protocol.handle(request).await,
-            Desk::Workers(workers) => workers.answer(request).await,
+            SessionHost::Local(_, protocol) => protocol.handle(request).await,
+            SessionHost::Workers(workers) => workers.answer(request).await,
         }
     }
 
-    /// Ends what nobody uses. The library's sessions do so themselves.
+    /// Ends idle sessions. The library does that for the local ones.
     async fn tend(&self) {
-        if let Desk::Workers(workers) = self {
+        if let SessionHost::Workers(workers) = self {
             workers.tend().await;
         }
     }
@@ -182,31 +191,37 @@ impl Desk {
     /// Ends all sessions.
     async fn close(&self) {
         match self {
-            Desk::Here(sessions, _) => sessions.close().await,
-            Desk::Workers(workers) => workers.close().await,
+            SessionHost::Local(sessions, _) => sessions.close().await,
+            SessionHost::Workers(workers) => workers.close().await,
         }
     }
 }
 
-impl Front {
-    pub(super) fn new(origin: Arc<Origin>, settings: HttpSettings, address: IpAddr, ended: CancellationToken) -> Front {
+impl Endpoint {
+    pub(super) fn new(
+        template: Arc<SessionTemplate>,
+        settings: HttpSettings,
+        address: IpAddr,
+        ended: CancellationToken,
+    ) -> Endpoint {
         let HttpSettings { api_key, allow_origins, sessions, idle } = settings;
-        let sessions = Arc::new(Sessions::new(Arc::clone(&origin), sessions, idle));
+        let sessions = Arc::new(ClientSessions::new(Arc::clone(&template), sessions, idle));
         let mut config = StreamableHttpServerConfig::default()
-            .with_sse_keep_alive(Some(bounds::KEEP_ALIVE))
+            .with_sse_keep_alive(Some(limits::KEEP_ALIVE))
             .with_sse_retry(None)
-            .with_max_request_body_bytes(bounds::MESSAGE_BYTES)
+            .with_max_request_body_bytes(limits::MESSAGE_BYTES)
             .with_cancellation_token(ended)
             .with_allowed_origins(allow_origins)
             .enforce_origin_validation();
         config = match address.is_loopback() {
             true => config.with_allowed_hosts(["localhost".to_owned(), address.to_string()]),
-            // Nobody knows by which names a machine is called. A page that has its name point here has no key.
+            // A server cannot know all names of its machine. A web page whose name was made to resolve to this address
+            // has no key.
             false => config.disable_allowed_hosts(),
         };
-        let server = Server { origin, whose: Whose::Session(Arc::clone(&sessions)) };
+        let server = Server { template, clients: Clients::Many(Arc::clone(&sessions)) };
         let protocol = StreamableHttpService::new(move || Ok(server.clone()), Arc::clone(&sessions), config);
-        Front { api_key, desk: Desk::Here(sessions, protocol) }
+        Endpoint { api_key, host: SessionHost::Local(sessions, protocol) }
     }
 
     async fn answer(&self, request: Request<Incoming>) -> Answer {
@@ -218,28 +233,28 @@ impl Front {
         }
         let is_post = request.method() == Method::POST;
         match request.headers().get(SESSION_ID) {
-            None if is_post && self.desk.is_full() => {
+            None if is_post && self.host.is_full() => {
                 let answer = plain(StatusCode::SERVICE_UNAVAILABLE, "there are too many sessions");
                 return with(answer, RETRY_AFTER, "10");
             }
-            Some(id) if !id.to_str().is_ok_and(|id| self.desk.knows(id)) => {
+            Some(id) if !id.to_str().is_ok_and(|id| self.host.contains(id)) => {
                 return plain(StatusCode::NOT_FOUND, "there is no such session");
             }
             _ => {}
         }
         let (head, body) = request.into_parts();
-        let body = match tokio::time::timeout(bounds::REQUEST_TIME, read(body)).await {
+        let body = match tokio::time::timeout(limits::REQUEST_TIME, read(body)).await {
             Ok(Ok(body)) => body,
             Ok(Err(answer)) => return answer,
-            Err(_) => return plain(StatusCode::REQUEST_TIMEOUT, "the request took too long to come"),
+            Err(_) => return plain(StatusCode::REQUEST_TIMEOUT, "the request did not arrive in time"),
         };
         if is_post && let Err(error) = serde_json::from_slice::<IgnoredAny>(&body) {
             return not_json(&error);
         }
         let is_delete = head.method == Method::DELETE;
-        let mut answer = self.desk.answer(Request::from_parts(head, Full::new(body))).await;
+        let mut answer = self.host.answer(Request::from_parts(head, Full::new(body))).await;
         if is_delete && answer.status() == StatusCode::ACCEPTED {
-            // It is done, not only accepted: clients take the latter for a failure.
+            // The session has ended, which is more than "accepted"; some clients take that status for a failure.
             *answer.status_mut() = StatusCode::NO_CONTENT;
         }
         answer
@@ -252,20 +267,20 @@ impl Front {
     }
 }
 
-/// Whether two keys are the same, in a time that does not tell how much of them is.
+/// Compares two keys in a time that does not depend on their common prefix.
 fn is_same(sent: &[u8], key: &[u8]) -> bool {
     let difference = sent.iter().zip(key).fold(0, |difference, (a, b)| difference | (a ^ b));
     std::hint::black_box(difference) == 0 && sent.len() == key.len()
 }
 
 async fn read(body: Incoming) -> Result<Bytes, Answer> {
-    match Limited::new(body, bounds::MESSAGE_BYTES).collect().await {
+    match Limited::new(body, limits::MESSAGE_BYTES).collect().await {
         Ok(body) => Ok(body.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => {
-            let text = format!("a message of more than {} bytes", bounds::MESSAGE_BYTES);
+            let text = format!("a message of more than {} bytes", limits::MESSAGE_BYTES);
             Err(plain(StatusCode::PAYLOAD_TOO_LARGE, text))
         }
-        Err(_) => Err(plain(StatusCode::BAD_REQUEST, "the request is not whole")),
+        Err(_) => Err(plain(StatusCode::BAD_REQUEST, "the request is incomplete")),
     }
 }
 

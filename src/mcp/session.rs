@@ -1,39 +1,40 @@
-//! What a client sits at: a sandbox, a live shell in it, and snapshots to go back to.
+//! The session of a client: a sandbox, a live shell in it, and named snapshots.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use super::bounds;
 use super::tools::Refusal;
 use crate::backend::Isopod;
 use crate::error::Errno;
+use crate::limits::server::mcp as limits;
 use crate::sandbox::{BuildError, Command, ExecuteError, Execution, Sandbox, Session, Snapshot};
+use crate::sync::lock;
 use crate::vfs::{MountInfo, MountKind};
 
-/// The snapshot that a seat begins with.
+/// The snapshot that a session starts from.
 pub(super) const START: &str = "start";
 
-/// What all seats begin as.
-pub struct Origin {
+/// The state that every session starts from.
+pub struct SessionTemplate {
     snapshot: Arc<Snapshot>,
-    /// Where commands start and relative paths begin.
+    /// The directory in which commands start, and to which paths are relative.
     cwd: String,
-    /// Where directories of the host are, in a line each, for whoever works in the sandbox.
+    /// One line for each directory of the host, for the model.
     mounts: Vec<String>,
     has_commit: bool,
 }
 
-impl Origin {
-    /// All seats are forks of this sandbox. With `commit` there is a tool that writes the changes of overlays to the
-    /// host.
-    pub fn new(sandbox: &Sandbox, commit: bool) -> Origin {
+impl SessionTemplate {
+    /// Makes a template. Every session is a fork of this sandbox. With `commit` there is a tool that writes the changes
+    /// of overlays to the host.
+    pub fn new(sandbox: &Sandbox, commit: bool) -> SessionTemplate {
         let mounts = sandbox.mounts().iter().filter_map(describe_mount).collect();
-        // It is there: the sandbox could not have been made without it.
+        // The builder has checked that the directory exists.
         let cwd = sandbox.fs().canonical(".").unwrap_or_default();
-        Origin { snapshot: Arc::new(sandbox.snapshot()), cwd, mounts, has_commit: commit }
+        SessionTemplate { snapshot: Arc::new(sandbox.snapshot()), cwd, mounts, has_commit: commit }
     }
 
     pub(super) fn cwd(&self) -> &str {
@@ -48,46 +49,49 @@ impl Origin {
         self.has_commit
     }
 
-    pub(super) fn seat(&self) -> Result<Seat, BuildError> {
+    pub(super) fn open_session(&self) -> Result<ClientSession, BuildError> {
         let snapshots = BTreeMap::from([(START.to_owned(), Arc::clone(&self.snapshot))]);
-        Ok(Seat {
-            room: Mutex::new(Room::of(&self.snapshot)?),
+        Ok(ClientSession {
+            workspace: Mutex::new(Workspace::of(&self.snapshot)?),
             snapshots: Mutex::new(snapshots),
-            calls: Semaphore::new(bounds::CALLS),
+            calls: Semaphore::new(limits::CALLS),
             closed: CancellationToken::new(),
         })
     }
 }
 
-/// A client's place.
-pub(super) struct Seat {
-    /// Guards which room it is; a fork is another. Held for a copy of the handle.
-    room: Mutex<Arc<Room>>,
+/// The session of one client.
+pub(super) struct ClientSession {
+    /// Guards the current workspace, which `fork` replaces. Held while the handle is copied.
+    workspace: Mutex<Arc<Workspace>>,
     /// Guards the snapshots. Held for a look-up.
     snapshots: Mutex<BTreeMap<String, Arc<Snapshot>>>,
-    /// One for each call that may run.
+    /// One permit for each call that may run.
     pub(super) calls: Semaphore,
-    /// Ends all calls.
+    /// Cancelled when the session ends. It ends all calls.
     pub(super) closed: CancellationToken,
 }
 
-impl Seat {
-    /// Where the tools work now.
-    pub(super) fn room(&self) -> Arc<Room> {
-        Arc::clone(&lock(&self.room))
+impl ClientSession {
+    /// Returns the current workspace.
+    pub(super) fn workspace(&self) -> Arc<Workspace> {
+        Arc::clone(&lock(&self.workspace))
     }
 
-    /// Keeps the files as they are, and says which names there are.
+    /// Takes a snapshot under a name, and returns the names of all snapshots.
     pub(super) fn snapshot(&self, name: &str) -> Result<Vec<String>, Refusal> {
-        if name.is_empty() || name.len() > bounds::NAME_BYTES || name.chars().any(char::is_control) {
-            return Err(Refusal(format!("a snapshot's name has 1 to {} bytes of plain text", bounds::NAME_BYTES)));
+        if name.is_empty() || name.len() > limits::SNAPSHOT_NAME_BYTES || name.chars().any(char::is_control) {
+            return Err(Refusal(format!(
+                "a snapshot's name has 1 to {} bytes of plain text",
+                limits::SNAPSHOT_NAME_BYTES
+            )));
         }
         if name == START {
-            return Err(Refusal(format!("{START:?} is how the sandbox began: take another name")));
+            return Err(Refusal(format!("{START:?} is the initial state: take another name")));
         }
-        let snapshot = Arc::new(self.room().sandbox.snapshot());
+        let snapshot = Arc::new(self.workspace().sandbox.snapshot());
         let mut snapshots = lock(&self.snapshots);
-        if snapshots.len() >= bounds::SNAPSHOTS && !snapshots.contains_key(name) {
+        if snapshots.len() >= limits::SNAPSHOTS && !snapshots.contains_key(name) {
             let names = quoted(&snapshots);
             return Err(Refusal(format!(
                 "there are {} snapshots: use one of these names again: {names}",
@@ -98,64 +102,64 @@ impl Seat {
         Ok(snapshots.keys().cloned().collect())
     }
 
-    /// Goes on from a snapshot: with its files, and with a shell that knows nothing yet. What ran ends.
+    /// Replaces the workspace by a copy of a snapshot, with a new shell. Everything that runs in the old one ends.
     pub(super) async fn fork(&self, name: &str) -> Result<(), Refusal> {
         let snapshot = {
             let snapshots = lock(&self.snapshots);
             let unknown = || Refusal(format!("no snapshot {name:?}; there are {}", quoted(&snapshots)));
             snapshots.get(name).cloned().ok_or_else(unknown)?
         };
-        let room = Room::of(&snapshot)?;
-        let left = std::mem::replace(&mut *lock(&self.room), room);
+        let workspace = Workspace::of(&snapshot)?;
+        let left = std::mem::replace(&mut *lock(&self.workspace), workspace);
         left.close().await;
         Ok(())
     }
 
-    /// Ends all that runs.
+    /// Ends all calls and processes.
     pub(super) async fn close(&self) {
         self.closed.cancel();
-        self.room().close().await;
+        self.workspace().close().await;
     }
 }
 
-/// A sandbox and its shell.
-pub(super) struct Room {
+/// A sandbox and its live shell.
+pub(super) struct Workspace {
     pub(super) sandbox: Sandbox,
     pub(super) files: Isopod,
-    /// Guards which shell it is. Held for a copy of the handle.
+    /// Guards the current shell. Held while a shell is started, or its handle is copied.
     shell: Mutex<Option<Session>>,
 }
 
-/// A command in a shell.
-pub(super) struct Started {
+/// A command that has started in a shell.
+pub(super) struct RunningCommand {
     pub(super) shell: Session,
     pub(super) execution: Execution,
-    /// Whether the shell knew nothing of earlier commands.
+    /// The shell was started for this command.
     pub(super) is_new: bool,
 }
 
-impl Room {
-    fn of(snapshot: &Snapshot) -> Result<Arc<Room>, BuildError> {
+impl Workspace {
+    fn of(snapshot: &Snapshot) -> Result<Arc<Workspace>, BuildError> {
         let sandbox = snapshot.fork()?;
         let files = Isopod::new("mcp", sandbox.clone());
         let files = files.map_err(|error| BuildError::Tree(error.errno().unwrap_or(Errno::Io)))?;
-        Ok(Arc::new(Room { sandbox, files, shell: Mutex::new(None) }))
+        Ok(Arc::new(Workspace { sandbox, files, shell: Mutex::new(None) }))
     }
 
-    /// Starts a command when its turn comes: in the shell that is there, or in a new one if that has ended.
-    pub(super) async fn start(&self, command: impl Fn() -> Command) -> Result<Started, ExecuteError> {
+    /// Starts a command after those before it: in the current shell, or in a new one if that has ended.
+    pub(super) async fn start(&self, command: impl Fn() -> Command) -> Result<RunningCommand, ExecuteError> {
         loop {
             let (shell, is_new) = self.shell()?;
             match shell.stream(command()).await {
-                Ok(execution) => return Ok(Started { shell, execution, is_new }),
-                // Whoever had the turn before ended it.
+                Ok(execution) => return Ok(RunningCommand { shell, execution, is_new }),
+                // The command before this one has ended the shell.
                 Err(ExecuteError::Ended) if !is_new => {}
                 Err(error) => return Err(error),
             }
         }
     }
 
-    /// Ends the shell and what runs in it.
+    /// Ends the shell and its processes.
     pub(super) async fn close(&self) {
         let shell = lock(&self.shell).take();
         if let Some(shell) = shell {
@@ -174,10 +178,6 @@ impl Room {
             }
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn quoted(snapshots: &BTreeMap<String, Arc<Snapshot>>) -> String {
