@@ -15,6 +15,9 @@ pub const WIDTH: usize = 9;
 /// The number of limbs from which Karatsuba's three products of half the length are faster than one plain product.
 const KARATSUBA: usize = 64;
 
+/// The number of limbs from which a column of products is longer than the work around it.
+const FEW: usize = 16;
+
 /// The number of products of two limbs whose sum, with what is carried into it, fits 64 bits.
 const PRODUCTS: usize = 16;
 
@@ -208,17 +211,34 @@ fn trimmed(limbs: &[u32]) -> &[u32] {
     &limbs[..limbs.len() - zeros]
 }
 
-/// Multiplies column by column: the products of a column are added up in 64 bits and divided by the base once for
-/// every `PRODUCTS` of them, and not each.
-fn multiply_plainly(a: &[u32], b: &[u32]) -> Vec<u32> {
-    if a.is_empty() || b.is_empty() {
-        return Vec::new();
+fn multiply_plainly(long: &[u32], short: &[u32]) -> Vec<u32> {
+    if short.len() < FEW { multiply_rows(long, short) } else { multiply_columns(long, short) }
+}
+
+/// Multiplies limb by limb, with a division by the base for each product.
+fn multiply_rows(long: &[u32], short: &[u32]) -> Vec<u32> {
+    let mut product = vec![0u32; long.len() + short.len()];
+    for (shift, factor) in short.iter().enumerate() {
+        let mut carry = 0u64;
+        for (slot, limb) in product[shift..].iter_mut().zip(long) {
+            let sum = u64::from(*limb) * u64::from(*factor) + u64::from(*slot) + carry;
+            *slot = (sum % BASE) as u32;
+            carry = sum / BASE;
+        }
+        product[shift + long.len()] = carry as u32;
     }
+    trim(&mut product);
+    product
+}
+
+/// Multiplies column by column: the products of a column are added up in 64 bits and divided by the base once for
+/// every `PRODUCTS` of them, and not each. Neither number is empty.
+fn multiply_columns(a: &[u32], b: &[u32]) -> Vec<u32> {
     let mut product = Vec::with_capacity(a.len() + b.len());
     let mut carry = 0u64;
     for column in 0..a.len() + b.len() - 1 {
         let (first, end) = ((column + 1).saturating_sub(b.len()), a.len().min(column + 1));
-        let (mut sum, mut next) = (carry % BASE, carry / BASE);
+        let (mut sum, mut next) = (carry, 0);
         let rows = b[column + 1 - end..=column - first].rchunks(PRODUCTS);
         for (left, right) in a[first..end].chunks(PRODUCTS).zip(rows) {
             for (x, y) in left.iter().zip(right.iter().rev()) {
@@ -291,16 +311,6 @@ mod tests {
         (0..count).map(|_| limb(state)).collect()
     }
 
-    /// Multiplies as on paper, with one division for each product.
-    fn multiply_on_paper(a: &[u32], b: &[u32]) -> Vec<u32> {
-        let mut product = vec![0u32; a.len() + b.len()];
-        for (shift, factor) in b.iter().enumerate() {
-            add_at(&mut product, &scale(a, *factor), shift);
-        }
-        trim(&mut product);
-        product
-    }
-
     #[test]
     fn products_divided_give_their_factors() {
         let mut state = 1;
@@ -311,8 +321,8 @@ mod tests {
                 a.push(1);
                 b.push(7);
                 let product = multiply(&a, &b);
-                assert_eq!(product, multiply_plainly(&a, &b));
-                assert_eq!(product, multiply_on_paper(&a, &b));
+                assert_eq!(product, multiply_rows(&a, &b));
+                assert_eq!(product, multiply_columns(&a, &b));
                 let rest: Vec<u32> = b[..right / 2].to_vec();
                 let (quotient, left) = divide(&add(&product, &rest), &b);
                 assert_eq!(compare(&quotient, &a), Ordering::Equal);
@@ -325,7 +335,7 @@ mod tests {
     fn columns_of_the_highest_limbs_do_not_overflow() {
         for count in [15, 16, 17, 33, 300] {
             let nines = vec![(BASE - 1) as u32; count];
-            assert_eq!(multiply_plainly(&nines, &nines), multiply_on_paper(&nines, &nines));
+            assert_eq!(multiply_columns(&nines, &nines), multiply_rows(&nines, &nines));
         }
     }
 
