@@ -17,7 +17,7 @@ pub fn time(text: &str) -> Result<Duration, String> {
     let seconds = number.parse::<f64>().map_err(|_| "expected a number".to_owned())? * scale;
     match Duration::try_from_secs_f64(seconds) {
         Ok(time) if !time.is_zero() => Ok(time),
-        Ok(_) => Err("expected more time than none".to_owned()),
+        Ok(_) => Err("expected a time above zero".to_owned()),
         Err(_) => Err("too long".to_owned()),
     }
 }

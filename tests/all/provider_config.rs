@@ -109,7 +109,7 @@ fn a_fault_is_one_line_with_file_line_field_and_what_was_expected() {
             "idle_timeout = '5 parsecs'",
             "isopod.toml:1: idle_timeout: expected seconds, or a number with ms, s, m, h or d",
         ),
-        ("ttl = 0", "isopod.toml:1: ttl: expected more time than none"),
+        ("ttl = 0", "isopod.toml:1: ttl: expected a time above zero"),
         ("ttl = -1", "isopod.toml:1: ttl: expected"),
         ("allow = ['.git/hoks']", "isopod.toml:1: allow: expected `all` or one of "),
         ("[limits]\ndisk = '1T'", "isopod.toml:2: disk: expected bytes, or a number with K, M or G"),

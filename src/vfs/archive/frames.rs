@@ -107,7 +107,7 @@ impl<R: Read> FrameReader<R> {
             ZSTD => {
                 let bytes = decompress(magic.as_slice().chain(&mut self.from))?;
                 if bytes.is_empty() || self.is_last {
-                    return Err(ArchiveError::Malformed("a frame that is too small"));
+                    return Err(ArchiveError::Malformed("a short frame before the end"));
                 }
                 self.is_last = bytes.len() < FRAME;
                 self.room = self.room.checked_sub(bytes.len() as u64).ok_or(ArchiveError::TooLarge(self.limit))?;
@@ -119,19 +119,19 @@ impl<R: Read> FrameReader<R> {
                 let (len, rest) = trailer.split_at(4);
                 let (tag, digest) = rest.split_at(TAG.len());
                 if len != (TRAILER as u32).to_le_bytes() || tag != TAG {
-                    return Err(ArchiveError::Malformed("its digest is missing"));
+                    return Err(ArchiveError::Malformed("the digest is missing"));
                 }
                 let found: [u8; 32] = before.finalize().into();
                 if digest != found {
-                    return Err(ArchiveError::Malformed("it is damaged"));
+                    return Err(ArchiveError::Malformed("the content is damaged"));
                 }
                 if self.from.read(&mut [0]).map_err(super::from_io)? != 0 {
-                    return Err(ArchiveError::Malformed("something follows its digest"));
+                    return Err(ArchiveError::Malformed("data after the digest"));
                 }
                 self.digest = Some(Digest(found));
                 Ok(None)
             }
-            _ => Err(ArchiveError::Malformed("it is not in zstd")),
+            _ => Err(ArchiveError::Malformed("not a zstd frame")),
         }
     }
 }
@@ -153,7 +153,7 @@ impl<R: Read> Read for FrameReader<R> {
 
 /// Decompresses one frame, which must not be larger than those that the writer produces.
 fn decompress(from: impl Read) -> Result<Vec<u8>> {
-    let broken = ArchiveError::Malformed("it cannot be decompressed");
+    let broken = ArchiveError::Malformed("the content cannot be decompressed");
     let Ok(decoder) = StreamingDecoder::new_with_max_window_size(from, 2 * FRAME as u64) else {
         return Err(broken);
     };

@@ -25,7 +25,7 @@ impl MemSnapshot {
             reader.entry(&mut from, &entry)?;
         }
         reader.finish()?;
-        let found = from.digest().ok_or(ArchiveError::Malformed("its digest is missing"))?;
+        let found = from.digest().ok_or(ArchiveError::Malformed("the digest is missing"))?;
         if expected.is_some_and(|expected| *expected != found) {
             return Err(ArchiveError::Digest { found });
         }
@@ -47,12 +47,12 @@ impl SnapshotReader {
         let error = |stop| failed(&entry.path, stop);
         // The root comes first, and only the root has no name.
         if path.is_root() != self.directories.is_empty() || path.is_root() && entry.kind != EntryKind::Directory {
-            return Err(ArchiveError::Malformed("its root is not where it should be"));
+            return Err(ArchiveError::Malformed("the root is not the first entry"));
         }
         if let Some((parent, _)) = path.split() {
             self.leave(|directory| directory != parent.as_str())?;
             if self.directories.is_empty() {
-                return Err(ArchiveError::Malformed("a path whose directory does not come before it"));
+                return Err(ArchiveError::Malformed("a path before its directory"));
             }
         }
         match &entry.kind {
@@ -60,7 +60,7 @@ impl SnapshotReader {
             EntryKind::Directory => self.fs.mkdir(path, entry.mode).map_err(error)?,
             EntryKind::Symlink(target) => {
                 if target.is_empty() || target.contains('\0') || target.len() >= PATH_BYTES {
-                    return Err(ArchiveError::Malformed("a link that no call could make"));
+                    return Err(ArchiveError::Malformed("an invalid target of a link"));
                 }
                 self.fs.symlink(target, path).map_err(error)?;
             }
@@ -119,7 +119,7 @@ impl SnapshotReader {
 
     fn finish(&mut self) -> Result<()> {
         if self.directories.is_empty() {
-            return Err(ArchiveError::Malformed("it holds no root"));
+            return Err(ArchiveError::Malformed("the root is missing"));
         }
         self.leave(|_| true)
     }
@@ -135,7 +135,7 @@ fn check(path: &str) -> Result<()> {
     if path.is_empty() || path.split('/').count() <= PATH_DEPTH && path.split('/').all(is_plain) {
         return Ok(());
     }
-    Err(ArchiveError::Malformed("a path that no file of a sandbox has"))
+    Err(ArchiveError::Malformed("an invalid path"))
 }
 
 /// Translates a refusal of the file system: no space, or entries that contradict each other.
@@ -145,7 +145,7 @@ fn failed(path: &str, stop: Stop) -> ArchiveError {
             ArchiveError::Files { path: path.to_owned(), errno }
         }
         Stop::Link { .. } => ArchiveError::Malformed("a path that leads through a link"),
-        Stop::Errno(Errno::Exist) => ArchiveError::Malformed("a path that comes twice"),
-        Stop::Errno(_) => ArchiveError::Malformed("a path whose directory does not come before it"),
+        Stop::Errno(Errno::Exist) => ArchiveError::Malformed("a duplicate path"),
+        Stop::Errno(_) => ArchiveError::Malformed("a path before its directory"),
     }
 }

@@ -86,7 +86,7 @@ impl FromStr for Digest {
 fn from_io(error: io::Error) -> ArchiveError {
     match error.downcast::<ArchiveError>() {
         Ok(error) => error,
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => ArchiveError::Malformed("it ends too early"),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => ArchiveError::Malformed("an unexpected end"),
         Err(error) => ArchiveError::Io(error),
     }
 }

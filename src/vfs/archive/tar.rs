@@ -91,7 +91,7 @@ impl Entry {
         let path = records.path.ok_or(wrong("an entry without a path"))?;
         let size = records.size.ok_or(wrong("an entry without a size"))?;
         if size != 0 && own.kind != b'0' {
-            return Err(wrong("a size where there is no content"));
+            return Err(wrong("a size of an entry without content"));
         }
         let link = records.link.ok_or(wrong("a link without a target"));
         let kind = match own.kind {
@@ -99,7 +99,7 @@ impl Entry {
             b'1' => EntryKind::Name(link?),
             b'2' => EntryKind::Symlink(link?),
             b'5' => EntryKind::Directory,
-            _ => return Err(wrong("an entry of a kind that no snapshot has")),
+            _ => return Err(wrong("an entry of an unsupported kind")),
         };
         let path = match (&kind, path.as_str()) {
             (EntryKind::Directory, "./") => String::new(),
@@ -129,7 +129,7 @@ pub(super) fn skip_padding(from: &mut impl Read, len: u64) -> Result<()> {
     let rest = &mut rest[..padding(len)];
     from.read_exact(rest).map_err(from_io)?;
     if rest.iter().any(|byte| *byte != 0) {
-        return Err(ArchiveError::Malformed("something where nothing should be"));
+        return Err(ArchiveError::Malformed("the padding is not zero"));
     }
     Ok(())
 }
@@ -147,7 +147,7 @@ fn read_block(from: &mut impl Read) -> Result<[u8; BLOCK]> {
 /// Checks that a second block of zeros follows the first, and then nothing.
 fn end(from: &mut impl Read) -> Result<()> {
     let is_end = read_block(from)? == [0; BLOCK] && from.read(&mut [0]).map_err(from_io)? == 0;
-    if is_end { Ok(()) } else { Err(ArchiveError::Malformed("something follows its end")) }
+    if is_end { Ok(()) } else { Err(ArchiveError::Malformed("data after the end")) }
 }
 
 /// A header block.
@@ -191,20 +191,20 @@ impl Header {
     fn parse(block: &[u8; BLOCK]) -> Result<Header> {
         let wrong = ArchiveError::Malformed;
         if &block[257..265] != b"ustar\x0000" {
-            return Err(wrong("it is not a tar"));
+            return Err(wrong("not a tar"));
         }
         let sum = std::str::from_utf8(&block[148..154]).ok().and_then(|text| u64::from_str_radix(text, 8).ok());
         if sum != Some(checksum(block)) {
-            return Err(wrong("a checksum is wrong"));
+            return Err(wrong("a wrong checksum"));
         }
         let octal = |from: usize, to: usize| {
-            let text = std::str::from_utf8(&block[from..to]).map_err(|_| wrong("a number is none"))?;
-            u64::from_str_radix(text, 8).map_err(|_| wrong("a number is none"))
+            let text = std::str::from_utf8(&block[from..to]).map_err(|_| wrong("an invalid number"))?;
+            u64::from_str_radix(text, 8).map_err(|_| wrong("an invalid number"))
         };
         let mode = u32::try_from(octal(100, 107)?).ok().filter(|mode| mode & !0o7777 == 0);
         Ok(Header {
             kind: block[156],
-            mode: mode.ok_or(wrong("a mode that no file has"))?,
+            mode: mode.ok_or(wrong("an invalid mode"))?,
             size: octal(124, 135)?,
             name: Vec::new(),
             link: Vec::new(),
@@ -240,7 +240,7 @@ struct Records {
 
 impl Records {
     fn parse(bytes: &[u8]) -> Result<Records> {
-        let wrong = || ArchiveError::Malformed("a record cannot be read");
+        let wrong = || ArchiveError::Malformed("an invalid record");
         let mut rest = std::str::from_utf8(bytes).map_err(|_| wrong())?;
         let mut records = Records::default();
         while !rest.is_empty() {

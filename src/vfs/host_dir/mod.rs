@@ -91,7 +91,10 @@ impl HostDir {
     /// Creates the file system from an open handle of the directory.
     pub(crate) fn new(root: Dir, is_read_only: bool) -> io::Result<HostDir> {
         if walk::is_forbidden(&root) {
-            return Err(io::Error::new(io::ErrorKind::Unsupported, "files of the host's kernel cannot be mounted"));
+            return Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                "a file system of the host kernel cannot be mounted",
+            ));
         }
         if !is_read_only {
             lease::sweep(&root);
