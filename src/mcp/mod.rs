@@ -46,7 +46,7 @@
 //! | case | answer |
 //! |---|---|
 //! | a client cancels a call, closes its input or disconnects | the call's future is dropped, and its command ends |
-//! | a tool cannot do what was asked | a result with `isError` and one line, so that a model can correct its call |
+//! | a tool cannot fulfil a call | a result with `isError` and one line, so that a model can correct its call |
 //! | a command fails | a normal answer with its exit code |
 //! | a message is too long, or no JSON, or no message of the protocol | a JSON-RPC error |
 //! | a session was idle for too long | it ends; the next request with its id is refused with status 404 |
