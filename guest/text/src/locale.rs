@@ -1,7 +1,7 @@
-//! Whether characters are UTF-8 or single bytes.
+//! The locale: UTF-8 characters or single bytes.
 
-/// Whether the environment asks for the locale `C`, where every byte is a character. Without a word on it, text is
-/// UTF-8: that is what files are.
+/// Returns true if the environment selects the locale `C`, where every byte is a character. The default is UTF-8, the
+/// encoding of most files.
 pub(crate) fn is_bytes() -> bool {
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let locale = set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG"));

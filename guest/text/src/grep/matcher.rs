@@ -1,4 +1,4 @@
-//! The patterns, compiled.
+//! The compiled patterns.
 
 use isopod_regex::{Flags, Lines, Regex, Syntax, Whole};
 use memchr::memchr;
@@ -7,11 +7,11 @@ use super::options::{Dialect, Options};
 use crate::locale;
 use crate::perl::Perl;
 
-/// The patterns, compiled.
+/// The compiled patterns.
 pub(super) enum Matcher {
     Posix(Box<Regex>),
     Perl(Perl, u8),
-    /// There is no pattern, so nothing matches.
+    /// The list of patterns is empty, so nothing matches.
     Nothing,
 }
 
@@ -49,7 +49,7 @@ impl Matcher {
             .map_err(|error| error.to_string())
     }
 
-    /// A position in the first line with a match, among whole lines.
+    /// Returns an offset within the first line that has a match. The text has to consist of whole lines.
     pub(super) fn next_line(&self, lines: &[u8]) -> Result<Option<usize>, String> {
         match self {
             Matcher::Nothing => Ok(None),
@@ -74,7 +74,7 @@ impl Matcher {
         }
     }
 
-    /// Start and end of the next match in a line, which is given without its end.
+    /// Returns start and end of the next match in a line. The line comes without its terminator.
     pub(super) fn find_at(&self, line: &[u8], start: usize) -> Result<Option<(usize, usize)>, String> {
         match self {
             Matcher::Nothing => Ok(None),

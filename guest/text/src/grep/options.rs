@@ -1,4 +1,4 @@
-//! What was asked for.
+//! The values of grep's options.
 
 use isopod_gnu::input::Input;
 use isopod_gnu::program::Call;
@@ -9,7 +9,7 @@ use isopod_sys::text;
 use super::color::Colors;
 use super::filter::Filter;
 
-/// What patterns are written in.
+/// The syntax of the patterns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
     Basic,
@@ -19,27 +19,27 @@ pub(super) enum Dialect {
     Awk,
 }
 
-/// What is done with a file that is no text.
+/// The treatment of binary files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Binary {
-    /// It is only said by its name that it matches.
+    /// Reports only that the file matches.
     Named,
-    /// It is treated as text.
+    /// Treats the file as text.
     Text,
-    /// It matches nothing.
+    /// Treats the file as one without a match.
     WithoutMatch,
 }
 
-/// What is done with a directory.
+/// The treatment of directories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Directories {
     Read,
     Skip,
-    /// Its files are searched, too; with `true`, also those behind links.
+    /// Searches the files below; with `true`, also those behind symbolic links.
     Recurse(bool),
 }
 
-/// Which files' names are printed in place of lines.
+/// The files to list in place of matching lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum List {
     None,
@@ -47,22 +47,22 @@ pub(super) enum List {
     Others,
 }
 
-/// What was asked for.
+/// The values of the options.
 pub(super) struct Options {
     pub(super) dialect: Dialect,
     pub(super) patterns: Vec<Vec<u8>>,
     pub(super) icase: bool,
     pub(super) whole: Whole,
-    /// What ends a line.
+    /// The line terminator.
     pub(super) end: u8,
     pub(super) no_messages: bool,
     pub(super) invert: bool,
-    /// Selected lines a file, at most.
+    /// The largest number of selected lines per file.
     pub(super) most: u64,
     pub(super) byte_offset: bool,
     pub(super) line_number: bool,
     pub(super) line_buffered: bool,
-    /// Whether names are printed; if not said, it depends on how many there are.
+    /// Prints file names. By default that depends on the number of files.
     pub(super) names: Option<bool>,
     pub(super) label: String,
     pub(super) only_matching: bool,
@@ -74,7 +74,7 @@ pub(super) struct Options {
     pub(super) list: List,
     pub(super) count: bool,
     pub(super) tab: bool,
-    /// A NUL follows a name.
+    /// Writes a NUL after a file name.
     pub(super) null: bool,
     pub(super) before: usize,
     pub(super) after: usize,
@@ -85,7 +85,7 @@ pub(super) struct Options {
 }
 
 impl Options {
-    /// Reads the options. An error is the exit code, and all has been said.
+    /// Reads the options. An error has been reported, and its value is the exit code.
     pub(super) fn read(call: &Call, matcher: Option<&str>) -> Result<Options, u8> {
         let mut options = Options::default();
         let mut dialect = matcher;
@@ -188,7 +188,7 @@ impl Options {
                         }
                     }
                 }
-                // `--binary` keeps carriage returns, and they are never taken away.
+                // `--binary` keeps carriage returns, which are never removed here.
                 _ => {}
             }
         }
@@ -214,7 +214,7 @@ impl Options {
             },
         };
         options.files = operands.cloned().collect();
-        // There is no terminal in the sandbox.
+        // There is no terminal in the sandbox, so `auto` means no colours.
         if color == "always" {
             options.colors = Some(Colors::from_environment(call));
         }
@@ -266,19 +266,19 @@ fn complain(call: &Call, message: &str) -> u8 {
 fn invalid(call: &Call, value: &str, option: &str, valid: &[&str]) -> u8 {
     call.complain(&format!("invalid argument {} for {}", quote::plain(value), quote::plain(option)));
     let list: String = valid.iter().map(|name| format!("\n  - {}", quote::plain(name))).collect();
-    // There is no place left to report that standard error is gone.
+    // A failed write to standard error cannot be reported anywhere.
     let _ = isopod_sys::write_all(2, format!("Valid arguments are:{list}\n").as_bytes());
     call.hint()
 }
 
-/// The one that a text is the beginning of.
+/// Returns the only name that a text is a prefix of.
 fn unique<'a>(text: &str, names: &[&'a str]) -> Option<&'a str> {
     let mut fitting = names.iter().filter(|name| name.starts_with(text));
     let first = fitting.next()?;
     fitting.next().is_none().then_some(first)
 }
 
-/// One dialect after another: they must not contradict each other.
+/// Combines the dialect with one given later. Two different ones are an error.
 fn choose<'a>(old: Option<&'a str>, new: &'a str) -> Result<&'a str, String> {
     const KNOWN: [&str; 11] = [
         "extended-regexp",
@@ -304,7 +304,7 @@ fn choose<'a>(old: Option<&'a str>, new: &'a str) -> Result<&'a str, String> {
 
 fn most(text: &str) -> Option<u64> {
     let value: i128 = text.parse().ok()?;
-    // Less than nothing is no limit.
+    // A negative number means no limit.
     Some(u64::try_from(value).unwrap_or(u64::MAX))
 }
 
@@ -324,7 +324,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     text.split(|byte| *byte == b'\n').map(<[u8]>::to_vec)
 }
 
-/// The lines of a file: none if it is empty, and no empty one after the last newline.
+/// Returns the lines of a pattern file: none if it is empty, and no empty line after the last newline.
 fn file_lines(bytes: &[u8]) -> Vec<Vec<u8>> {
     if bytes.is_empty() {
         return Vec::new();

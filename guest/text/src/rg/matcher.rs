@@ -1,4 +1,4 @@
-//! The patterns of `rg`: Rust's expressions, which are ripgrep's own, or Perl's.
+//! The compiled patterns of `rg`: Rust's regular expressions, as in ripgrep, or Perl's.
 
 use regex_automata::meta::{BuildError, Regex};
 use regex_automata::util::syntax;
@@ -7,7 +7,7 @@ use regex_automata::{Input, PatternID};
 use super::options::Options;
 use crate::perl::Perl;
 
-/// The patterns, compiled.
+/// The compiled patterns.
 pub(super) enum Matcher {
     Rust(Box<Regex>),
     Perl(Box<Perl>),
@@ -58,7 +58,7 @@ impl Matcher {
         built.map(|regex| Matcher::Rust(Box::new(regex))).map_err(|error| explain(&error))
     }
 
-    /// Start and end of the next match.
+    /// Returns start and end of the next match.
     pub(super) fn find_at(&self, text: &[u8], start: usize) -> Result<Option<(usize, usize)>, String> {
         match self {
             Matcher::Rust(regex) => {
@@ -69,7 +69,7 @@ impl Matcher {
         }
     }
 
-    /// Appends what a match is replaced with: `$1`, `$name` and `${name}` are groups.
+    /// Appends the replacement of a match. `$1`, `$name` and `${name}` are groups.
     pub(super) fn replace(&self, text: &[u8], span: (usize, usize), template: &str, out: &mut Vec<u8>) {
         let Matcher::Rust(regex) = self else { return };
         let mut captures = regex.create_captures();
@@ -95,7 +95,7 @@ fn explain(error: &BuildError) -> String {
     }
 }
 
-/// Whether a pattern asks for a newline.
+/// Returns true if a pattern contains a newline.
 fn has_newline(pattern: &str) -> bool {
     let mut chars = pattern.chars();
     while let Some(c) = chars.next() {

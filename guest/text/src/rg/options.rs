@@ -1,4 +1,4 @@
-//! What was asked for.
+//! The values of rg's options.
 
 use isopod_gnu::input::Input;
 use isopod_gnu::program::Call;
@@ -7,7 +7,7 @@ use isopod_sys::text;
 use super::ignore::Rule;
 use super::types;
 
-/// What is printed.
+/// The kind of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
     Lines,
@@ -20,14 +20,14 @@ pub(super) enum Mode {
     Json,
 }
 
-/// In which order files come.
+/// The order of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sort {
     Path,
     Modified,
 }
 
-/// What was asked for.
+/// The values of the options.
 pub(super) struct Options {
     pub(super) mode: Mode,
     pub(super) patterns: Vec<String>,
@@ -172,7 +172,7 @@ impl Options {
                 "with-filename" => options.names = Some(true),
                 "no-filename" => options.names = Some(false),
                 "word-regexp" => options.word = true,
-                // How the work is done is not for the caller to say here; what comes out is the same.
+                // These options affect speed only, not the output.
                 "no-config" | "threads" | "line-buffered" | "block-buffered" | "mmap" | "no-mmap"
                 | "one-file-system" | "no-pcre2-unicode" => {}
                 other => return Err(format!("unsupported option --{other}")),
@@ -257,7 +257,7 @@ impl Default for Options {
     }
 }
 
-/// Whether a pattern has a capital that stands for itself.
+/// Returns true if a pattern contains a capital letter outside of an escape.
 fn has_capital(pattern: &str) -> bool {
     let mut chars = pattern.chars();
     while let Some(c) = chars.next() {

@@ -1,4 +1,4 @@
-//! `s`, `y` and `e`: what changes the pattern space.
+//! `s`, `y` and `e`: changes of the pattern space.
 
 use isopod_regex::{Captures, Regex};
 use isopod_sys::process::{self, Command};
@@ -7,7 +7,7 @@ use isopod_sys::{Fd, text};
 use super::Failure;
 use super::script::{Substitute, Translation};
 
-/// Room that is used again from one line to the next.
+/// Buffers that are reused for each line.
 #[derive(Default)]
 pub(super) struct Room {
     /// Every byte is a character.
@@ -17,13 +17,13 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// Room for texts in which every byte is a character, or in UTF-8.
+    /// Returns empty buffers. With `bytes`, every byte is a character.
     pub(super) fn new(bytes: bool) -> Room {
         Room { bytes, ..Room::default() }
     }
 }
 
-/// Replaces matches in a text. True if one was replaced.
+/// Replaces matches in a text. Returns true if at least one was replaced.
 pub(super) fn substitute(what: &Substitute, regex: &Regex, space: &mut Vec<u8>, room: &mut Room) -> bool {
     let wants_groups = what.replacement.highest > 0;
     let mut count = 0;
@@ -39,7 +39,7 @@ pub(super) fn substitute(what: &Substitute, regex: &Regex, space: &mut Vec<u8>, 
         };
         let Some((from, end)) = found else { break };
         let is_empty = from == end;
-        // Nothing right behind the last match is no match of its own.
+        // An empty match right behind the last match does not count.
         if is_empty && last_end == Some(from) {
             match step(space, from, room.bytes) {
                 Some(next) => {
@@ -76,7 +76,7 @@ pub(super) fn substitute(what: &Substitute, regex: &Regex, space: &mut Vec<u8>, 
     replaced
 }
 
-/// The position after the character at a place.
+/// Returns the offset after the character at an offset.
 fn step(text: &[u8], at: usize, bytes: bool) -> Option<usize> {
     let rest = text.get(at..).filter(|rest| !rest.is_empty())?;
     if bytes {
@@ -86,7 +86,7 @@ fn step(text: &[u8], at: usize, bytes: bool) -> Option<usize> {
     Some(at + first.map_or(1, char::len_utf8))
 }
 
-/// Changes characters.
+/// Replaces characters.
 pub(super) fn translate(what: &Translation, space: &mut Vec<u8>) {
     let mut out = Vec::with_capacity(space.len());
     for chunk in space.utf8_chunks() {
@@ -104,7 +104,7 @@ pub(super) fn translate(what: &Translation, space: &mut Vec<u8>) {
     *space = out;
 }
 
-/// Runs a command in a shell and returns what it prints.
+/// Runs a command in a shell and returns its output.
 pub(super) fn execute(command: &[u8]) -> Result<Vec<u8>, Failure> {
     let failed = |errno| Failure(format!("error running subprocess: {}", text(errno)), 4);
     let Ok(command) = std::str::from_utf8(command) else {
@@ -132,7 +132,7 @@ pub(super) fn execute(command: &[u8]) -> Result<Vec<u8>, Failure> {
         }
         output.extend_from_slice(&piece);
     }
-    // How it ended makes no difference.
+    // The exit status does not matter.
     let _ = process::wait(Some(child), None);
     Ok(output)
 }
