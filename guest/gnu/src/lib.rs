@@ -10,7 +10,7 @@
 //! - `pattern`, `moment`, `mode`: names, dates and permissions as people write them, for programs that choose files
 //! - `ancestors`: where a walk through directories is, so that no link leads it round in circles
 //! - `input`, `quote`, `path`, `prompt`, `human`, `size`, `width`, `version`, `signals`, `duration`, `accounts`,
-//!   `calendar`, `child`, `digits`: what several programs share
+//!   `calendar`, `child`, `digits`, `locale`: what several programs share
 
 pub mod accounts;
 pub mod ancestors;
@@ -20,6 +20,7 @@ pub mod digits;
 pub mod duration;
 pub mod human;
 pub mod input;
+pub mod locale;
 pub mod mode;
 pub mod moment;
 pub mod options;

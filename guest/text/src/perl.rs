@@ -1,6 +1,7 @@
 //! Perl regular expressions by `fancy-regex`, with PCRE's differences translated.
 
 use fancy_regex::{Regex, RegexBuilder};
+use isopod_regex::Whole;
 
 /// A compiled expression.
 pub(crate) struct Perl {
@@ -8,12 +9,16 @@ pub(crate) struct Perl {
 }
 
 impl Perl {
-    /// Compiles a pattern. `around` is the text to put before and after it.
-    pub(crate) fn new(pattern: &[u8], icase: bool, around: (&str, &str)) -> Result<Perl, String> {
+    /// Compiles a pattern.
+    pub(crate) fn new(pattern: &[u8], icase: bool, whole: Whole) -> Result<Perl, String> {
         let Ok(pattern) = std::str::from_utf8(pattern) else {
             return Err("the -P option takes UTF-8 only".to_owned());
         };
-        let (before, after) = around;
+        let (before, after) = match whole {
+            Whole::Any => ("(?m:", ")"),
+            Whole::Word => ("(?m:(?<![0-9A-Za-z_])", "(?![0-9A-Za-z_]))"),
+            Whole::Line => ("(?m:^", "$)"),
+        };
         let text = format!("{before}(?:{}){after}", translate(pattern));
         let builder = RegexBuilder::new(&text).case_insensitive(icase).build();
         match builder {

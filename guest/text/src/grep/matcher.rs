@@ -1,10 +1,9 @@
 //! The compiled patterns.
 
-use isopod_regex::{Flags, Lines, Regex, Syntax, Whole};
+use isopod_regex::{Flags, Lines, Regex, Syntax};
 use memchr::memchr;
 
 use super::options::{Dialect, Options};
-use crate::locale;
 use crate::perl::Perl;
 
 /// The compiled patterns.
@@ -21,12 +20,7 @@ impl Matcher {
             let [pattern] = options.patterns.as_slice() else {
                 return Err("the -P option only supports a single pattern".to_owned());
             };
-            let around = match options.whole {
-                Whole::Any => ("(?m:", ")"),
-                Whole::Word => ("(?m:(?<![0-9A-Za-z_])", "(?![0-9A-Za-z_]))"),
-                Whole::Line => ("(?m:^", "$)"),
-            };
-            return Ok(Matcher::Perl(Perl::new(pattern, options.icase, around)?, options.end));
+            return Ok(Matcher::Perl(Perl::new(pattern, options.icase, options.whole)?, options.end));
         }
         if options.patterns.is_empty() {
             return Ok(Matcher::Nothing);
@@ -41,7 +35,7 @@ impl Matcher {
             icase: options.icase,
             lines: Lines::Records(options.end),
             whole: options.whole,
-            bytes: locale::is_bytes(),
+            bytes: isopod_gnu::locale::is_bytes(),
         };
         let patterns: Vec<&[u8]> = options.patterns.iter().map(Vec::as_slice).collect();
         Regex::any_of(&patterns, syntax, flags)

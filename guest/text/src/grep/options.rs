@@ -92,7 +92,7 @@ impl Options {
         let mut patterns: Option<Vec<Vec<u8>>> = None;
         let (mut context, mut before, mut after) = (None, None, None);
         let mut digits: Option<usize> = None;
-        let mut color = "never";
+        let mut color = false;
         for found in &call.options {
             let value = found.value.as_deref().unwrap_or_default();
             if let [digit @ b'0'..=b'9'] = found.option.as_bytes() {
@@ -112,96 +112,17 @@ impl Options {
                     let bytes = read_all(value).map_err(|message| complain(call, &message))?;
                     patterns.get_or_insert_default().extend(file_lines(&bytes));
                 }
-                "ignore-case" => options.icase = true,
-                "no-ignore-case" => options.icase = false,
-                "word-regexp" if options.whole == Whole::Any => options.whole = Whole::Word,
-                "word-regexp" => {}
-                "line-regexp" => options.whole = Whole::Line,
-                "null-data" => options.end = 0,
-                "no-messages" => options.no_messages = true,
-                "invert-match" => options.invert = true,
-                "max-count" => options.most = most(value).ok_or_else(|| complain(call, "invalid max count"))?,
-                "byte-offset" => options.byte_offset = true,
-                "unix-byte-offsets" => call.complain("warning: --unix-byte-offsets (-u) is obsolete"),
-                "line-number" => options.line_number = true,
-                "line-buffered" => options.line_buffered = true,
-                "with-filename" => options.names = Some(true),
-                "no-filename" => options.names = Some(false),
-                "label" => options.label = value.to_owned(),
-                "only-matching" => options.only_matching = true,
-                "quiet" | "silent" => options.quiet = true,
-                "binary-files" => {
-                    options.binary = match value {
-                        "binary" => Binary::Named,
-                        "text" => Binary::Text,
-                        "without-match" => Binary::WithoutMatch,
-                        _ => return Err(complain(call, "unknown binary-files type")),
-                    }
-                }
-                "text" => options.binary = Binary::Text,
-                "without-match" => options.binary = Binary::WithoutMatch,
-                "directories" => {
-                    options.directories = match unique(value, &["read", "recurse", "skip"]) {
-                        Some("read") => Directories::Read,
-                        Some("recurse") => Directories::Recurse(false),
-                        Some(_) => Directories::Skip,
-                        None => return Err(invalid(call, value, "--directories", &["read", "recurse", "skip"])),
-                    }
-                }
-                "devices" => {
-                    options.skip_devices = match value {
-                        "read" => Some(false),
-                        "skip" => Some(true),
-                        _ => return Err(complain(call, "unknown devices method")),
-                    }
-                }
-                "recursive" => options.directories = Directories::Recurse(false),
-                "dereference-recursive" => options.directories = Directories::Recurse(true),
-                "include" => options.filter.include(value),
-                "exclude" => options.filter.exclude(value),
-                "exclude-dir" => options.filter.exclude_dir(value),
-                "exclude-from" => {
-                    let bytes = read_all(value).map_err(|message| complain(call, &message))?;
-                    for line in String::from_utf8_lossy(&bytes).lines().filter(|line| !line.is_empty()) {
-                        options.filter.exclude(line);
-                    }
-                }
-                "files-without-match" => options.list = List::Others,
-                "files-with-matches" => options.list = List::Matching,
-                "count" => options.count = true,
-                "initial-tab" => options.tab = true,
-                "null" => options.null = true,
                 "before-context" => before = Some(length(call, value)?),
                 "after-context" => after = Some(length(call, value)?),
                 "context" => context = Some(length(call, value)?),
-                "group-separator" => options.separator = Some(value.to_owned()),
-                "no-group-separator" => options.separator = None,
-                "color" | "colour" => {
-                    color = match found.value.as_deref() {
-                        None => "auto",
-                        Some("always" | "yes" | "force") => "always",
-                        Some("never" | "no" | "none") => "never",
-                        Some("auto" | "tty" | "if-tty") => "auto",
-                        Some(_) => {
-                            call.help();
-                            return Err(2);
-                        }
-                    }
-                }
-                // `--binary` keeps carriage returns, which are never removed here.
-                _ => {}
+                "color" | "colour" => color = wants_color(call, found.value.as_deref())?,
+                option => options.set(call, option, value)?,
             }
         }
         options.has_context = context.is_some() || before.is_some() || after.is_some();
         options.before = before.or(context).unwrap_or(0);
         options.after = after.or(context).unwrap_or(0);
-        options.dialect = match dialect {
-            Some("extended-regexp" | "egrep") => Dialect::Extended,
-            Some("fixed-strings" | "fgrep") => Dialect::Fixed,
-            Some("perl-regexp" | "perl") => Dialect::Perl,
-            Some("awk" | "gawk" | "posixawk") => Dialect::Awk,
-            _ => Dialect::Basic,
-        };
+        options.dialect = Dialect::of_matcher(dialect);
         let mut operands = call.operands.iter();
         options.patterns = match patterns {
             Some(patterns) => patterns,
@@ -214,11 +135,92 @@ impl Options {
             },
         };
         options.files = operands.cloned().collect();
-        // There is no terminal in the sandbox, so `auto` means no colours.
-        if color == "always" {
+        if color {
             options.colors = Some(Colors::from_environment(call));
         }
         Ok(options)
+    }
+
+    /// Sets an option that does not depend on others.
+    fn set(&mut self, call: &Call, option: &str, value: &str) -> Result<(), u8> {
+        match option {
+            "ignore-case" => self.icase = true,
+            "no-ignore-case" => self.icase = false,
+            "word-regexp" if self.whole == Whole::Any => self.whole = Whole::Word,
+            "word-regexp" => {}
+            "line-regexp" => self.whole = Whole::Line,
+            "null-data" => self.end = 0,
+            "no-messages" => self.no_messages = true,
+            "invert-match" => self.invert = true,
+            "max-count" => self.most = most(value).ok_or_else(|| complain(call, "invalid max count"))?,
+            "byte-offset" => self.byte_offset = true,
+            "unix-byte-offsets" => call.complain("warning: --unix-byte-offsets (-u) is obsolete"),
+            "line-number" => self.line_number = true,
+            "line-buffered" => self.line_buffered = true,
+            "with-filename" => self.names = Some(true),
+            "no-filename" => self.names = Some(false),
+            "label" => self.label = value.to_owned(),
+            "only-matching" => self.only_matching = true,
+            "quiet" | "silent" => self.quiet = true,
+            "text" => self.binary = Binary::Text,
+            "without-match" => self.binary = Binary::WithoutMatch,
+            "recursive" => self.directories = Directories::Recurse(false),
+            "dereference-recursive" => self.directories = Directories::Recurse(true),
+            "binary-files" | "directories" | "devices" => self.set_file_kind(call, option, value)?,
+            "include" => self.filter.include(value),
+            "exclude" => self.filter.exclude(value),
+            "exclude-dir" => self.filter.exclude_dir(value),
+            "exclude-from" => {
+                let bytes = read_all(value).map_err(|message| complain(call, &message))?;
+                for line in String::from_utf8_lossy(&bytes).lines().filter(|line| !line.is_empty()) {
+                    self.filter.exclude(line);
+                }
+            }
+            "files-without-match" => self.list = List::Others,
+            "files-with-matches" => self.list = List::Matching,
+            "count" => self.count = true,
+            "initial-tab" => self.tab = true,
+            "null" => self.null = true,
+            "group-separator" => self.separator = Some(value.to_owned()),
+            "no-group-separator" => self.separator = None,
+            // `--binary` keeps carriage returns, which are never removed here.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Sets the treatment of a kind of file, which is named by a word.
+    fn set_file_kind(&mut self, call: &Call, option: &str, value: &str) -> Result<(), u8> {
+        match (option, value) {
+            ("binary-files", "binary") => self.binary = Binary::Named,
+            ("binary-files", "text") => self.binary = Binary::Text,
+            ("binary-files", "without-match") => self.binary = Binary::WithoutMatch,
+            ("binary-files", _) => return Err(complain(call, "unknown binary-files type")),
+            ("devices", "read") => self.skip_devices = Some(false),
+            ("devices", "skip") => self.skip_devices = Some(true),
+            ("devices", _) => return Err(complain(call, "unknown devices method")),
+            _ => {
+                self.directories = match unique(value, &["read", "recurse", "skip"]) {
+                    Some("read") => Directories::Read,
+                    Some("recurse") => Directories::Recurse(false),
+                    Some(_) => Directories::Skip,
+                    None => return Err(invalid(call, value, "--directories", &["read", "recurse", "skip"])),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Dialect {
+    fn of_matcher(name: Option<&str>) -> Dialect {
+        match name {
+            Some("extended-regexp" | "egrep") => Dialect::Extended,
+            Some("fixed-strings" | "fgrep") => Dialect::Fixed,
+            Some("perl-regexp" | "perl") => Dialect::Perl,
+            Some("awk" | "gawk" | "posixawk") => Dialect::Awk,
+            _ => Dialect::Basic,
+        }
     }
 }
 
@@ -261,6 +263,18 @@ impl Default for Options {
 fn complain(call: &Call, message: &str) -> u8 {
     call.complain(message);
     2
+}
+
+/// Reads the value of `--color`. There is no terminal in the sandbox, so `auto` means no colours.
+fn wants_color(call: &Call, when: Option<&str>) -> Result<bool, u8> {
+    match when {
+        Some("always" | "yes" | "force") => Ok(true),
+        None | Some("never" | "no" | "none" | "auto" | "tty" | "if-tty") => Ok(false),
+        Some(_) => {
+            call.help();
+            Err(2)
+        }
+    }
 }
 
 fn invalid(call: &Call, value: &str, option: &str, valid: &[&str]) -> u8 {

@@ -1,11 +1,11 @@
 //! Output of lines: prefixes, colours, and single matches.
 
+use isopod_gnu::locale;
 use isopod_gnu::output::Out;
 
 use super::color::Colors;
 use super::matcher::Matcher;
 use super::options::{Binary, Options};
-use crate::locale;
 
 /// The separators after the prefix of a selected line and of a context line.
 pub(super) const SELECTED: u8 = b':';

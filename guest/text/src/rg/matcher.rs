@@ -1,5 +1,6 @@
 //! The compiled patterns of `rg`: Rust's regular expressions, as in ripgrep, or Perl's.
 
+use isopod_regex::Whole;
 use regex_automata::meta::{BuildError, Regex};
 use regex_automata::util::syntax;
 use regex_automata::{Input, PatternID};
@@ -20,12 +21,8 @@ impl Matcher {
                 return Err("--pcre2 with --replace or --multiline is not supported".to_owned());
             }
             let pattern = options.patterns.iter().map(|p| format!("(?:{p})")).collect::<Vec<_>>().join("|");
-            let around = match (options.line, options.word) {
-                (true, _) => ("(?m:^", "$)"),
-                (_, true) => ("(?m:(?<![0-9A-Za-z_])", "(?![0-9A-Za-z_]))"),
-                _ => ("(?m:", ")"),
-            };
-            return Perl::new(pattern.as_bytes(), options.icase, around).map(|perl| Matcher::Perl(Box::new(perl)));
+            let perl = Perl::new(pattern.as_bytes(), options.icase, options.whole)?;
+            return Ok(Matcher::Perl(Box::new(perl)));
         }
         let mut parts = Vec::new();
         for pattern in &options.patterns {
@@ -44,10 +41,10 @@ impl Matcher {
         } else {
             parts.iter().map(|part| format!("(?:{part})")).collect::<Vec<_>>().join("|")
         };
-        let all = match (options.line, options.word) {
-            (true, _) => format!("(?m:^)(?:{all})(?m:$)"),
-            (_, true) => format!("\\b{{start-half}}(?:{all})\\b{{end-half}}"),
-            _ => all,
+        let all = match options.whole {
+            Whole::Any => all,
+            Whole::Word => format!("\\b{{start-half}}(?:{all})\\b{{end-half}}"),
+            Whole::Line => format!("(?m:^)(?:{all})(?m:$)"),
         };
         let config = syntax::Config::new()
             .utf8(false)

@@ -26,7 +26,7 @@ impl Editor<'_> {
             let message = format!("-e expression #1, char 0: invalid reference \\{highest} on `s' command's RHS");
             return Err(Failure(message, 1));
         }
-        let replaced = substitute::substitute(what, &regex, &mut self.space.text, &mut self.room);
+        let replaced = substitute::substitute(what, &regex, &mut self.space.text, &mut self.buffers);
         check(&regex)?;
         if !replaced {
             return Ok(());

@@ -4,7 +4,6 @@ use isopod_regex::{Flags, Lines, Regex, Syntax};
 
 use super::source::Source;
 use super::{Failure, Options};
-use crate::locale;
 
 /// Reads up to a delimiter, or returns `None` if there is none. In a pattern, `\n` is a newline and a bracket
 /// expression may contain the delimiter.
@@ -83,7 +82,7 @@ pub(super) fn compile(
 ) -> Result<Regex, Failure> {
     let syntax = if options.extended { Syntax::Extended } else { Syntax::Basic };
     let lines = if multiline { Lines::Within(b'\n') } else { Lines::None };
-    let flags = Flags { icase, lines, bytes: locale::is_bytes(), ..Flags::default() };
+    let flags = Flags { icase, lines, bytes: isopod_gnu::locale::is_bytes(), ..Flags::default() };
     let plain;
     let pattern = if options.posix && !options.extended {
         plain = without_extensions(pattern);

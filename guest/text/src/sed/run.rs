@@ -11,9 +11,8 @@ use super::input::{Input, Line};
 use super::list::list;
 use super::output::{Edited, Output};
 use super::script::{Action, Address, Command, Range, Script};
-use super::substitute::{self, Room};
+use super::substitute::{self, Buffers};
 use super::{Failure, Options};
-use crate::locale;
 
 /// The state of the editor.
 pub(super) struct Editor<'a> {
@@ -36,7 +35,7 @@ pub(super) struct Editor<'a> {
     pub(super) queue: Vec<Queued>,
     pub(super) last_regex: Option<Rc<Regex>>,
     pub(super) replaced: bool,
-    pub(super) room: Room,
+    pub(super) buffers: Buffers,
 }
 
 /// A text. `has_end` tells if its last line had a terminator.
@@ -105,7 +104,7 @@ impl<'a> Editor<'a> {
             queue: Vec::new(),
             last_regex: None,
             replaced: false,
-            room: Room::new(locale::is_bytes()),
+            buffers: Buffers::default(),
         })
     }
 
