@@ -1,4 +1,4 @@
-//! Lengths, parts, searching and splitting of strings.
+//! String functions: length, parts, searching and splitting.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use crate::text;
 use crate::value::{ArrayRef, Value};
 
 impl Machine {
-    /// Whether every byte of a value is a character.
+    /// Returns true if every byte of a value is a character.
     fn is_plain(&mut self, value: &Value) -> bool {
         let Value::Long { text, .. } = value else {
             return self.bytes || value.bytes().is_none_or(<[u8]>::is_ascii);
@@ -21,7 +21,7 @@ impl Machine {
             return true;
         }
         let is_ascii = text.is_ascii();
-        // A short one is looked at sooner than it is noted.
+        // A short string is checked again faster than it is remembered.
         if is_ascii && text.len() > 256 {
             self.ascii = Some(Rc::clone(text));
         }
@@ -48,7 +48,7 @@ impl Machine {
         }))
     }
 
-    /// A copy of `$0`.
+    /// Returns a copy of `$0`.
     pub(super) fn record_text(&mut self) -> Vec<u8> {
         let value = self.whole_record();
         value.to_vec()
@@ -67,7 +67,7 @@ impl Machine {
                 &converted
             }
         };
-        // A start before the first character is the first, and does not take from the length: BWK's awk has it so.
+        // A start before the first character counts as the first and does not shorten the part, as in gawk and mawk.
         let skip = (start - 1.0).max(0.0) as usize;
         let take = if length.is_finite() { length.max(0.0) as usize } else { usize::MAX };
         if start.is_nan() || length.is_nan() || take == 0 {
@@ -114,7 +114,7 @@ impl Machine {
         let splitter = match separator {
             None => self.current_splitter()?,
             Some(regex @ Value::Regex(_)) => match regex.bytes() {
-                // `/ /` is one blank, not blanks.
+                // `/ /` is a single blank, not a run of them.
                 Some(b" ") => Splitter::Byte { byte: b' ', newlines: false },
                 _ => Splitter::Regex(self.regex_of(&regex)?),
             },
@@ -194,7 +194,7 @@ impl Machine {
     }
 }
 
-/// Puts the fields of a text into an array, and what is between them into another.
+/// Stores the fields of a text in an array, and the separators between them in another.
 fn fill(array: &ArrayRef, separators: Option<&ArrayRef>, text: &[u8], splitter: &Splitter) -> usize {
     let mut fields = array.borrow_mut();
     fields.clear();
