@@ -19,8 +19,8 @@ pub(crate) enum Splitter {
     Byte { byte: u8, newlines: bool },
     /// Fields are separated by matches.
     Regex(Rc<Regex>),
-    /// Every character is a field.
-    Characters,
+    /// Every character is a field, or with `bytes` every byte: `FS = ""`.
+    Characters { bytes: bool },
     /// Fields have fixed widths, each after a number of skipped characters. The last one can take the rest.
     Widths(Rc<Vec<(usize, Option<usize>)>>),
     /// Every match is a field: `FPAT`.
@@ -112,10 +112,10 @@ impl Splitter {
                 }
                 found((at, text.len()), (text.len(), text.len()));
             }
-            Splitter::Characters => {
+            Splitter::Characters { bytes } => {
                 let mut at = 0;
                 while at < text.len() {
-                    let end = at + text::length_of_first(&text[at..]);
+                    let end = at + if *bytes { 1 } else { text::length_of_first(&text[at..]) };
                     found((at, end), (end, end));
                     at = end;
                 }

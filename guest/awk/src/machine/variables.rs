@@ -132,7 +132,7 @@ impl Machine {
     pub(crate) fn splitter_of(&mut self, separator: &[u8], newlines: bool) -> Run<Splitter> {
         Ok(match separator {
             b" " => Splitter::Blanks,
-            [] => Splitter::Characters,
+            [] => Splitter::Characters { bytes: self.bytes },
             [byte] if !(self.ignore_case && byte.is_ascii_alphabetic()) && byte.is_ascii() => {
                 Splitter::Byte { byte: *byte, newlines }
             }
