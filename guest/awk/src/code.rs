@@ -1,13 +1,13 @@
-//! What a program is compiled to: steps of a stack machine.
+//! The instructions of a stack machine that a program is compiled to.
 //!
-//! A tree would be walked by recursion, and a function that calls itself ten thousand times would walk off the small
-//! stack that a process has. Steps keep their own stack, on the heap.
+//! Walking a tree takes recursion, and a function that calls itself ten thousand times would overflow the small stack
+//! of a process. The machine keeps its own stack on the heap.
 
 use crate::syntax::functions::Function;
 use crate::syntax::tree::{Arithmetic, Comparison, Redirect};
 use crate::value::Value;
 
-/// Global variables with a place of their own, in this order.
+/// The predefined global variables, which have fixed slots in this order.
 pub(crate) const GLOBALS: [&str; 25] = [
     "NF",
     "NR",
@@ -36,7 +36,8 @@ pub(crate) const GLOBALS: [&str; 25] = [
     "LINT",
 ];
 
-/// Their numbers. An assignment to one of the first `HOOKED` has effects, and the first three are computed.
+/// The slots of the predefined variables. An assignment to one of the first `HOOKED` has side effects. The first
+/// three are computed on access.
 pub(crate) mod global {
     pub(crate) const NF: usize = 0;
     pub(crate) const NR: usize = 1;
@@ -64,40 +65,40 @@ pub(crate) mod global {
     pub(crate) const ARGIND: usize = 22;
 }
 
-/// What `++` and `--` do.
+/// The parameters of `++` and `--`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Step {
+pub(crate) struct Increment {
     pub by: i8,
-    /// The value is the one after the change.
+    /// The result is the value after the change.
     pub before: bool,
-    /// The value is wanted.
+    /// The result is used.
     pub keep: bool,
 }
 
-/// One step. Operands are on the stack in the order in which they are named, the last on top.
+/// One instruction. Operands are on the stack in the order named, the last one on top.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Op {
     Const(u32),
     Global(u32),
-    /// NF, NR and FNR.
+    /// NF, NR or FNR.
     Computed(u32),
     Local(u32),
-    /// A local variable, be it an array.
+    /// A local variable, which can be an array.
     LocalAny(u32),
     /// index
     Field,
     FieldAt(u32),
     ArrayGlobal(u32),
     ArrayLocal(u32),
-    /// A local variable that becomes an array unless it is a scalar already.
+    /// A local variable, which becomes an array if it is unset.
     ArrayArgument(u32),
-    /// array, key: the array in the element, made if there is none.
+    /// array, key: the array in the element, which is created if it is unset.
     SubArray,
-    /// array, key: as `SubArray`, but a scalar that is there is passed on.
+    /// array, key: as `SubArray`, but a scalar in the element is passed on.
     ElementArgument,
     /// array, key
     Element,
-    /// value; the flag keeps the value on the stack
+    /// value; the flag keeps the value on the stack.
     SetGlobal(u32, bool),
     SetHooked(u32, bool),
     SetLocal(u32, bool),
@@ -114,22 +115,21 @@ pub(crate) enum Op {
     UpdateField(Arithmetic, bool),
     /// value, array, key
     UpdateElement(Arithmetic, bool),
-    StepGlobal(u32, Step),
-    StepHooked(u32, Step),
-    StepLocal(u32, Step),
+    IncrementGlobal(u32, Increment),
+    IncrementHooked(u32, Increment),
+    IncrementLocal(u32, Increment),
     /// index
-    StepField(Step),
+    IncrementField(Increment),
     /// array, key
-    StepElement(Step),
-    /// value: appended to the variable
+    IncrementElement(Increment),
+    /// value: is appended to the variable.
     AppendGlobal(u32, bool),
     AppendLocal(u32, bool),
-    /// A place that a later step reads or writes.
-    PlaceGlobal(u32),
-    PlaceHooked(u32),
-    PlaceLocal(u32),
-    PlaceField,
-    PlaceElement,
+    /// Pushes an lvalue for an instruction that follows.
+    LvalueGlobal(u32),
+    LvalueLocal(u32),
+    LvalueField,
+    LvalueElement,
     Arithmetic(Arithmetic),
     Negative,
     Positive,
@@ -138,18 +138,18 @@ pub(crate) enum Op {
     /// text, regex
     Match(bool),
     MatchRecord(u32),
-    /// That many values
+    /// The number of values to join.
     Concat(u32),
-    /// That many values, joined by SUBSEP
+    /// The number of values to join by SUBSEP.
     Subscript(u32),
     /// key, array
     Contains,
     Jump(u32),
     JumpIf(u32),
     JumpUnless(u32),
-    /// Jumps if the comparison is as the flag says.
+    /// Jumps if the result of the comparison equals the flag.
     CompareJump(Comparison, bool, u32),
-    /// Whether the value on top equals the constant, or matches it; the value stays.
+    /// Tests if the value on top equals the constant or matches it. The value stays.
     CaseIs(u32),
     Pop,
     Call(u32, u16),
@@ -158,10 +158,10 @@ pub(crate) enum Op {
     /// value
     Return,
     BuiltIn(Function, u8),
-    /// regex, replacement; the target is a place
+    /// regex, replacement; the target is an lvalue.
     Substitute(bool),
     PrintRecord,
-    /// values, and the target if it is redirected
+    /// values, and the target if the output is redirected.
     Print(u16, Option<Redirect>),
     Printf(u16, Option<Redirect>),
     GetlineMain(bool),
@@ -180,9 +180,9 @@ pub(crate) enum Op {
     Clear,
     Next,
     NextFile,
-    /// The flag says that a code is on the stack.
+    /// The flag tells if an exit code is on the stack.
     Exit(bool),
-    /// Jumps if the range is on.
+    /// Jumps if the range is active.
     RangeJump(u16, u32),
     RangeSet(u16, bool),
     Halt,
@@ -201,11 +201,11 @@ pub(crate) struct Code {
     pub ops: Vec<Op>,
     pub constants: Vec<Value>,
     pub globals: Vec<String>,
-    /// Which of them are arrays.
+    /// The globals that are arrays.
     pub arrays: Vec<bool>,
     pub functions: Vec<Routine>,
     pub ranges: usize,
-    /// Where the parts start; each ends with `Halt`.
+    /// The entry points of the parts of a program. Each part ends with `Halt`.
     pub begin: Option<usize>,
     pub rules: Option<usize>,
     pub end: Option<usize>,

@@ -1,6 +1,7 @@
-//! Options and operands, and how a run starts and ends.
+//! Options and operands, and the start and end of a run.
 
 use isopod_gnu::input::Input;
+use isopod_gnu::locale;
 use isopod_gnu::options::Opt;
 use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_sys::text;
@@ -55,7 +56,7 @@ fn run(call: &Call) -> u8 {
     }
 }
 
-/// Reads the program and runs it. An error has been reported, and is the exit code.
+/// Reads the program and runs it. An error has been reported, and its value is the exit code.
 fn start(call: &Call) -> Result<u8, u8> {
     for refused in ["traditional", "non-decimal-data", "posix", "sandbox"] {
         if call.has(refused) {
@@ -97,9 +98,9 @@ fn start(call: &Call) -> Result<u8, u8> {
         Some(_) => fail(vec![format!("cmd. line:1: {message}")], 1),
         None => fail(vec![format!("cmd. line:1: fatal: {message}")], 2),
     })?;
-    // The tree is of no use any more, and the end of the process frees it sooner than a walk over it would.
+    // The end of the process frees the tree faster than dropping it would.
     std::mem::forget(program);
-    let mut machine = Machine::new(code, &call.name, call.has("characters-as-bytes") || is_c_locale());
+    let mut machine = Machine::new(code, &call.name, call.has("characters-as-bytes") || locale::is_bytes());
     machine.in_place = call.has("include");
     let result = prepare(call, operands, &mut machine).and_then(|()| machine.execute());
     let finished = machine.finish();
@@ -117,7 +118,7 @@ fn start(call: &Call) -> Result<u8, u8> {
             Err(2)
         }
     };
-    // As for the tree: large arrays take longer to take apart than to forget.
+    // As for the tree: dropping large arrays takes longer than the end of the process.
     std::mem::forget(machine);
     ending
 }
@@ -134,7 +135,7 @@ fn sources(call: &Call) -> Result<Vec<Source>, u8> {
                     call.complain(&format!("fatal: cannot open source file `{value}' for reading: {}", text(errno)));
                     2
                 })?;
-                // A first line `#!…` is a comment anyway.
+                // A first line `#!…` needs no treatment, since it is a comment.
                 if text.last() != Some(&b'\n') {
                     text.push(b'\n');
                 }
@@ -146,7 +147,7 @@ fn sources(call: &Call) -> Result<Vec<Source>, u8> {
     Ok(sources)
 }
 
-/// Variables from the options, the arguments and the environment.
+/// Sets the variables that come from the options, the operands and the environment.
 fn prepare(call: &Call, operands: &[String], machine: &mut Machine) -> Result<(), String> {
     if let Value::Array(environ) = &machine.globals[global::ENVIRON] {
         let mut environ = environ.borrow_mut();
@@ -185,9 +186,4 @@ fn prepare(call: &Call, operands: &[String], machine: &mut Machine) -> Result<()
     Ok(())
 }
 
-/// Whether the environment asks for the locale in which bytes are characters.
-fn is_c_locale() -> bool {
-    let chosen =
-        ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| std::env::var_os(name).filter(|value| !value.is_empty()));
-    chosen.is_some_and(|locale| locale == "C" || locale == "POSIX")
 }

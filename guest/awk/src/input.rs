@@ -1,4 +1,4 @@
-//! Records from a file or a pipe.
+//! Reading records from a file or a pipe.
 
 use std::rc::Rc;
 
@@ -6,10 +6,10 @@ use isopod_regex::Regex;
 use isopod_sys::{Errno, Fd, files};
 use memchr::memchr;
 
-/// What a read asks for: enough to make the calls cheap, little enough that memory stays small.
+/// The number of bytes requested by a read: enough to make calls cheap, little enough to keep memory small.
 const PIECE: u32 = 64 * 1024;
 
-/// What separates records.
+/// The record separator.
 #[derive(Clone)]
 pub(crate) enum Separator {
     Byte(u8),
@@ -18,14 +18,14 @@ pub(crate) enum Separator {
     Regex(Rc<Regex>),
 }
 
-/// Something that is read record by record.
+/// A file or pipe that is read record by record.
 pub(crate) struct Reader {
-    /// Standard input is not ours to close.
+    /// `None` for standard input, which is not closed.
     file: Option<Fd>,
     buffer: Vec<u8>,
     at: usize,
     ended: bool,
-    /// The command at the other end of the pipe.
+    /// The process at the other end of the pipe.
     pub(crate) child: Option<u32>,
 }
 
@@ -38,13 +38,13 @@ impl Reader {
         Reader { file: Some(file), buffer: Vec::new(), at: 0, ended: false, child }
     }
 
-    /// Reads more; false at the end. What was used up is dropped first.
+    /// Reads more into the buffer and drops the part already used. Returns false at the end.
     fn fill(&mut self) -> Result<bool, Errno> {
         if self.ended {
             return Ok(false);
         }
-        // A record that fills the buffer many times over asks for more each time, so that it is not searched again
-        // for every piece.
+        // A record much larger than the buffer requests more each time, so that it is not searched again for every
+        // piece.
         let wanted = PIECE.max((self.buffer.len() - self.at) as u32);
         let fd = self.file.as_ref().map_or(0, Fd::raw);
         let piece = loop {
@@ -67,7 +67,7 @@ impl Reader {
         Ok(true)
     }
 
-    /// Reads a record into `record` and what ended it into `terminator`; false if there is none left.
+    /// Reads a record, and its terminator. Returns false if there is none left.
     #[inline]
     pub(crate) fn read(
         &mut self,
@@ -75,7 +75,7 @@ impl Reader {
         record: &mut Vec<u8>,
         terminator: &mut Vec<u8>,
     ) -> Result<bool, Errno> {
-        // At the end the last record stays, for END to see.
+        // At the end the last record stays, because END can read it.
         if self.at == self.buffer.len() && !self.fill()? {
             return Ok(false);
         }
@@ -156,7 +156,7 @@ impl Reader {
             let rest = &self.buffer[self.at..];
             let found = regex.find_at(rest, 0).filter(|(start, end)| start < end);
             match found {
-                // A match that ends with the buffer might be longer with what follows.
+                // A match at the end of the buffer can become longer with more input.
                 Some((start, end)) if end < rest.len() || self.ended => {
                     record.extend_from_slice(&rest[..start]);
                     terminator.extend_from_slice(&rest[start..end]);

@@ -1,21 +1,21 @@
-//! Numbers from text and to text.
+//! Conversion of numbers from text and to text.
 
 use isopod_gnu::digits;
 
-/// Powers of ten that a double holds exactly: a mantissa below 2^53 times or over one of them is rounded once.
+/// The powers of ten that are exact in a double. A mantissa below 2^53 divided by one of them is rounded only once.
 const TENS: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
     1e21, 1e22,
 ];
 
-/// The number that a text starts with, 0 if there is none.
+/// Returns the number at the start of a text, or 0 if there is none.
 #[inline]
 pub(crate) fn prefix(text: &[u8]) -> f64 {
     let start = text.iter().take_while(|byte| is_blank(**byte)).count();
     scan(&text[start..]).map_or(0.0, |(number, _)| number)
 }
 
-/// The number that a text is, blanks around it aside.
+/// Returns the number that a text consists of, apart from blanks around it.
 pub(crate) fn whole(text: &[u8]) -> Option<f64> {
     let start = text.iter().take_while(|byte| is_blank(**byte)).count();
     let (number, used) = scan(&text[start..])?;
@@ -26,7 +26,8 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
-/// A decimal number at the start of a text and how long it is. Hexadecimal is for program text only.
+/// Parses a decimal number at the start of a text. Returns the number and its length. Hexadecimal numbers are for
+/// program text only.
 pub(crate) fn scan(text: &[u8]) -> Option<(f64, usize)> {
     let (negative, signed) = match text.first()? {
         b'-' => (true, 1),
@@ -70,12 +71,12 @@ pub(crate) fn scan(text: &[u8]) -> Option<(f64, usize)> {
         let number = mantissa as f64 / TENS[fraction];
         return Some((with_sign(number, negative), at));
     }
-    // What is left is ASCII digits, a point and an exponent, which Rust reads as C does.
+    // The rest is ASCII digits, a point and an exponent, which Rust parses as C does.
     let number = std::str::from_utf8(&text[signed..at]).ok()?.parse().ok()?;
     Some((with_sign(number, negative), at))
 }
 
-/// `inf` and `nan` count only with a sign in front, and only as a whole word.
+/// Parses `inf` or `nan`, which count only after a sign and as a whole word.
 fn special(text: &[u8]) -> Option<f64> {
     let word = text.get(..3)?.to_ascii_lowercase();
     if text.get(3).is_some_and(|byte| byte.is_ascii_alphanumeric()) {
@@ -92,7 +93,7 @@ fn with_sign(number: f64, negative: bool) -> f64 {
     if negative { -number } else { number }
 }
 
-/// A number as a string: a whole one by its digits, another by CONVFMT or OFMT.
+/// Appends a number as a string: a whole number by its digits, any other by CONVFMT or OFMT.
 pub(crate) fn write(number: f64, format: &[u8], out: &mut Vec<u8>) {
     if number == number.trunc() && number.is_finite() {
         return write_whole(number, out);
@@ -108,7 +109,7 @@ pub(crate) fn write(number: f64, format: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&text);
 }
 
-/// Digits of a whole number, all of them.
+/// Appends all digits of a whole number.
 pub(crate) fn write_whole(number: f64, out: &mut Vec<u8>) {
     if number.abs() >= 1e18 {
         out.extend_from_slice(format!("{number:.0}").as_bytes());
@@ -117,7 +118,7 @@ pub(crate) fn write_whole(number: f64, out: &mut Vec<u8>) {
     }
 }
 
-/// Infinity and what is no number, with the sign that gawk always shows.
+/// Returns the text of an infinity or NaN, with the sign that gawk always prints.
 pub(crate) fn not_finite(number: f64) -> &'static [u8] {
     match (number.is_nan(), number.is_sign_negative()) {
         (true, false) => b"+nan",
@@ -127,7 +128,7 @@ pub(crate) fn not_finite(number: f64) -> &'static [u8] {
     }
 }
 
-/// The integer that a text spells in the one way that a number would be written.
+/// Returns the integer that a text spells, if that is the spelling of a converted number.
 pub(crate) fn canonical_integer(text: &[u8]) -> Option<i64> {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     if digits.is_empty() || digits.len() > 18 || (digits[0] == b'0' && text.len() > 1) {
@@ -143,7 +144,8 @@ pub(crate) fn canonical_integer(text: &[u8]) -> Option<i64> {
     Some(if digits.len() < text.len() { -number } else { number })
 }
 
-/// A number as program text has it, or `strtonum`: with hexadecimal and, by a leading zero, octal.
+/// Parses a number as in program text and `strtonum`: hexadecimal, or octal after a leading zero. Returns its length,
+/// too.
 pub(crate) fn with_base(text: &[u8]) -> (f64, usize) {
     let start = text.iter().take_while(|byte| is_blank(**byte)).count();
     let (negative, signed) = match text.get(start) {
@@ -153,7 +155,7 @@ pub(crate) fn with_base(text: &[u8]) -> (f64, usize) {
     };
     let (base, from) = match &text[signed..] {
         [b'0', b'x' | b'X', digit, ..] if digit.is_ascii_hexdigit() => (16, signed + 2),
-        // A digit that is not octal, a point or an exponent makes it decimal.
+        // A digit that is not octal, a point or an exponent makes the number decimal.
         [b'0', rest @ ..] if is_octal(rest) => (8, signed + 1),
         _ => return scan(&text[start..]).map_or((0.0, 0), |(number, used)| (number, start + used)),
     };

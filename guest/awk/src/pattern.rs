@@ -1,4 +1,4 @@
-//! Regular expressions, in awk's spelling.
+//! Regular expressions in awk's syntax.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -7,10 +7,10 @@ use isopod_regex::{Flags, Regex, Syntax};
 
 use crate::syntax::lexer::unescape;
 
-/// A regular expression of the program's text, compiled at its first use.
+/// A regular expression in the program's text, compiled on first use.
 pub(crate) struct Literal {
     source: Vec<u8>,
-    /// What it was compiled to, and whether case did not matter then.
+    /// The compiled form, and the value of IGNORECASE that it was compiled with.
     compiled: RefCell<Option<(bool, Rc<Regex>)>>,
 }
 
@@ -47,11 +47,11 @@ fn is_special(byte: u8) -> bool {
     b"\\^$.[]|()*+?{}".contains(&byte)
 }
 
-/// Resolves awk's escape sequences and leaves those of regular expressions.
+/// Decodes awk's escape sequences and leaves those of regular expressions.
 fn spelled_out(source: &[u8]) -> Vec<u8> {
     let mut text = Vec::with_capacity(source.len());
     let mut at = 0;
-    // Where the content of a set starts: a bracket right there does not end it.
+    // The offset at which the content of a set starts. A bracket at that offset does not end the set.
     let mut set = None;
     while at < source.len() {
         let byte = source[at];
@@ -99,7 +99,7 @@ fn escape(rest: &[u8], in_set: bool, text: &mut Vec<u8>) -> usize {
             let mut plain = Vec::new();
             let used = unescape(rest, &mut plain).0;
             for byte in plain {
-                // A character that is spelled as a number stands for itself.
+                // A character written as a number stands for itself.
                 if is_special(byte) || (in_set && byte == b'-') {
                     text.push(b'\\');
                 }

@@ -1,10 +1,10 @@
-//! `printf`: C's conversions.
+//! `printf`: the conversions of C.
 
 use crate::number;
 use crate::text;
 use crate::value::Value;
 
-/// One conversion, `%` to letter.
+/// One conversion, from `%` to its letter.
 #[derive(Default, Clone)]
 struct Spec {
     left: bool,
@@ -16,10 +16,10 @@ struct Spec {
     precision: Option<usize>,
 }
 
-/// The widest field and the highest precision: more would be a way to run out of memory by a typing error.
+/// The largest width and precision. A typing error could otherwise exhaust the memory.
 const WIDEST: usize = 1 << 20;
 
-/// Formats values. `bytes` says that every byte is a character.
+/// Formats values. With `bytes`, every byte is a character.
 pub(crate) fn format(format: &[u8], args: &[Value], convfmt: &[u8], bytes: bool) -> Result<Vec<u8>, String> {
     let mut out = Vec::with_capacity(format.len() + 16 * args.len());
     let mut next = 0;
@@ -43,7 +43,7 @@ pub(crate) fn format(format: &[u8], args: &[Value], convfmt: &[u8], bytes: bool)
                 b' ' => spec.space = true,
                 b'#' => spec.alternate = true,
                 b'0' => spec.zero = true,
-                // Thousands are not grouped in the locale that there is.
+                // The locale does not group thousands.
                 b'\'' => {}
                 _ => break,
             }
@@ -95,7 +95,7 @@ pub(crate) fn format(format: &[u8], args: &[Value], convfmt: &[u8], bytes: bool)
                 };
                 spec.convert(letter, arg.ok_or_else(ran_out)?, convfmt, bytes, &mut out);
             }
-            // What is no conversion is printed as it is.
+            // An unknown conversion is copied as text.
             _ => out.extend_from_slice(&format[from..at]),
         }
     }
@@ -103,7 +103,7 @@ pub(crate) fn format(format: &[u8], args: &[Value], convfmt: &[u8], bytes: bool)
     Ok(out)
 }
 
-/// A number by CONVFMT or OFMT.
+/// Formats a number by CONVFMT or OFMT.
 pub(crate) fn format_number(format_text: &[u8], number: f64, out: &mut Vec<u8>) {
     match format(format_text, &[Value::Number(number)], b"%.6g", false) {
         Ok(text) => out.extend_from_slice(&text),
@@ -174,7 +174,7 @@ impl Spec {
     }
 
     fn unsigned(&self, letter: u8, number: f64, out: &mut Vec<u8>) {
-        // A negative number is shown as C shows its bits; what 64 bits cannot hold is shown as a real number.
+        // As in C, a negative number is printed as its bits. A number beyond 64 bits is printed as a real number.
         let bits = if (-9_223_372_036_854_775_808.0..0.0).contains(&number) {
             number as i64 as u64
         } else if (0.0..18_446_744_073_709_551_616.0).contains(&number) {
@@ -235,7 +235,7 @@ impl Spec {
         );
     }
 
-    /// Fills up to the width: behind, in front, or with zeros between the sign and the digits.
+    /// Appends sign and body, padded to the width on the left, on the right, or with zeros after the sign.
     fn pad(&self, sign: &[u8], body: &[u8], bytes: bool, zeros: bool, out: &mut Vec<u8>) {
         let length = sign.len() + if bytes { body.len() } else { text::count(body) };
         let missing = self.width.saturating_sub(length);
@@ -261,7 +261,7 @@ fn is_negative_zero(number: f64) -> bool {
 }
 
 fn character(arg: &Value, bytes: bool) -> Vec<u8> {
-    match arg.as_number_if_it_is_one() {
+    match arg.as_numeric() {
         Some(number) if !matches!(arg, Value::Unset) => {
             let code = number as i64;
             match u32::try_from(code).ok().and_then(char::from_u32) {
@@ -272,7 +272,7 @@ fn character(arg: &Value, bytes: bool) -> Vec<u8> {
         _ => {
             let text = arg.bytes().unwrap_or_default();
             match text {
-                // Nothing is shown as a NUL.
+                // An empty string is printed as a NUL.
                 [] => vec![0],
                 text if bytes => text[..1].to_vec(),
                 text => text[..text::length_of_first(text)].to_vec(),
@@ -281,7 +281,7 @@ fn character(arg: &Value, bytes: bool) -> Vec<u8> {
     }
 }
 
-/// `%e` of a number that is not negative.
+/// Formats `%e` of a number that is not negative.
 fn exponential(number: f64, precision: usize, point: bool, out: &mut Vec<u8>) {
     let text = format!("{number:.precision$e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -297,7 +297,7 @@ fn write_exponent(exponent: i32, out: &mut Vec<u8>) {
     out.extend_from_slice(format!("e{sign}{:02}", exponent.abs()).as_bytes());
 }
 
-/// `%g`.
+/// Formats `%g`.
 pub(crate) fn general(number: f64, precision: usize, keep_zeros: bool, upper: bool, out: &mut Vec<u8>) {
     let start = out.len();
     if number.is_sign_negative() {
@@ -339,7 +339,7 @@ pub(crate) fn general(number: f64, precision: usize, keep_zeros: bool, upper: bo
     }
 }
 
-/// `%a` of a number that is not negative.
+/// Formats `%a` of a number that is not negative.
 fn hexadecimal(number: f64, precision: Option<usize>, out: &mut Vec<u8>) {
     let bits = number.to_bits();
     let mut fraction = bits & ((1 << 52) - 1);

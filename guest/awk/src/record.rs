@@ -1,23 +1,23 @@
-//! The record and its fields, split no further than a program looks.
+//! The record and its fields, which are split only as far as the program reads them.
 
 use crate::number;
 use crate::split::{Progress, Span, Splitter};
 use crate::value::Value;
 
-/// The most fields: a number beyond is a mistake, and would take all memory.
+/// The limit of fields. A larger number is a mistake and would exhaust the memory.
 const MOST_FIELDS: usize = 10_000_000;
 
-/// `$0`, `$1` and so on.
+/// The record: `$0`, `$1` and so on.
 pub(crate) struct Record {
-    /// What the spans refer to. It is `$0`, unless `stale`.
+    /// The text that the spans refer to. It is `$0` unless `stale` is set.
     text: Vec<u8>,
-    /// A field was assigned to, and `$0` is to be built again.
+    /// A field was assigned, so `$0` has to be built again.
     stale: bool,
     spans: Vec<Span>,
     progress: Progress,
-    /// `$0` as a value, once somebody asked: a loop over its characters asks for each of them.
+    /// `$0` as a value, created on first use. A loop over its characters reads it for each of them.
     value: Option<Value>,
-    /// Values that were assigned to fields.
+    /// The values assigned to fields.
     assigned: Vec<Option<Value>>,
     pub(crate) splitter: Splitter,
 }
@@ -35,12 +35,12 @@ impl Record {
         }
     }
 
-    /// A buffer for the next record; `renew` follows when it is filled.
+    /// Returns the buffer for the next record. `renew` has to follow.
     pub(crate) fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.text
     }
 
-    /// Forgets the fields of the last record.
+    /// Drops the fields of the previous record.
     #[inline]
     pub(crate) fn renew(&mut self) {
         self.stale = false;
@@ -56,7 +56,7 @@ impl Record {
         self.renew();
     }
 
-    /// Splits fully with the splitter that was valid until now, and takes another for the next record.
+    /// Splits the current record completely with the current splitter, and sets the splitter for the next record.
     pub(crate) fn change_splitter(&mut self, splitter: Splitter) {
         self.split_to(usize::MAX);
         self.splitter = splitter;
@@ -69,13 +69,13 @@ impl Record {
         }
     }
 
-    /// NF.
+    /// Returns NF.
     pub(crate) fn count(&mut self) -> usize {
         self.split_to(usize::MAX);
         self.spans.len()
     }
 
-    /// The whole record.
+    /// Returns the whole record.
     #[inline]
     pub(crate) fn whole(&mut self, separator: &[u8], convfmt: &[u8]) -> &[u8] {
         if self.stale {
@@ -84,7 +84,7 @@ impl Record {
         &self.text
     }
 
-    /// The whole record as a value.
+    /// Returns the whole record as a value.
     #[inline]
     pub(crate) fn whole_value(&mut self, separator: &[u8], convfmt: &[u8]) -> Value {
         if self.stale {
@@ -114,7 +114,7 @@ impl Record {
         self.stale = false;
     }
 
-    /// The bytes of a field that was not assigned to; none if it is to be had as a value only.
+    /// Returns the bytes of a field, or `None` if a value was assigned to it.
     #[inline]
     pub(crate) fn bytes(&mut self, index: usize) -> Option<&[u8]> {
         self.split_to(index);
@@ -124,7 +124,7 @@ impl Record {
         Some(self.spans.get(index - 1).map_or(&[], |span| &self.text[span.0 as usize..span.1 as usize]))
     }
 
-    /// A field, from 1.
+    /// Returns a field. Fields are counted from 1.
     #[inline]
     pub(crate) fn field(&mut self, index: usize) -> Value {
         self.split_to(index);
@@ -139,7 +139,7 @@ impl Record {
         }
     }
 
-    /// A field as a number.
+    /// Returns a field as a number.
     #[inline]
     pub(crate) fn number(&mut self, index: usize) -> f64 {
         match self.bytes(index) {
@@ -148,7 +148,7 @@ impl Record {
         }
     }
 
-    /// Assigns a field, from 1; fields before it that are not there come to be.
+    /// Assigns a field, counted from 1. Missing fields before it are created.
     pub(crate) fn set_field(&mut self, index: usize, value: Value) -> Result<(), String> {
         self.split_to(usize::MAX);
         if index > self.spans.len() {

@@ -1,4 +1,4 @@
-//! How a text is split into fields.
+//! Splitting a text into fields.
 
 use std::rc::Rc;
 
@@ -7,37 +7,37 @@ use memchr::{memchr, memchr2};
 
 use crate::text;
 
-/// Where a field starts and ends.
+/// Start and end of a field.
 pub(crate) type Span = (u32, u32);
 
-/// A way to split.
+/// A method of splitting.
 #[derive(Clone)]
 pub(crate) enum Splitter {
-    /// At stretches of blanks, none of them a field: `FS = " "`.
+    /// Fields are separated by white space, which is ignored at both ends: `FS = " "`.
     Blanks,
-    /// At each of one byte; with `newlines` at newlines too, as for `RS = ""`.
+    /// Fields are separated by a byte, and with `newlines` also by a newline, as for `RS = ""`.
     Byte { byte: u8, newlines: bool },
-    /// At each match.
+    /// Fields are separated by matches.
     Regex(Rc<Regex>),
-    /// Every character is a field.
-    Characters,
-    /// Fields have widths, each with what is skipped before it; the last may take all that is left.
+    /// Every character is a field, or with `bytes` every byte: `FS = ""`.
+    Characters { bytes: bool },
+    /// Fields have fixed widths, each after a number of skipped characters. The last one can take the rest.
     Widths(Rc<Vec<(usize, Option<usize>)>>),
     /// Every match is a field: `FPAT`.
     Content(Rc<Regex>),
 }
 
-/// How far a text has been split.
+/// The progress of splitting a text.
 #[derive(Default, Clone, Copy)]
 pub(crate) struct Progress {
-    /// Where to go on.
+    /// The offset at which to continue.
     pub at: usize,
-    /// Nothing is left.
+    /// The end of the text was reached.
     pub complete: bool,
 }
 
 impl Splitter {
-    /// Adds fields until there are `wanted`, or all of them.
+    /// Appends fields until there are `wanted`, or all of them.
     #[inline]
     pub(crate) fn split(&self, text: &[u8], progress: &mut Progress, wanted: usize, fields: &mut Vec<Span>) {
         if text.is_empty() {
@@ -100,7 +100,7 @@ impl Splitter {
                 let (mut at, mut from) = (0, 0);
                 while let Some((start, end)) = regex.find_at(text, from) {
                     if end == start {
-                        // Nothing does not separate.
+                        // An empty match does not separate.
                         from = start + text::length_of_first(&text[start..]).max(1);
                         if from > text.len() {
                             break;
@@ -112,10 +112,10 @@ impl Splitter {
                 }
                 found((at, text.len()), (text.len(), text.len()));
             }
-            Splitter::Characters => {
+            Splitter::Characters { bytes } => {
                 let mut at = 0;
                 while at < text.len() {
-                    let end = at + text::length_of_first(&text[at..]);
+                    let end = at + if *bytes { 1 } else { text::length_of_first(&text[at..]) };
                     found((at, end), (end, end));
                     at = end;
                 }
@@ -137,7 +137,7 @@ impl Splitter {
     }
 }
 
-/// Fields by their content. An empty match is a field only where the one before it did not just end.
+/// Splits by content. An empty match right after a field is not a field.
 fn content(regex: &Regex, text: &[u8], mut found: impl FnMut((usize, usize), (usize, usize))) {
     let mut fields: Vec<(usize, usize)> = Vec::new();
     let mut from = 0;

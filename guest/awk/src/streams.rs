@@ -1,4 +1,4 @@
-//! Files and commands that the program writes to or reads from, by the names that it gives them.
+//! Files and commands that the program reads or writes, by name.
 
 use std::collections::HashMap;
 
@@ -9,12 +9,12 @@ use isopod_sys::{Errno, Fd, files, fs, text, write_all};
 use crate::input::Reader;
 use crate::syntax::tree::Redirect;
 
-/// A pipe's size, so that one write fills one pipe.
+/// The size of a pipe: one write fills it.
 const PIECE: usize = 64 * 1024;
 
-/// Output that is held back until there is a piece of it.
+/// Buffered output.
 pub(crate) struct Writer {
-    /// Standard output and standard error are not ours to close.
+    /// `None` for standard output and standard error, which are not closed.
     file: Option<Fd>,
     fd: u32,
     buffer: Vec<u8>,
@@ -26,13 +26,13 @@ impl Writer {
         Writer { file: None, fd, buffer: Vec::new(), child: None }
     }
 
-    /// The buffer to write to; `written` follows.
+    /// Returns the buffer to append to. `written` has to follow.
     #[inline]
     pub(crate) fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.buffer
     }
 
-    /// Writes out what is there if it is enough, or if the reader waits for every line.
+    /// Writes the buffer if it is full, or if it is standard error.
     #[inline]
     pub(crate) fn written(&mut self) -> Result<(), Errno> {
         if self.buffer.len() >= PIECE || self.fd == 2 { self.flush() } else { Ok(()) }
@@ -48,17 +48,17 @@ impl Writer {
     }
 }
 
-/// All of them.
+/// All open files and commands.
 pub(crate) struct Streams {
     pub(crate) standard_output: Writer,
     writers: HashMap<Vec<u8>, Writer>,
-    /// The names of the writers, in the order in which they were opened.
+    /// The names of the writers, in the order of opening.
     opened: Vec<Vec<u8>>,
     readers: HashMap<Vec<u8>, Reader>,
     diversion: Option<Diversion>,
 }
 
-/// Standard output goes to a file that is to replace another: `-i inplace`.
+/// Standard output redirected to a file that will replace another: `-i inplace`.
 struct Diversion {
     temporary: String,
     path: String,
@@ -76,7 +76,7 @@ impl Streams {
         }
     }
 
-    /// Lets standard output replace the content of a file.
+    /// Redirects standard output to the new content of a file.
     pub(crate) fn divert(&mut self, path: &str) -> Result<(), Errno> {
         self.standard_output.flush()?;
         let mode = files::stat(path, true)?.mode;
@@ -91,7 +91,7 @@ impl Streams {
         Ok(())
     }
 
-    /// Ends that, if it is under way: the new content takes the file's place at once.
+    /// Ends the redirection, if there is one, and replaces the file by the new content.
     pub(crate) fn end_diversion(&mut self) -> Result<(), Errno> {
         let Some(diversion) = self.diversion.take() else { return Ok(()) };
         let mut writer = std::mem::replace(&mut self.standard_output, diversion.standard_output);
@@ -100,7 +100,7 @@ impl Streams {
         fs::rename(&diversion.temporary, &diversion.path)
     }
 
-    /// The writer of a name, opened if need be.
+    /// Returns the writer of a name, and opens it if necessary.
     pub(crate) fn writer(&mut self, name: &[u8], how: Redirect, env: Env<'_>) -> Result<&mut Writer, String> {
         if name == b"/dev/stdout" && how != Redirect::Pipe {
             return Ok(&mut self.standard_output);
@@ -126,7 +126,7 @@ impl Streams {
         Ok(Writer { file: Some(writer), fd, buffer: Vec::new(), child: Some(child) })
     }
 
-    /// The reader of a file, opened if need be.
+    /// Returns the reader of a file, and opens it if necessary.
     pub(crate) fn file_reader(&mut self, name: &[u8]) -> Result<&mut Reader, Errno> {
         if !self.readers.contains_key(name) {
             let reader = match name {
@@ -141,7 +141,7 @@ impl Streams {
         self.readers.get_mut(name).ok_or(Errno::BadDescriptor)
     }
 
-    /// The reader of a command's output, started if need be.
+    /// Returns the reader of a command's output, and starts the command if necessary.
     pub(crate) fn command_reader(&mut self, command: &[u8], env: Env<'_>) -> Result<&mut Reader, Errno> {
         if !self.readers.contains_key(command) {
             self.flush_all();
@@ -152,7 +152,7 @@ impl Streams {
         self.readers.get_mut(command).ok_or(Errno::BadDescriptor)
     }
 
-    /// Runs a command and waits for it: what `system` returns.
+    /// Runs a command, waits for it, and returns the value of `system`.
     pub(crate) fn run(&mut self, command: &[u8], env: Env<'_>) -> f64 {
         self.flush_all();
         match spawn(command, &[(0, 0), (1, 1), (2, 2)], env()) {
@@ -161,7 +161,8 @@ impl Streams {
         }
     }
 
-    /// Closes what has this name: the code of its command, 0 for a file, -1 if there is none.
+    /// Closes the streams of a name. Returns the exit code of the command, 0 for a file, and -1 if there is no such
+    /// stream.
     pub(crate) fn close(&mut self, name: &[u8]) -> f64 {
         let mut code = -1.0;
         if let Some(writer) = self.writers.remove(name) {
@@ -183,7 +184,7 @@ impl Streams {
         }
     }
 
-    /// Writes out what one name has; false if there is none.
+    /// Flushes the writer of a name. Returns false if there is none or if the write fails.
     pub(crate) fn flush(&mut self, name: &[u8]) -> bool {
         match (name, self.writers.get_mut(name)) {
             (_, Some(writer)) => writer.flush().is_ok(),
@@ -192,10 +193,10 @@ impl Streams {
         }
     }
 
-    /// Closes everything at the end of the program, and waits for all commands.
+    /// Closes all streams at the end of the program, and waits for all commands.
     pub(crate) fn finish(&mut self) -> Result<(), Errno> {
         self.end_diversion()?;
-        // The last one first, as gawk does it.
+        // As in gawk, the last one is closed first.
         while let Some(name) = self.opened.pop() {
             self.close(&name);
         }
@@ -203,13 +204,14 @@ impl Streams {
         for name in names {
             self.close(&name);
         }
-        // Last, as gawk does it: what commands print at the end comes before what is still held back here.
+        // As in gawk, standard output comes last: the final output of commands precedes the buffered output of the
+        // program.
         self.standard_output.flush()
     }
 }
 
 fn end(mut writer: Writer) -> f64 {
-    // A reader that has gone is no error of the writer.
+    // A reader that has gone is not an error of the writer.
     let result = writer.flush();
     drop(writer.file.take());
     match (writer.child, result) {
@@ -219,7 +221,7 @@ fn end(mut writer: Writer) -> f64 {
     }
 }
 
-/// The environment of a child, made when there is one.
+/// A function that returns the environment of a child. It is called only when a child is started.
 pub(crate) type Env<'a> = &'a dyn Fn() -> Vec<(String, String)>;
 
 fn open_to_write(name: &[u8], how: Redirect) -> Result<Writer, String> {
@@ -242,7 +244,7 @@ fn cannot(name: &[u8], what: &str, errno: Errno) -> String {
 
 fn spawn(command: &[u8], descriptors: &[(u32, u32)], env: Vec<(String, String)>) -> Result<u32, Errno> {
     let command = std::str::from_utf8(command).map_err(|_| Errno::IllegalSequence)?;
-    // A descriptor that is closed here is closed there too.
+    // A descriptor that is closed here stays closed in the child.
     let open = descriptors.iter().filter(|(_, ours)| *ours > 2 || files::stat_fd(*ours).is_ok());
     process::spawn(&Command {
         program: "/bin/sh".to_owned(),
@@ -254,7 +256,7 @@ fn spawn(command: &[u8], descriptors: &[(u32, u32)], env: Vec<(String, String)>)
     })
 }
 
-/// Waits for a command: its code, or 256 and the number of the signal that ended it.
+/// Waits for a command. Returns its exit code, or 256 plus the signal that ended it.
 fn wait(child: u32) -> f64 {
     loop {
         match process::wait(Some(child), None) {

@@ -1,6 +1,6 @@
-//! Characters: UTF-8, and any byte that is part of none counts as one.
+//! Characters: UTF-8, and each byte that is not part of a character counts as one.
 
-/// How long the character at the start of a text is.
+/// Returns the length of the first character in bytes.
 #[inline]
 pub(crate) fn length_of_first(text: &[u8]) -> usize {
     let length = match text.first() {
@@ -16,7 +16,7 @@ pub(crate) fn length_of_first(text: &[u8]) -> usize {
     }
 }
 
-/// Characters in a text.
+/// Returns the number of characters.
 pub(crate) fn count(text: &[u8]) -> usize {
     if text.is_ascii() {
         return text.len();
@@ -30,7 +30,7 @@ pub(crate) fn count(text: &[u8]) -> usize {
     count
 }
 
-/// Where the character with this number, from 0, starts; the end if there are not as many.
+/// Returns the offset of a character by its number, counted from 0, or the end if there are fewer characters.
 pub(crate) fn offset(text: &[u8], number: usize) -> usize {
     if text.is_ascii() {
         return number.min(text.len());
@@ -45,7 +45,7 @@ pub(crate) fn offset(text: &[u8], number: usize) -> usize {
     at
 }
 
-/// With every character changed that one other stands for.
+/// Returns the text with each character mapped. A character that maps to none or to several stays.
 pub(crate) fn mapped(text: &[u8], ascii: fn(&u8) -> u8, other: fn(char) -> Option<char>) -> Vec<u8> {
     if text.is_ascii() {
         return text.iter().map(ascii).collect();
@@ -61,12 +61,12 @@ pub(crate) fn mapped(text: &[u8], ascii: fn(&u8) -> u8, other: fn(char) -> Optio
     changed
 }
 
-/// The one lower-case letter of a letter.
+/// Returns the lower-case form of a letter, if it is a single character.
 pub(crate) fn lower(c: char) -> Option<char> {
     only(c.to_lowercase())
 }
 
-/// The one upper-case letter of a letter.
+/// Returns the upper-case form of a letter, if it is a single character.
 pub(crate) fn upper(c: char) -> Option<char> {
     only(c.to_uppercase())
 }

@@ -1,8 +1,8 @@
-//! What a variable, a field or an element holds.
+//! The values of variables, fields and elements.
 //!
-//! Short strings live in the value itself: most fields and keys are short, and an allocation for each would cost more
-//! than the rest of the work on them. Long ones are shared, and grow in place while only one value has them, so that
-//! `s = s "x"` in a loop stays linear.
+//! Short strings are stored in the value itself: most fields and keys are short, and an allocation for each would
+//! cost more than the rest of the work on them. Long strings are shared. They grow in place while only one value
+//! refers to them, so that `s = s "x"` in a loop stays linear.
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -12,47 +12,47 @@ use crate::array::Array;
 use crate::number;
 use crate::pattern::Literal;
 
-/// What fits beside the tag, the mark of input and the length in sixteen bytes.
+/// The number of bytes that fit next to the tag, the flag and the length in sixteen bytes.
 const INLINE: usize = 13;
 
-/// An array that several names may share: a function's parameter is the caller's array.
+/// An array that several variables can share: a parameter is the caller's array.
 pub(crate) type ArrayRef = Rc<RefCell<Array>>;
 
 /// A value.
 #[derive(Clone, Default)]
 pub(crate) enum Value {
-    /// Nothing was ever assigned: both 0 and the empty string.
+    /// Never assigned: both 0 and the empty string.
     #[default]
     Unset,
     Number(f64),
-    /// A short string; `input` if it came from outside and is a number where it looks like one.
+    /// A short string. With `input`, it came from outside and is a number if it looks like one.
     Short {
         input: bool,
         len: u8,
         bytes: [u8; INLINE],
     },
-    /// A longer one.
+    /// A long string.
     Long {
         input: bool,
         text: Rc<Vec<u8>>,
     },
-    /// A regular expression: `@/re/`, or a literal where one is wanted.
+    /// A regular expression: `@/re/`, or a literal passed to a function.
     Regex(Rc<Literal>),
     Array(ArrayRef),
 }
 
 impl Value {
-    /// A string that the program made.
+    /// Returns a string made by the program.
     pub(crate) fn string(bytes: &[u8]) -> Value {
         Value::text(bytes, false)
     }
 
-    /// A string from outside, which counts as a number if it looks like one.
+    /// Returns a string from outside, which counts as a number if it looks like one.
     pub(crate) fn input(bytes: &[u8]) -> Value {
         Value::text(bytes, true)
     }
 
-    /// A string that is in a buffer of its own already.
+    /// Returns a string made by the program, from a buffer.
     pub(crate) fn owned(bytes: Vec<u8>) -> Value {
         if bytes.len() <= INLINE { Value::string(&bytes) } else { Value::Long { input: false, text: Rc::new(bytes) } }
     }
@@ -76,7 +76,7 @@ impl Value {
         }
     }
 
-    /// The bytes of a string; none for other kinds.
+    /// Returns the bytes of a string, or `None` for a number or an array.
     pub(crate) fn bytes(&self) -> Option<&[u8]> {
         match self {
             Value::Short { len, bytes, .. } => Some(&bytes[..usize::from(*len).min(INLINE)]),
@@ -91,7 +91,7 @@ impl Value {
         matches!(self, Value::Short { input: true, .. } | Value::Long { input: true, .. })
     }
 
-    /// As a number: strings by the number they start with.
+    /// Converts to a number. A string counts as the number it starts with.
     #[inline]
     pub(crate) fn number(&self) -> f64 {
         match self {
@@ -100,19 +100,19 @@ impl Value {
         }
     }
 
-    /// As a condition: a string that is no number is true unless it is empty.
+    /// Converts to a truth value. A string that is not a number is true unless it is empty.
     pub(crate) fn truth(&self) -> bool {
         match self {
             Value::Number(number) => *number != 0.0,
-            other => match other.as_number_if_it_is_one() {
+            other => match other.as_numeric() {
                 Some(number) => number != 0.0,
                 None => !other.bytes().unwrap_or_default().is_empty(),
             },
         }
     }
 
-    /// The number that this is in a comparison, unless it is a string there.
-    pub(crate) fn as_number_if_it_is_one(&self) -> Option<f64> {
+    /// Returns the number that takes part in a comparison, or `None` if the value is compared as a string.
+    pub(crate) fn as_numeric(&self) -> Option<f64> {
         match self {
             Value::Number(number) => Some(*number),
             Value::Unset => Some(0.0),
@@ -121,7 +121,7 @@ impl Value {
         }
     }
 
-    /// Appends its text to a buffer; `format` is CONVFMT or OFMT.
+    /// Appends the text of the value. `format` is CONVFMT or OFMT.
     #[inline]
     pub(crate) fn write(&self, format: &[u8], out: &mut Vec<u8>) {
         match self {
@@ -130,14 +130,14 @@ impl Value {
         }
     }
 
-    /// Its text.
+    /// Returns the text of the value.
     pub(crate) fn to_text(&self, format: &[u8]) -> Vec<u8> {
         let mut text = Vec::new();
         self.write(format, &mut text);
         text
     }
 
-    /// Appends bytes and makes a string of this, in place if no other value shares it.
+    /// Appends bytes and turns the value into a string, in place if no other value shares it.
     pub(crate) fn append(&mut self, more: &[u8], format: &[u8]) {
         if let Value::Long { input, text } = self {
             *input = false;
@@ -153,12 +153,12 @@ impl Value {
     }
 }
 
-/// Compares as awk does: as numbers if both are, else as strings.
+/// Compares as numbers if both are numeric, otherwise as strings.
 pub(crate) fn compare(a: &Value, b: &Value, format: &[u8]) -> Option<Ordering> {
     if let (Value::Number(a), Value::Number(b)) = (a, b) {
         return a.partial_cmp(b);
     }
-    match (a.as_number_if_it_is_one(), b.as_number_if_it_is_one()) {
+    match (a.as_numeric(), b.as_numeric()) {
         (Some(a), Some(b)) => a.partial_cmp(&b),
         _ => Some(match (a.bytes(), b.bytes()) {
             (Some(a), Some(b)) => a.cmp(b),
@@ -167,9 +167,9 @@ pub(crate) fn compare(a: &Value, b: &Value, format: &[u8]) -> Option<Ordering> {
     }
 }
 
-/// The same with IGNORECASE: letters in either case are one.
+/// Compares with IGNORECASE set: the case of letters does not matter.
 pub(crate) fn compare_ignoring_case(a: &Value, b: &Value, format: &[u8]) -> Option<Ordering> {
-    match (a.as_number_if_it_is_one(), b.as_number_if_it_is_one()) {
+    match (a.as_numeric(), b.as_numeric()) {
         (Some(a), Some(b)) => a.partial_cmp(&b),
         _ => Some(a.to_text(format).to_ascii_lowercase().cmp(&b.to_text(format).to_ascii_lowercase())),
     }

@@ -1,4 +1,4 @@
-//! `cmp`: where two files differ, byte by byte.
+//! `cmp`: compares two files byte by byte.
 
 use isopod_gnu::input::Input;
 use isopod_gnu::options::Opt;
@@ -28,7 +28,7 @@ pub(crate) const PROGRAM: Program = Program {
     run: |call| run(call).unwrap_or_else(|code| code),
 };
 
-/// A file that is read piece by piece.
+/// A file that is read in pieces.
 struct Bytes {
     name: String,
     input: Input,
@@ -38,7 +38,7 @@ struct Bytes {
 }
 
 impl Bytes {
-    /// Makes sure that there is something, unless the end is reached.
+    /// Reads the next piece when the buffer is used up. At the end of the file the buffer stays empty.
     fn fill(&mut self) -> Result<(), Errno> {
         if self.at == self.buffer.len() && !self.ended {
             self.buffer = self.input.read()?;
@@ -118,7 +118,7 @@ fn run(call: &Call) -> Result<u8, u8> {
 
 fn compare(call: &Call, mut sides: [Bytes; 2], options: &Options, limit: u64) -> Result<u8, u8> {
     let mut out = Out::new();
-    // Bytes and newlines before the place that is looked at.
+    // The bytes and newlines in the pieces compared so far.
     let (mut byte, mut newlines) = (0u64, 0u64);
     let mut code = 0;
     let mut ends_with_newline = true;
@@ -201,7 +201,7 @@ fn ended(name: &str, byte: u64, newlines: u64, ends_with_newline: bool, verbose:
     format!("EOF on {name} after byte {byte}, {place}line {line}")
 }
 
-/// How wide the numbers of bytes are: as wide as the smaller file needs.
+/// Returns the width of the column of byte numbers: enough for the size of the smaller file.
 fn number_width(sides: &[Bytes; 2], limit: u64) -> usize {
     let size = |side: &Bytes| match files::stat_fd(side.input.fd()) {
         Ok(found) if found.kind == files::Kind::File => found.size,
@@ -210,7 +210,7 @@ fn number_width(sides: &[Bytes; 2], limit: u64) -> usize {
     size(&sides[0]).min(size(&sides[1])).min(limit).to_string().len()
 }
 
-/// A byte as `cat -v` shows it.
+/// Formats a byte as `cat -v` does.
 fn shown(byte: u8) -> String {
     let low = byte & 0x7f;
     let lead = if byte >= 0x80 { "M-" } else { "" };

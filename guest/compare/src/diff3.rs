@@ -1,4 +1,4 @@
-//! `diff3`: what changed among three files, and the merge of two of them.
+//! `diff3`: compares three files and merges the changes of two of them.
 
 use isopod_gnu::input::Input;
 use isopod_gnu::options::Opt;
@@ -33,17 +33,17 @@ pub(crate) const PROGRAM: Program = Program {
     run: |call| run(call).unwrap_or_else(|code| code),
 };
 
-/// Lines of a file, first and end.
+/// A range of lines: the first, and the one after the last.
 type Range = (usize, usize);
 
-/// Which file differs from the two others.
+/// The file that differs from the two others.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Odd {
     File(usize),
     All,
 }
 
-/// A place where the files are not all the same.
+/// A range of lines in which the files are not all the same.
 struct Block {
     ranges: [Range; 3],
     odd: Odd,
@@ -76,9 +76,9 @@ fn run(call: &Call) -> Result<u8, u8> {
             2
         })?;
         if call.has("strip-trailing-cr") {
-            content = String::from_utf8_lossy(&content).replace("\r\n", "\n").into_bytes();
+            content = lines::without_carriage_returns(&content);
         }
-        if !call.has("text") && content[..content.len().min(4096)].contains(&0) {
+        if !call.has("text") && lines::is_binary(&content) {
             call.complain("diff failed: Binary files differ");
             return Err(2);
         }
@@ -96,19 +96,19 @@ fn run(call: &Call) -> Result<u8, u8> {
     for (name, label) in names.iter_mut().zip(labels) {
         *name = label;
     }
-    let way = Way::new(chosen.first().copied().unwrap_or("show-all"));
-    let conflicts = write_merged(&texts, &blocks, &names, &way, &mut out);
+    let style = MergeStyle::new(chosen.first().copied().unwrap_or("show-all"));
+    let conflicts = write_merged(&texts, &blocks, &names, &style, &mut out);
     Ok(call.finish(out, u8::from(conflicts)))
 }
 
-/// Puts the changes of the two files against the common one together.
+/// Combines the changes of the two files against the common one.
 fn blocks(texts: &[Text], common: usize) -> Vec<Block> {
     let others: Vec<usize> = (0..3).filter(|file| *file != common).collect();
     let rules = Rules { horizon: 100, tab_size: 8, ..Rules::default() };
     let changes: Vec<Vec<Change>> =
         others.iter().map(|file| lines::changes(&texts[*file], &texts[common], &rules)).collect();
     let mut next = [0, 0];
-    // How far each file is ahead of the common one.
+    // The number of lines by which each file is ahead of the common one.
     let mut ahead = [0isize, 0];
     let mut blocks = Vec::new();
     loop {
@@ -119,7 +119,7 @@ fn blocks(texts: &[Text], common: usize) -> Vec<Block> {
         };
         let mut end = start;
         let mut used = [Vec::new(), Vec::new()];
-        // Changes that meet belong together.
+        // Adjacent changes belong to one block.
         loop {
             let mut grew = false;
             for side in 0..2 {
@@ -165,7 +165,7 @@ fn show(texts: &[Text], blocks: &[Block], initial_tab: bool, out: &mut Out) {
     for block in blocks {
         let (name, hidden) = match block.odd {
             Odd::All => (String::new(), 3),
-            // Of two files that are the same, only the second is shown.
+            // The text of two files that are the same is shown once, at the second of them.
             Odd::File(0) => ("1".into(), 1),
             Odd::File(odd) => ((odd + 1).to_string(), 0),
         };
@@ -173,12 +173,12 @@ fn show(texts: &[Text], blocks: &[Block], initial_tab: bool, out: &mut Out) {
         let order = if block.odd == Odd::File(1) { [0, 2, 1] } else { [0, 1, 2] };
         for file in order {
             let (first, end) = block.ranges[file];
-            let place = match end - first {
+            let location = match end - first {
                 0 => format!("{}:{first}a\n", file + 1),
                 1 => format!("{}:{end}c\n", file + 1),
                 _ => format!("{}:{},{end}c\n", file + 1, first + 1),
             };
-            out.push(place.as_bytes());
+            out.push(location.as_bytes());
             if file == hidden {
                 continue;
             }
@@ -193,17 +193,17 @@ fn show(texts: &[Text], blocks: &[Block], initial_tab: bool, out: &mut Out) {
     }
 }
 
-/// Which changes are merged and how conflicts are shown.
-struct Way {
+/// The changes to merge, and the presentation of conflicts.
+struct MergeStyle {
     mark: bool,
     show_old: bool,
     easy_only: bool,
     overlap_only: bool,
 }
 
-impl Way {
-    fn new(option: &str) -> Way {
-        Way {
+impl MergeStyle {
+    fn new(option: &str) -> MergeStyle {
+        MergeStyle {
             mark: matches!(option, "show-all" | "show-overlap"),
             show_old: option == "show-all",
             easy_only: option == "easy-only",
@@ -212,8 +212,8 @@ impl Way {
     }
 }
 
-/// The first file with the changes of the third; whether there are conflicts.
-fn write_merged(texts: &[Text], blocks: &[Block], names: &[String], way: &Way, out: &mut Out) -> bool {
+/// Writes the first file with the changes of the third. Returns true if there are conflicts.
+fn write_merged(texts: &[Text], blocks: &[Block], names: &[String], style: &MergeStyle, out: &mut Out) -> bool {
     let mut copied = 0;
     let mut conflicts = false;
     let copy = |out: &mut Out, file: usize, range: Range| {
@@ -225,18 +225,18 @@ fn write_merged(texts: &[Text], blocks: &[Block], names: &[String], way: &Way, o
         let [mine, old, yours] = block.ranges;
         match block.odd {
             Odd::File(0) => continue,
-            Odd::File(1) if !way.show_old => continue,
+            Odd::File(1) if !style.show_old => continue,
             Odd::File(1) => conflicts = true,
-            Odd::File(_) if way.overlap_only => continue,
+            Odd::File(_) if style.overlap_only => continue,
             Odd::File(_) => {}
-            Odd::All if way.easy_only => continue,
-            Odd::All => conflicts |= way.mark,
+            Odd::All if style.easy_only => continue,
+            Odd::All => conflicts |= style.mark,
         }
         copy(out, 0, (copied, mine.0));
-        if block.odd == Odd::All && way.mark {
+        if block.odd == Odd::All && style.mark {
             out.push(format!("<<<<<<< {}\n", names[0]).as_bytes());
             copy(out, 0, mine);
-            if way.show_old {
+            if style.show_old {
                 out.push(format!("||||||| {}\n", names[1]).as_bytes());
                 copy(out, 1, old);
             }
@@ -247,7 +247,7 @@ fn write_merged(texts: &[Text], blocks: &[Block], names: &[String], way: &Way, o
             out.push(b"=======\n");
         }
         copy(out, 2, yours);
-        if block.odd == Odd::File(1) || (block.odd == Odd::All && way.mark) {
+        if block.odd == Odd::File(1) || (block.odd == Odd::All && style.mark) {
             out.push(format!(">>>>>>> {}\n", names[2]).as_bytes());
         }
         copied = mine.1;

@@ -12,7 +12,7 @@
 //! - `ancestors`: where a walk through directories is, so that no link leads it round in circles
 //! - `natural`, `long_double`: numbers of any length, and C's `long double`
 //! - `input`, `quote`, `path`, `prompt`, `human`, `size`, `width`, `version`, `signals`, `duration`, `accounts`,
-//!   `calendar`, `child`, `digits`: what several programs share
+//!   `calendar`, `child`, `digits`, `locale`: what several programs share
 
 pub mod accounts;
 pub mod ancestors;
@@ -23,6 +23,7 @@ pub mod digits;
 pub mod duration;
 pub mod human;
 pub mod input;
+pub mod locale;
 pub mod long_double;
 pub mod mode;
 pub mod moment;

@@ -1,8 +1,8 @@
-//! The linear part: lazy DFAs from regex-automata.
+//! Lazy DFAs from regex-automata, which search in linear time.
 //!
-//! The leftmost, longest match takes three passes. A forward search whose threads are ordered by where they started
-//! finds the end of some match that starts leftmost; a backward search from there finds its start; and an anchored
-//! search that follows all threads finds the longest end. Whether there is a match takes the first pass only.
+//! The leftmost, longest match takes three passes. A forward search that prefers the thread with the earliest start
+//! finds the end of some leftmost match. A backward search from there finds its start. An anchored forward search
+//! that follows all threads finds the longest end. A test for a match needs the first pass only.
 
 use std::cell::{OnceCell, RefCell};
 
@@ -14,13 +14,13 @@ use regex_syntax::hir::Hir;
 
 use crate::error::Error;
 
-/// What an NFA may take. An interval of the largest count over a class of Unicode stays below.
+/// The memory limit of an NFA. An interval with the largest count over a Unicode class stays below it.
 const NFA_LIMIT: usize = 64 << 20;
 
-/// What the states of one DFA may take; more are thrown away and made again.
+/// The memory limit of the cached states of one DFA. A full cache is cleared and filled again.
 const CACHE_LIMIT: usize = 4 << 20;
 
-/// The search came upon a byte that the automaton does not know.
+/// The search stopped at a byte that the automaton cannot handle; holds its offset.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Quit(pub(crate) usize);
 
@@ -43,7 +43,7 @@ struct Search {
 }
 
 impl Automaton {
-    /// `ascii_only` gives up at every byte beyond ASCII.
+    /// Compiles the forward automaton. With `ascii_only` it quits at every byte outside ASCII.
     pub(crate) fn new(hir: Hir, line_end: u8, ascii_only: bool) -> Result<Automaton, Error> {
         let nfa = compile(&hir, line_end, false).ok_or(Error::TooBig)?;
         let forward = Search::new(nfa.clone(), MatchKind::LeftmostFirst, ascii_only).ok_or(Error::TooBig)?;
@@ -51,19 +51,20 @@ impl Automaton {
         Ok(Automaton { forward, nfa, hir, line_end, ascii_only, longest, backward })
     }
 
-    /// Where the first match is known to be one.
+    /// Returns the earliest offset at which a match is certain.
     pub(crate) fn shortest(&self, text: &[u8], start: usize) -> Result<Option<usize>, Quit> {
         self.forward.forward(Input::new(text).span(start..text.len()).earliest(true))
     }
 
-    /// The leftmost, longest match.
+    /// Returns the leftmost, longest match.
     pub(crate) fn find(&self, text: &[u8], start: usize) -> Result<Option<(usize, usize)>, Quit> {
         let Some(end) = self.forward.forward(Input::new(text).span(start..text.len()))? else { return Ok(None) };
         let backward = self
             .backward
             .get_or_init(|| Search::new(compile(&self.hir, self.line_end, true)?, MatchKind::All, self.ascii_only));
         let longest = self.longest.get_or_init(|| Search::new(self.nfa.clone(), MatchKind::All, self.ascii_only));
-        // They are no larger than the one that was made; if they are, the machine has to do it.
+        // These two are normally no larger than the forward automaton. If one exceeds its limit, the backtracker
+        // takes over.
         let (Some(backward), Some(longest)) = (backward, longest) else { return Err(Quit(start)) };
         let from = backward.backward(Input::new(text).span(start..end).anchored(Anchored::Yes))?.unwrap_or(end);
         let end = longest.forward(Input::new(text).span(from..text.len()).anchored(Anchored::Yes))?.unwrap_or(end);

@@ -1,4 +1,4 @@
-//! What stands in brackets.
+//! Bracket expressions.
 
 use crate::error::Error;
 use crate::set::{Class, Set};
@@ -9,21 +9,21 @@ pub(crate) struct Reader<'a> {
     pub(crate) pattern: &'a [u8],
     pub(crate) at: usize,
     pub(crate) encoding: Encoding,
-    /// Whether a backslash makes the next character plain.
+    /// A backslash makes the next character plain.
     pub(crate) escapes: bool,
-    /// Whether `[:space:]` in place of `[[:space:]]` is an error.
+    /// `[:space:]` in place of `[[:space:]]` is an error.
     pub(crate) refuses_bare_class: bool,
 }
 
 enum Element {
     Symbol(Symbol),
-    /// `[=x=]`: a symbol that starts no range.
+    /// `[=x=]`: a symbol that cannot start a range.
     Equivalence(Symbol),
     Class(Class),
 }
 
 impl Reader<'_> {
-    /// Reads up to the closing bracket and after it.
+    /// Reads up to and including the closing bracket.
     pub(crate) fn read(&mut self, set: &mut Set) -> Result<(), Error> {
         let start = self.at;
         if self.peek() == Some(b'^') {
@@ -83,7 +83,7 @@ impl Reader<'_> {
         symbol
     }
 
-    /// `[:name:]`, `[.x.]` or `[=x=]`.
+    /// Reads `[:name:]`, `[.x.]` or `[=x=]`.
     fn delimited(&mut self, kind: u8) -> Result<Element, Error> {
         let rest = &self.pattern[self.at + 2..];
         let Some(end) = rest.windows(2).position(|pair| pair == [kind, b']']) else {

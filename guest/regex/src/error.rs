@@ -1,24 +1,24 @@
-//! Why a pattern is refused, in the words of glibc's `regerror`.
+//! Errors in a pattern, in the words of glibc's `regerror`.
 
 use std::fmt;
 
-/// A pattern that is no regular expression.
+/// The reason why a pattern is not a regular expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     /// A back-reference to a group that is not complete.
     BackReference,
-    /// What stands between braces is no interval.
+    /// The text between braces is not an interval.
     Interval,
     /// A brace without its partner.
     Brace,
     /// A bracket without its partner.
     Bracket,
-    /// `[:name:]` with a name that is no class.
+    /// `[:name:]` with an unknown class name.
     Class,
-    /// `[:name:]` outside of brackets, where it would mean something else than was meant.
+    /// `[:name:]` outside of a bracket expression, where it would be read as a set of letters.
     ClassOutside,
-    /// `[.name.]` with a name that is no character.
+    /// `[.name.]` with a name that is not a character.
     Collation,
     /// A parenthesis that is not closed.
     OpenParenthesis,
@@ -28,7 +28,7 @@ pub enum Error {
     Range,
     /// An operator with nothing to repeat.
     Repetition,
-    /// More than can be compiled.
+    /// A pattern too large to compile.
     TooBig,
     /// A backslash at the end.
     TrailingBackslash,

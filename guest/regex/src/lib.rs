@@ -1,8 +1,8 @@
 //! POSIX regular expressions with GNU's extensions.
 //!
-//! One engine for `grep`, `sed`, `awk`, `find -regex`, `expr` and the shell, which all promise the same: the leftmost
-//! match, of those the longest, and groups as glibc has them. Texts are bytes; characters are UTF-8, and a byte that
-//! is part of none is matched by itself only, not by `.` or by a negated set.
+//! One engine for `grep`, `sed`, `awk`, `find -regex`, `expr` and the shell. All of them promise the leftmost match,
+//! the longest of those, and groups as in glibc. Texts are bytes and characters are UTF-8. A byte that is not part of a
+//! character is matched only by itself, not by `.` or by a negated set.
 //!
 //! ```
 //! use isopod_regex::{Captures, Flags, Regex, Syntax};
@@ -18,17 +18,18 @@
 //! # Layout
 //! - `syntax`, `parse`, `bracket`: the dialects, and text to tree
 //! - `symbol`, `set`, `tree`: characters, sets of them, and the tree
-//! - `literal`: text that every match contains, looked for first
-//! - `translate`, `automaton`: tree to lazy DFAs, for all that needs neither groups nor back-references
-//! - `program`, `machine`: tree to steps, for the rest
+//! - `literal`: text that every match contains, searched for first
+//! - `translate`, `automaton`: tree to lazy DFAs, for searches without groups and back-references
+//! - `program`, `backtrack`: tree to steps, for everything else
 //!
-//! Making a `Regex` costs microseconds: what is beyond ASCII, backward, or about groups is made when it is needed.
+//! Compiling a `Regex` takes microseconds. The parts for characters outside ASCII, for backward search and for groups are
+//! built on first use.
 
 mod automaton;
+mod backtrack;
 mod bracket;
 mod error;
 mod literal;
-mod machine;
 mod parse;
 mod program;
 mod search;
@@ -41,61 +42,62 @@ mod translate;
 mod tree;
 
 pub use error::Error;
-pub use search::Regex;
+pub use search::{Matches, Regex};
 pub use syntax::Syntax;
 
-/// How a pattern is meant.
+/// Options of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Flags {
-    /// The case of letters does not matter.
+    /// Ignores the case of letters.
     pub icase: bool,
-    /// What lines are.
+    /// The role of line ends in the text.
     pub lines: Lines,
-    /// What must be around a match.
+    /// The required context of a match.
     pub whole: Whole,
-    /// Every byte is a character: the locale `C`.
+    /// Treats every byte as a character, as the locale `C` does.
     pub bytes: bool,
 }
 
-/// What lines are in a text.
+/// The role of line ends in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Lines {
-    /// Nothing: `^` and `$` match at the ends of the text, and `.` matches a newline.
+    /// Line ends are ordinary bytes: `^` and `$` match at the ends of the text, and `.` matches a newline.
     #[default]
     None,
-    /// Parts that end with this byte: `^` and `$` match at their ends, `.` and `[^x]` do not match it. This is
+    /// Lines end with this byte: `^` and `$` match at their ends, `.` and `[^x]` do not match it. This is
     /// `REG_NEWLINE`, and `M` in `sed`.
     Within(u8),
-    /// Texts of their own that end with this byte: no match goes beyond one, even `` \` `` and `\'` are their ends.
-    /// So `grep` searches many lines at once.
+    /// Each line that ends with this byte is a text of its own: no match crosses a line end, and `` \` `` and `\'`
+    /// match at the ends of a line. `grep` uses it to search many lines at once.
     Records(u8),
 }
 
-/// What must be around a match.
+/// The required context of a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Whole {
-    /// Anything.
+    /// No condition.
     #[default]
     Any,
-    /// No word character: `grep -w`.
+    /// No word character on either side: `grep -w`.
     Word,
-    /// Nothing but the ends of the line: `grep -x`.
+    /// The match is the whole line: `grep -x`.
     Line,
 }
 
-/// Where the groups of a match are.
+/// The spans of a match's groups.
 #[derive(Debug, Clone, Default)]
 pub struct Captures {
-    spans: Vec<machine::Span>,
+    spans: Vec<backtrack::Span>,
 }
 
 impl Captures {
-    /// Start and end of a group; group 0 is the whole match. `None` if it took no part.
+    /// Returns start and end of a group, or `None` if the group took no part in the match. Group 0 is the whole
+    /// match.
     pub fn get(&self, group: usize) -> Option<(usize, usize)> {
         self.spans.get(group).copied().flatten()
     }
 
-    /// How many groups there are, with the whole match.
+    /// Returns the number of groups, the whole match included.
     pub fn count(&self) -> usize {
         self.spans.len()
     }

@@ -1,4 +1,4 @@
-//! Text that every match contains, and its search: what makes `grep foo` fast.
+//! Literal text that every match contains. Searching for it first makes `grep foo` fast.
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use memchr::{memchr_iter, memchr2_iter, memmem};
@@ -6,38 +6,39 @@ use memchr::{memchr_iter, memchr2_iter, memmem};
 use crate::symbol::Encoding;
 use crate::tree::Node;
 
-/// A search for one text, or for several.
+/// A search for one text or for several.
 #[derive(Debug)]
 pub(crate) enum Finder {
-    /// As it is.
+    /// Byte by byte.
     Plain(Box<memmem::Finder<'static>>),
-    /// In any case.
+    /// Without regard to case.
     Folded(Folded),
-    /// The leftmost of several, and of those the longest.
+    /// Several texts: the leftmost match, and the longest of those.
     Several(Box<AhoCorasick>),
 }
 
-/// A text of which the letters are small, and which of its bytes is looked for.
+/// A text in lower case, and the index of its rarest byte, which is the one searched for.
 #[derive(Debug)]
 pub(crate) struct Folded {
     text: Vec<u8>,
     rarest: usize,
 }
 
-/// A run of symbols that must be there, one after the other.
+/// Consecutive symbols that every match contains.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Run {
     bytes: Vec<u8>,
     folded: bool,
 }
 
-/// The text that a tree is, if it is nothing else.
+/// Returns the text that a tree stands for, if the tree is nothing but that text.
 pub(crate) fn exact(node: &Node) -> Option<Run> {
     let mut run = Run::default();
     extend(node, &mut run).then_some(run).filter(|run| !run.bytes.is_empty())
 }
 
-/// The texts that a tree is one of, if it is nothing else. All are folded, or none.
+/// Returns a search for all branches, if a tree is an alternation of plain texts. Either all of them are folded, or
+/// none.
 pub(crate) fn several(node: &Node) -> Option<Finder> {
     let Node::Alternate(branches) = node else { return None };
     let runs: Vec<Run> = branches.iter().map(exact).collect::<Option<_>>()?;
@@ -52,15 +53,15 @@ pub(crate) fn several(node: &Node) -> Option<Finder> {
     builder.ok().map(|searcher| Finder::Several(Box::new(searcher)))
 }
 
-/// A text that is in every match.
+/// A text that every match contains.
 #[derive(Debug)]
 pub(crate) struct Required {
     pub(crate) finder: Finder,
-    /// Every match begins with it, so that none begins before it is found.
+    /// Every match begins with the text, so no match begins before it.
     pub(crate) is_first: bool,
 }
 
-/// The longest text that is in every match.
+/// Returns the longest text that every match contains.
 pub(crate) fn required(node: &Node) -> Option<Required> {
     let mut best = Run::default();
     let mut run = Run::default();
@@ -72,7 +73,7 @@ pub(crate) fn required(node: &Node) -> Option<Required> {
     (!best.bytes.is_empty()).then(|| Required { finder: best.finder(), is_first })
 }
 
-/// Adds the text that a tree begins with, and tells whether that is all of it.
+/// Appends the text that a tree begins with. Returns true if that is the whole tree.
 fn extend(node: &Node, run: &mut Run) -> bool {
     match node {
         Node::Empty => {}
@@ -92,7 +93,7 @@ fn collect(node: &Node, run: &mut Run, best: &mut Run) {
     match node {
         Node::Group(_, inner) => collect(inner, run, best),
         Node::Concat(nodes) => nodes.iter().for_each(|node| collect(node, run, best)),
-        // A condition is between symbols that follow each other all the same.
+        // A condition has no width, so the symbols around it are still adjacent.
         Node::Look(_) => {}
         Node::Repeat(inner, 1.., _) => {
             keep(run, best);
@@ -125,7 +126,7 @@ impl Run {
 }
 
 impl Finder {
-    /// Where it is first: start and end, counted from `start`.
+    /// Returns start and end of the first occurrence at or after `start`.
     #[inline]
     pub(crate) fn find(&self, haystack: &[u8], start: usize) -> Option<(usize, usize)> {
         let rest = haystack.get(start..)?;
@@ -147,7 +148,7 @@ impl Folded {
         let (rare, searched) = (self.text[self.rarest], &haystack[self.rarest..=last + self.rarest]);
         let is_here = |at: &usize| {
             let found = &haystack[*at..*at + self.text.len()];
-            // The pattern's capitals are small already; what is no letter is compared as it is.
+            // The pattern is in lower case already. Bytes other than letters have to be equal.
             found.iter().zip(&self.text).all(|(a, b)| a == b || (a ^ b == 0x20 && b.is_ascii_lowercase()))
         };
         if rare.is_ascii_lowercase() {
@@ -158,7 +159,7 @@ impl Folded {
     }
 }
 
-/// How often a byte is met in text and programs: a rough order of letters, and the rest is rarer or commoner.
+/// Ranks a byte by its frequency in text and programs. The order of the letters is approximate.
 fn frequency(byte: u8) -> usize {
     const COMMON: &[u8] = b" etaoinsrlhdcu\nmpfgywb,.v_k-01\"=();:/x2'jqz";
     COMMON.iter().position(|common| *common == byte).map_or(0, |index| COMMON.len() - index)

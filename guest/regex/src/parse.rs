@@ -1,4 +1,4 @@
-//! Text to tree, by glibc's rules.
+//! The parser: pattern to tree, by glibc's rules.
 
 use crate::bracket;
 use crate::error::Error;
@@ -8,16 +8,16 @@ use crate::syntax::{Rules, Syntax};
 use crate::tree::{Look, Node};
 use crate::{Flags, Lines};
 
-/// Groups in each other. Each level costs stack here and in the compilers, and a guest's is small.
+/// The deepest nesting of groups. Each level takes stack here and in the compilers, and a guest's stack is small.
 const DEPTH_LIMIT: u32 = 200;
 
-/// Repetitions of repetitions, such as `a{2}{3}`, in a whole pattern.
+/// The limit of repetitions of repetitions, such as `a{2}{3}`, in one pattern.
 const STACKED_LIMIT: u32 = 50;
 
 /// The largest count in an interval: glibc's RE_DUP_MAX.
 const REPEAT_LIMIT: u32 = 32767;
 
-/// What a pattern is read with.
+/// The parser's state.
 pub(crate) struct Parser<'a> {
     pattern: &'a [u8],
     at: usize,
@@ -26,7 +26,7 @@ pub(crate) struct Parser<'a> {
     flags: &'a Flags,
     depth: u32,
     stacked: u32,
-    /// Groups that came before this pattern, in others that it is searched together with.
+    /// The number of groups in the patterns before this one, which are searched together with it.
     base: usize,
     opened: usize,
     closed: Vec<usize>,
@@ -51,7 +51,7 @@ enum Token {
     End,
 }
 
-/// Parses a pattern whose groups are numbered from `base` + 1; also returns how many groups there are then.
+/// Parses a pattern whose groups are numbered from `base` + 1. Also returns the number of the last group.
 pub(crate) fn parse(pattern: &[u8], syntax: Syntax, flags: &Flags, base: usize) -> Result<(Node, usize), Error> {
     let rules = syntax.rules();
     let mut parser =
@@ -81,7 +81,7 @@ impl<'a> Parser<'a> {
         if self.flags.bytes { Encoding::Bytes } else { Encoding::Utf8 }
     }
 
-    /// The next token and its length. `starts` says that a caret here is an anchor.
+    /// Returns the next token and its length. With `starts`, a caret is an anchor.
     fn peek(&self, starts: bool) -> Result<(Token, usize), Error> {
         let Some(&first) = self.pattern.get(self.at) else { return Ok((Token::End, 0)) };
         let rules = &self.rules;
@@ -146,7 +146,7 @@ impl<'a> Parser<'a> {
         self.rules.newline_alternates && self.pattern[self.at - 1] == b'\n'
     }
 
-    /// Whether what follows the `$` here ends a branch: only then is it an anchor in basic syntax.
+    /// Returns true if the `$` here ends a branch. Only then is it an anchor in basic syntax.
     fn ends_branch(&self) -> bool {
         match &self.pattern[self.at + 1..] {
             [] => true,
@@ -164,7 +164,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Where each line is a text of its own, its ends are the text's.
+    /// With `Lines::Records` each line is a text of its own, so its ends are the ends of the text.
     fn text_look(&self, look: Look) -> Look {
         match (self.flags.lines, look) {
             (Lines::Records(_), Look::TextStart) => Look::LineStart,
@@ -175,7 +175,7 @@ impl<'a> Parser<'a> {
 
     fn alternatives(&mut self, mut starts: bool) -> Result<Node, Error> {
         let mut branches = Vec::new();
-        // A back-reference sees groups before it in its own branch, not those of the others.
+        // A back-reference sees the groups before it in its own branch, not those of other branches.
         let (before, mut all) = (self.closed.len(), Vec::new());
         loop {
             branches.push(self.branch(starts)?);
@@ -190,7 +190,7 @@ impl<'a> Parser<'a> {
         if branches.len() == 1 {
             return Ok(branches.swap_remove(0));
         }
-        // glibc tries a branch of nothing after the others.
+        // glibc tries an empty branch after the others.
         let (empty, mut filled): (Vec<Node>, Vec<Node>) =
             branches.into_iter().partition(|branch| matches!(branch, Node::Empty));
         filled.extend(empty.into_iter().next());
@@ -219,9 +219,9 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// An atom with its repetitions. `None` is an operator that is skipped.
+    /// Reads an atom with its repetitions. Returns `None` for an operator that is skipped.
     fn expression(&mut self, mut token: Token) -> Result<Option<Node>, Error> {
-        // As in glibc, what follows a skipped star starts an expression, even if it is a closing parenthesis.
+        // As in glibc, the token after a skipped star starts an expression, even a closing parenthesis.
         while self.rules.stray_operator_is_skipped && matches!(token, Token::Star | Token::Plus | Token::Question) {
             let length;
             (token, length) = self.peek(false)?;
@@ -243,9 +243,10 @@ impl<'a> Parser<'a> {
                 }
                 Node::BackReference(number)
             }
-            // In `grep -E`, `^*` is an anchor that may be there or not.
+            // In `grep -E`, `^*` is an optional anchor.
             Token::Look(look) if self.syntax == Syntax::Egrep && !look.is_about_words() => Node::Look(look),
-            // Elsewhere an anchor cannot be repeated: what follows it is as at the start.
+            // Elsewhere an anchor cannot be repeated, and an operator after it is treated as at the start of the
+            // pattern.
             Token::Look(look) => {
                 let node = Node::Look(look);
                 return match self.peek(false)? {
@@ -288,7 +289,7 @@ impl<'a> Parser<'a> {
                 Token::Question => (0, Some(1)),
                 Token::OpenBrace => match self.interval()? {
                     Some(bounds) => bounds,
-                    // It is text, and comes next.
+                    // The brace is text and is read as the next atom.
                     None => {
                         self.at = before;
                         return Ok(node);
@@ -304,7 +305,7 @@ impl<'a> Parser<'a> {
             }
             levels += 1;
             node = match (node, least, most) {
-                // `a**` and its like are `a*`, however many there are.
+                // `a**` and the like are `a*`, however many there are.
                 (Node::Repeat(inner, 0, None), _, None | Some(1..)) => Node::Repeat(inner, 0, None),
                 (Node::Repeat(inner, 0 | 1, None | Some(1)), 0, None) => Node::Repeat(inner, 0, None),
                 (Node::Repeat(inner, 1, None), 1, None) => Node::Repeat(inner, 1, None),
@@ -320,7 +321,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The bounds after an opening brace; `None` if it is none and the dialect takes that for text.
+    /// Reads the bounds after an opening brace. Returns `None` if they are malformed and the dialect reads them as
+    /// text.
     fn interval(&mut self) -> Result<Option<(u32, Option<u32>)>, Error> {
         let close: &[u8] = if self.rules.bare_braces { b"}" } else { b"\\}" };
         let rest = &self.pattern[self.at..];
@@ -351,7 +353,7 @@ impl<'a> Parser<'a> {
         Ok(Some((least, high)))
     }
 
-    /// Whether an interval follows the brace, which is then skipped.
+    /// Returns true if an interval follows the brace, and skips it.
     fn is_interval(&mut self) -> Result<bool, Error> {
         Ok(self.interval()?.is_some())
     }
@@ -428,7 +430,7 @@ impl<'a> Parser<'a> {
         Set::new(self.encoding(), self.flags.icase)
     }
 
-    /// A set of this expression. Within lines, `.` and `[^x]` leave out the newline; `[x\n]` and `\W` do not.
+    /// Completes a set. Within lines, `.` and `[^x]` exclude the newline; `[x\n]` and `\W` do not.
     fn finish(&self, mut set: Set, is_about_the_rest: bool) -> Node {
         match self.flags.lines {
             Lines::Within(_) if !is_about_the_rest => {}
@@ -439,7 +441,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// A number in front, if there is one, and its length. What is too large stays too large.
+/// Returns the number at the start of the text, if there is one, and its length. Numbers too large saturate.
 fn number(text: &[u8]) -> (Option<u32>, usize) {
     let length = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let value = |value: u32, digit: &u8| value.saturating_mul(10).saturating_add(u32::from(digit - b'0'));

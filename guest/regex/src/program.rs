@@ -1,16 +1,16 @@
-//! Tree to steps, for the machine that knows groups and back-references.
+//! The program of the backtracker: tree to steps.
 //!
-//! Repetitions are written out the way glibc does it, as which way a group is matched depends on that.
+//! Repetitions are expanded the way glibc does it, because the text of a group depends on the order of the threads.
 
 use crate::error::Error;
 use crate::set::Set;
 use crate::symbol::Symbol;
 use crate::tree::{Look, Node};
 
-/// Steps of a program: what a pattern may come to with its repetitions written out.
+/// The limit of steps in a program, with repetitions expanded.
 const STEP_LIMIT: u64 = 250_000;
 
-/// One step. Places are indices of steps.
+/// One step. Targets are indices of steps.
 #[derive(Debug, Clone)]
 pub(crate) enum Step {
     Symbol(Symbol),
@@ -20,10 +20,10 @@ pub(crate) enum Step {
     Open(usize),
     Close(usize),
     BackReference(usize),
-    /// Both ways, the first one preferred.
+    /// Continues at both targets; the first one is preferred.
     Split(usize, usize),
     Jump(usize),
-    /// The end of a loop's body: back to its start, or out if the body matched nothing.
+    /// The end of a loop's body: jumps to its start, or to the exit if the body matched nothing.
     Again {
         start: usize,
         exit: usize,
@@ -32,18 +32,18 @@ pub(crate) enum Step {
     Match,
 }
 
-/// A pattern as steps.
+/// A pattern compiled to steps.
 #[derive(Debug)]
 pub(crate) struct Program {
     pub(crate) steps: Vec<Step>,
     pub(crate) sets: Vec<Set>,
-    /// Groups that back-references name.
+    /// The groups that back-references name.
     pub(crate) referenced: Vec<usize>,
-    /// There is a loop whose body may match nothing.
+    /// The program has a loop whose body can match the empty text.
     pub(crate) loops_can_be_empty: bool,
 }
 
-/// Whether a tree's program would be within bounds.
+/// Checks that a tree's program stays within the limit.
 pub(crate) fn check(node: &Node) -> Result<(), Error> {
     if node.weight() > STEP_LIMIT { Err(Error::TooBig) } else { Ok(()) }
 }
@@ -125,14 +125,14 @@ impl Program {
             let start = self.push(Step::Jump(0));
             self.node(inner);
             let group = if let Node::Group(number, _) = inner { Some(*number) } else { None };
-            // Only a group can match nothing, or what a group matched.
+            // Only these can match the empty text.
             self.loops_can_be_empty |= matches!(inner, Node::Group(..) | Node::BackReference(_) | Node::Repeat(..));
             let exit = self.here() + 1;
             self.push(Step::Again { start, exit, group });
             self.steps[start] = Step::Split(start + 1, exit);
             return;
         };
-        // Of `((a?a)?a)?` all questions come first, the outermost in front.
+        // All splits come first, the outermost in front, as in `((a?a)?a)?`.
         let optional = most.saturating_sub(least);
         let splits: Vec<usize> = (0..optional).map(|_| self.push(Step::Jump(0))).collect();
         for split in splits.iter().rev() {

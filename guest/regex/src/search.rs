@@ -1,13 +1,13 @@
-//! A compiled expression, and which engine answers what.
+//! A compiled expression, and the choice of engine for each search.
 
 use std::cell::{Cell, OnceCell};
 
 use memchr::{memchr, memrchr};
 
 use crate::automaton::{Automaton, Quit};
+use crate::backtrack::{Backtracker, Bounds, GaveUp};
 use crate::error::Error;
 use crate::literal::{self, Finder, Required};
-use crate::machine::{GaveUp, Machine, Reach};
 use crate::program::{self, Program};
 use crate::symbol::Encoding;
 use crate::syntax::Syntax;
@@ -21,32 +21,32 @@ pub struct Regex {
     node: Node,
     groups: usize,
     flags: Flags,
-    /// The pattern is nothing but this text, or one of these.
+    /// The search for the pattern, if it is plain text or an alternation of plain texts.
     exact: Option<Finder>,
-    /// A text that is in every match.
+    /// A text that every match contains.
     required: Option<Required>,
-    /// What the required text has been worth.
-    worth: Cell<Worth>,
+    /// The measured benefit of the search for the required text.
+    skip_statistics: Cell<SkipStatistics>,
     has_references: bool,
     has_words: bool,
-    /// Knows ASCII, and of the rest what costs little.
+    /// Handles ASCII, and other characters where that is cheap.
     shallow: OnceCell<Option<Box<Automaton>>>,
     is_shallow: bool,
-    /// Knows everything but words.
+    /// Handles all characters, but not word boundaries outside ASCII.
     full: OnceCell<Option<Box<Automaton>>>,
-    /// The shallow one met what it does not know, so that the other is asked first.
+    /// The shallow automaton has met a byte that it cannot handle, so the full one is used first.
     beyond: Cell<bool>,
     program: OnceCell<Program>,
     gave_up: Cell<bool>,
 }
 
-/// Bytes that a search for the required text has to spare the automaton: to find it, and to start anew there, costs
-/// what the automaton takes for some forty.
-const WORTH_SKIPPING: usize = 32;
+/// The number of bytes that a search for the required text has to save on average. Finding the text and restarting
+/// the automaton there cost as much as some forty bytes in the automaton.
+const LEAST_SKIPPED: usize = 32;
 
-/// How often the required text was found, and how much text the automaton did not have to read.
+/// The number of times the required text was found, and the bytes that the automaton did not have to read.
 #[derive(Debug, Clone, Copy, Default)]
-struct Worth {
+struct SkipStatistics {
     found: u32,
     skipped: usize,
 }
@@ -57,7 +57,7 @@ impl Regex {
         Regex::any_of(&[pattern], syntax, flags)
     }
 
-    /// Compiles several patterns, of which one has to match. Each has its own groups, numbered on.
+    /// Compiles several patterns, one of which has to match. Groups are numbered across all patterns.
     pub fn any_of(patterns: &[&[u8]], syntax: Syntax, flags: Flags) -> Result<Regex, Error> {
         let mut branches = Vec::with_capacity(patterns.len());
         let mut groups = 0;
@@ -83,7 +83,7 @@ impl Regex {
             flags,
             exact,
             required,
-            worth: Cell::default(),
+            skip_statistics: Cell::default(),
             has_references,
             has_words,
             shallow: OnceCell::new(),
@@ -94,30 +94,31 @@ impl Regex {
             gave_up: Cell::new(false),
             node,
         };
-        // A pattern that is too big is refused now, not in the middle of a file.
+        // Refuses a pattern that is too big now, not in the middle of a file.
         if regex.exact.is_none() && regex.node.weight() > 1000 && regex.automaton(false).is_none() {
             return Err(Error::TooBig);
         }
         Ok(regex)
     }
 
-    /// How many groups there are, with the whole match.
+    /// Returns the number of groups, the whole match included.
     pub fn groups(&self) -> usize {
         self.groups
     }
 
-    /// Whether a search with back-references was ended because it took too long: then an answer may be wrong, and
-    /// the program has to say so.
+    /// Returns true if a search with back-references exceeded its limits. An answer may then be wrong, and the
+    /// program has to report it.
     pub fn gave_up(&self) -> bool {
         self.gave_up.get()
     }
 
-    /// Whether the text has a match.
+    /// Returns true if the text has a match.
     pub fn is_match(&self, text: &[u8]) -> bool {
         self.shortest_at(text, 0).is_some()
     }
 
-    /// A position in or at the end of the first match that starts at or after `start`: enough to know its line.
+    /// Returns an offset in or at the end of the first match that starts at or after `start`. This is enough to find
+    /// its line.
     pub fn shortest_at(&self, text: &[u8], start: usize) -> Option<usize> {
         if let Some(finder) = &self.exact {
             return finder.find(text, start).map(|(_, end)| end);
@@ -125,8 +126,8 @@ impl Regex {
         self.search(text, start, |automaton, text, at| automaton.shortest(text, at), |(_, end)| end)
     }
 
-    /// Start and end of the leftmost, longest match that starts at or after `start`. What is before `start` counts
-    /// for `^` and `\<`.
+    /// Returns start and end of the leftmost, longest match that starts at or after `start`. `^` and `\<` see the
+    /// text before `start`.
     pub fn find_at(&self, text: &[u8], start: usize) -> Option<(usize, usize)> {
         if let Some(finder) = &self.exact {
             return finder.find(text, start);
@@ -136,7 +137,7 @@ impl Regex {
         loop {
             let (from, end) =
                 self.search(text, start, |automaton, text, at| automaton.find(text, at), |found| found)?;
-            // An automaton of bytes finds nothing in the middle of a character, too.
+            // An automaton works on bytes and also finds empty matches inside of a character.
             if from != end || !encoding.splits(text, from) {
                 return Some((from, end));
             }
@@ -144,15 +145,15 @@ impl Regex {
         }
     }
 
-    /// Like `find_at`, with the groups.
+    /// Does the same as `find_at`, and finds the groups.
     pub fn captures_at(&self, text: &[u8], start: usize, captures: &mut Captures) -> bool {
         captures.spans.clear();
         captures.spans.resize(self.groups, None);
         let Some((from, end)) = self.find_at(text, start) else { return false };
         captures.spans[0] = Some((from, end));
         if self.groups > 1 {
-            // The text's end is kept, for what asks what follows.
-            let found = self.machine(text, from, end).groups(end, &mut captures.spans);
+            // The text is passed whole, for conditions that look beyond the match.
+            let found = self.backtracker(text, from, end).groups(end, &mut captures.spans);
             if found.is_err() {
                 self.gave_up.set(true);
             }
@@ -160,7 +161,13 @@ impl Regex {
         true
     }
 
-    /// Looks for a match with whichever engine can do it. `ask` is put to automata, `answer` made of a span.
+    /// Starts a search for successive matches in a text.
+    pub fn matches<'a>(&'a self, text: &'a [u8]) -> Matches<'a> {
+        Matches { regex: self, text, at: Some(0), last_end: None }
+    }
+
+    /// Searches with the first engine that can do it. `ask` queries an automaton, `answer` converts a span of the
+    /// backtracker.
     fn search<T>(
         &self,
         text: &[u8],
@@ -172,7 +179,7 @@ impl Regex {
             let mut part = text;
             let mut from = start;
             if let Some(required) = &self.required
-                && self.is_worth_it()
+                && self.skipping_pays()
             {
                 let (at, _) = required.finder.find(text, start)?;
                 match self.flags.lines {
@@ -193,7 +200,7 @@ impl Regex {
                         continue;
                     }
                     Ok(found) if !self.has_references => return found,
-                    // A match of more than the pattern: it is worth a closer look, in its line.
+                    // The automaton overestimates back-references, so the backtracker checks the line.
                     Ok(_) => match self.automaton(self.beyond.get()).map(|automaton| automaton.shortest(part, from)) {
                         Some(Ok(Some(at))) => at,
                         _ => from,
@@ -208,7 +215,7 @@ impl Regex {
                 _ => (0, part.len()),
             };
             let from = from.max(line);
-            match self.machine(&part[line..line_end], from - line, line_end - line).find() {
+            match self.backtracker(&part[line..line_end], from - line, line_end - line).find() {
                 Ok(Some((at, end))) => return Some(answer((at + line, end + line))),
                 Ok(None) => {}
                 Err(GaveUp) => self.gave_up.set(true),
@@ -218,7 +225,7 @@ impl Regex {
         None
     }
 
-    /// Turns to the automaton that knows everything, if that helps and is not done.
+    /// Switches to the full automaton, if that helps and has not been done. Returns true if it switched.
     fn goes_beyond(&self) -> bool {
         let helps = !self.has_words && !self.beyond.get() && self.automaton(true).is_some();
         self.beyond.set(self.beyond.get() || helps);
@@ -240,34 +247,72 @@ impl Regex {
         }
     }
 
-    /// A machine for matches from `base` to at most `stop`.
-    fn machine<'a>(&'a self, text: &'a [u8], base: usize, stop: usize) -> Machine<'a> {
+    /// Returns a backtracker for matches from `base` to at most `stop`.
+    fn backtracker<'a>(&'a self, text: &'a [u8], base: usize, stop: usize) -> Backtracker<'a> {
         let program = self.program.get_or_init(|| Program::new(&self.node));
         let line_end = match self.flags.lines {
             Lines::Records(end) | Lines::Within(end) => Some(end),
             Lines::None => None,
         };
-        let reach = Reach { base, stop, groups: self.groups };
-        Machine::new(program, text, reach, self.encoding(), self.flags.icase, line_end)
+        let bounds = Bounds { base, stop, groups: self.groups };
+        Backtracker::new(program, text, bounds, self.encoding(), self.flags.icase, line_end)
     }
 
     fn encoding(&self) -> Encoding {
         if self.flags.bytes { Encoding::Bytes } else { Encoding::Utf8 }
     }
 
-    /// Whether it pays to look for the required text first: not if it is all over the place.
-    fn is_worth_it(&self) -> bool {
-        let worth = self.worth.get();
-        worth.found < 64 || worth.skipped / (worth.found as usize) > WORTH_SKIPPING
+    /// Returns true if searching for the required text first pays off. It does not if the text is frequent.
+    fn skipping_pays(&self) -> bool {
+        let SkipStatistics { found, skipped } = self.skip_statistics.get();
+        found < 64 || skipped / (found as usize) > LEAST_SKIPPED
     }
 
     fn note(&self, skipped: usize) {
-        let worth = self.worth.get();
-        self.worth.set(Worth { found: worth.found.saturating_add(1), skipped: worth.skipped.saturating_add(skipped) });
+        let mut statistics = self.skip_statistics.get();
+        statistics.found = statistics.found.saturating_add(1);
+        statistics.skipped = statistics.skipped.saturating_add(skipped);
+        self.skip_statistics.set(statistics);
     }
 }
 
-/// With what must be around a match.
+/// Successive matches in a text, as `sed` and `awk` replace them: they do not overlap, and an empty match right after
+/// another match does not count.
+#[derive(Debug)]
+pub struct Matches<'a> {
+    regex: &'a Regex,
+    text: &'a [u8],
+    /// The offset at which to continue, or `None` after the last match.
+    at: Option<usize>,
+    last_end: Option<usize>,
+}
+
+impl Matches<'_> {
+    /// Returns start and end of the next match. With `captures`, its groups are found, too.
+    #[inline]
+    pub fn next(&mut self, mut captures: Option<&mut Captures>) -> Option<(usize, usize)> {
+        loop {
+            let at = self.at?;
+            let found = match captures.as_deref_mut() {
+                Some(captures) => self.regex.captures_at(self.text, at, captures).then(|| captures.get(0)).flatten(),
+                None => self.regex.find_at(self.text, at),
+            };
+            let (start, end) = found?;
+            self.at = if start < end { Some(end) } else { self.after_character(end) };
+            if start == end && self.last_end == Some(start) {
+                continue;
+            }
+            self.last_end = Some(end);
+            return Some((start, end));
+        }
+    }
+
+    fn after_character(&self, at: usize) -> Option<usize> {
+        (at < self.text.len()).then(|| at + self.regex.encoding().at(self.text, at).1)
+    }
+}
+
+/// Adds the required context of a match to a tree.
 fn wrap(node: Node, flags: Flags) -> Node {
     let (before, after) = match (flags.whole, flags.lines) {
         (Whole::Any, _) => return node,
@@ -278,12 +323,12 @@ fn wrap(node: Node, flags: Flags) -> Node {
     Node::Concat(vec![Node::Look(before), node, Node::Look(after)])
 }
 
-/// Where the line around a position starts.
+/// Returns the start of the line around an offset.
 fn line_start(text: &[u8], at: usize, end: u8) -> usize {
     memrchr(end, &text[..at]).map_or(0, |before| before + 1)
 }
 
-/// Where the line around a position ends, before what ends it.
+/// Returns the end of the line around an offset, without its terminator.
 fn line_end(text: &[u8], at: usize, end: u8) -> usize {
     memchr(end, &text[at..]).map_or(text.len(), |after| at + after)
 }

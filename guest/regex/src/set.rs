@@ -8,15 +8,16 @@ pub(crate) struct Set {
     ranges: Vec<(Symbol, Symbol)>,
     classes: Vec<(Class, bool)>,
     negated: bool,
-    /// Symbols that are never in it, whatever the rest says: line ends, NUL.
+    /// Symbols that are never in the set: line ends, NUL.
     except: Vec<Symbol>,
     fold: bool,
     encoding: Encoding,
-    /// The answer for ASCII, in two words.
+    /// A bit map of the ASCII symbols in the set.
     ascii: [u64; 2],
 }
 
-/// Where each symbol must be asked, and where all answer alike: nothing is assigned there, or all is private.
+/// Ranges in which each symbol has to be tested, and ranges that are unassigned or private, where all symbols are
+/// alike.
 const PLAIN: [(Symbol, Symbol); 3] = [(0x80, 0xd7ff), (0xe000, 0x3_ffff), (0xe_0000, 0xe_0fff)];
 const UNIFORM: [(Symbol, Symbol); 3] = [(0x4_0000, 0xd_ffff), (0xe_1000, 0xe_ffff), (0xf_0000, 0x10_ffff)];
 
@@ -50,7 +51,7 @@ impl Set {
     }
 
     pub(crate) fn add_class(&mut self, class: Class, negated: bool) {
-        // `[[:upper:]]` is any letter with case when case is ignored.
+        // With case ignored, `[[:upper:]]` is any letter that has case.
         let class = match class {
             Class::Upper | Class::Lower if self.fold => {
                 self.classes.push((Class::Upper, negated));
@@ -73,7 +74,7 @@ impl Set {
         self.except.push(symbol);
     }
 
-    /// To be called when all is added.
+    /// Fills the bit map. It has to be called after the last addition.
     pub(crate) fn finish(mut self) -> Box<Set> {
         for symbol in 0..128 {
             if self.is_in(symbol) {
@@ -89,7 +90,7 @@ impl Set {
     }
 
     fn is_in(&self, symbol: Symbol) -> bool {
-        // A byte that is no character is in no negated set, unless bytes are all there is.
+        // A byte that is not a character is in no negated set, unless every byte is a character.
         if symbol >= RAW && self.encoding == Encoding::Utf8 && self.negated {
             return false;
         }
@@ -101,14 +102,14 @@ impl Set {
         found != self.negated && !self.except.contains(&symbol)
     }
 
-    /// Whether what is in it beyond ASCII takes long to find out.
+    /// Returns true if the members outside ASCII take long to compute.
     pub(crate) fn is_deep(&self) -> bool {
         self.encoding == Encoding::Utf8
             && (self.classes.iter().any(|(class, _)| class.is_deep())
                 || (self.fold && self.ranges.iter().any(|(_, high)| *high >= 0x80)))
     }
 
-    /// The ranges of the symbols in it up to `last`.
+    /// Returns the ranges of the symbols in the set up to `last`.
     pub(crate) fn ranges(&self, last: Symbol) -> Vec<(Symbol, Symbol)> {
         let mut ranges = Ranges::default();
         let ascii = last.min(0x7f);
@@ -130,7 +131,7 @@ impl Set {
         ranges.list
     }
 
-    /// Without classes, the answer only changes where a range starts or ends.
+    /// Adds the ranges of a set without classes, where membership changes only at the bounds of a range.
     fn shallow(&self, last: Symbol, ranges: &mut Ranges) {
         let all = [(0x80, last)];
         let bounds = self.ranges.iter().chain(&all).flat_map(|(low, high)| [*low, high.saturating_add(1)]);
@@ -184,7 +185,7 @@ impl Class {
         !matches!(self, Class::Digit | Class::Xdigit)
     }
 
-    /// Whether a symbol is of this class. A byte that is no character is of none.
+    /// Returns true if a symbol belongs to this class. A byte that is not a character belongs to none.
     pub(crate) fn contains(self, symbol: Symbol) -> bool {
         let Some(c) = char::from_u32(symbol) else { return false };
         match self {
@@ -211,7 +212,7 @@ impl Class {
     }
 }
 
-/// White space, but not where a line must not be broken.
+/// Returns true for white space that allows a line break.
 fn is_space(c: char) -> bool {
     c.is_whitespace() && !matches!(c, '\u{85}' | '\u{a0}' | '\u{2007}' | '\u{202f}')
 }
@@ -224,7 +225,7 @@ fn is_print(c: char) -> bool {
     !c.is_control() && !is_line_end(c)
 }
 
-/// The other cases of a symbol. ASCII stays ASCII: a search for `s` is none for `ſ`.
+/// Returns the other cases of a symbol. ASCII stays ASCII: a search for `s` does not find `ſ`.
 pub(crate) fn others(symbol: Symbol) -> [Option<Symbol>; 2] {
     match char::from_u32(symbol) {
         None => [None, None],

@@ -1,22 +1,22 @@
-//! Symbols: what a text is made of, one character or one byte that is part of none.
+//! Symbols: the characters of a text, and the bytes that are not part of a character.
 
-/// A character's code point, or `RAW` and more for a byte that is no character.
+/// The code point of a character, or `RAW` plus its value for a byte that is not part of a character.
 pub(crate) type Symbol = u32;
 
 /// The first symbol that is a byte.
 pub(crate) const RAW: Symbol = 0x11_0000;
 
-/// How bytes become symbols.
+/// The decoding of bytes to symbols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Encoding {
     /// Characters are UTF-8.
     Utf8,
-    /// Every byte is one: the locale `C`.
+    /// Every byte is a character: the locale `C`.
     Bytes,
 }
 
 impl Encoding {
-    /// The symbol at a position and its length. There must be a byte.
+    /// Returns the symbol at an offset and its length. The offset has to be within the text.
     #[inline]
     pub(crate) fn at(self, text: &[u8], at: usize) -> (Symbol, usize) {
         let first = text[at];
@@ -31,7 +31,7 @@ impl Encoding {
         (RAW + Symbol::from(first), 1)
     }
 
-    /// The symbol that ends at a position, if there is one.
+    /// Returns the symbol that ends at an offset, if there is one.
     pub(crate) fn before(self, text: &[u8], at: usize) -> Option<Symbol> {
         let last = *text[..at].last()?;
         if last < 0x80 {
@@ -49,7 +49,7 @@ impl Encoding {
         Some(RAW + Symbol::from(last))
     }
 
-    /// Whether a position is inside of a character.
+    /// Returns true if an offset is inside of a character.
     pub(crate) fn splits(self, text: &[u8], at: usize) -> bool {
         if self == Encoding::Bytes || text.get(at).is_none_or(|byte| byte & 0xc0 != 0x80) {
             return false;
@@ -57,7 +57,7 @@ impl Encoding {
         (1..=3.min(at)).any(|back| decode(&text[at - back..]).is_some_and(|(_, length)| length > back))
     }
 
-    /// The bytes of a symbol.
+    /// Appends the bytes of a symbol.
     pub(crate) fn push(symbol: Symbol, bytes: &mut Vec<u8>) {
         match char::from_u32(symbol) {
             Some(c) => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
@@ -66,7 +66,7 @@ impl Encoding {
     }
 }
 
-/// The character in front of some bytes.
+/// Decodes the first character and returns its length.
 pub(crate) fn decode(bytes: &[u8]) -> Option<(char, usize)> {
     let length = match bytes.first()? {
         0..0x80 => 1,

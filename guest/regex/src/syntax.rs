@@ -7,15 +7,15 @@ pub enum Syntax {
     Basic,
     /// POSIX extended: `sed -E`.
     Extended,
-    /// POSIX extended as `regcomp` has it, where a lone `)` is text: `[[ =~ ]]`.
+    /// POSIX extended as in `regcomp`, where a lone `)` is text: `[[ =~ ]]`.
     Shell,
-    /// What `grep` takes: basic, and newlines separate alternatives.
+    /// `grep`: basic, and newlines separate alternatives.
     Grep,
-    /// What `grep -E` takes: extended, and what is no interval is text.
+    /// `grep -E`: extended, and a malformed interval is text.
     Egrep,
-    /// What `awk` takes: extended, with backslashes in brackets.
+    /// `awk`: extended, with backslashes in brackets.
     Awk,
-    /// What `find -regex` takes: `\(`, `\|`, and `+` and `?` without a backslash.
+    /// `find -regex`: `\(`, `\|`, and `+` and `?` without a backslash.
     Emacs,
     /// Plain text.
     Fixed,
@@ -24,11 +24,11 @@ pub enum Syntax {
 /// The rules of a dialect.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Rules {
-    /// `( ) |` are operators, and text with a backslash.
+    /// `( ) |` are operators. With a backslash they are text.
     pub(crate) bare_groups: bool,
-    /// `{ }` are operators, and text with a backslash.
+    /// `{ }` are operators. With a backslash they are text.
     pub(crate) bare_braces: bool,
-    /// There are intervals.
+    /// The dialect has intervals.
     pub(crate) intervals: bool,
     /// `\+ \?` are operators, not `+ ?`.
     pub(crate) backslash_plus: bool,
@@ -40,7 +40,7 @@ pub(crate) struct Rules {
     pub(crate) stray_operator_is_error: bool,
     /// An interval with nothing to repeat, or after another repetition, is an error.
     pub(crate) stray_interval_is_error: bool,
-    /// What is no interval is text.
+    /// A malformed interval is text.
     pub(crate) wrong_interval_is_text: bool,
     /// A lone `)` is text.
     pub(crate) lone_parenthesis_is_text: bool,
@@ -90,7 +90,7 @@ impl Syntax {
         }
     }
 
-    /// Whether `[:space:]` in place of `[[:space:]]` is refused.
+    /// Returns true if `[:space:]` in place of `[[:space:]]` is refused.
     pub(crate) fn refuses_bare_class(self) -> bool {
         matches!(self, Syntax::Basic | Syntax::Extended | Syntax::Grep | Syntax::Egrep)
     }

@@ -1,4 +1,4 @@
-//! What the engine promises, in examples whose answers are glibc's.
+//! Examples of the engine's promises. The answers are glibc's.
 
 use crate::{Captures, Error, Flags, Lines, Regex, Syntax, Whole};
 
@@ -46,7 +46,7 @@ fn records_are_texts_of_their_own() {
 #[test]
 fn matches_are_found_wherever_the_text_they_need_is() {
     for (pattern, text, found) in [
-        // Every match begins with the text, and not everything that begins with it is a match.
+        // Every match begins with the literal text, but the text also occurs outside of a match.
         ("ab[0-9]*c", "abx ab12c", Some((4, 9))),
         ("ab[0-9]*c", "abx\nab\nx ab1c", Some((9, 13))),
         ("aab*", "aaab", Some((0, 2))),
@@ -54,7 +54,7 @@ fn matches_are_found_wherever_the_text_they_need_is() {
         ("\\(ab\\)c*\\1", "abcx abcab", Some((5, 10))),
         ("ab\\b", "abc ab", Some((4, 6))),
         ("abé*c", "abé abéc", Some((5, 10))),
-        // It is at the end, or in the middle.
+        // The literal text is at the end or in the middle of a match.
         ("[0-9]*ab", "x 12ab", Some((2, 6))),
         ("[0-9]ab[0-9]", "ab1 1ab\n1ab1", Some((8, 12))),
         ("^ab[0-9]", "xab1\nab1", Some((5, 8))),
@@ -147,4 +147,26 @@ fn hopeless_searches_give_up() {
     let regex = Regex::new(b"(a*)*(a*)*(a*)*(a*)*\\1\\2\\3\\4b", Syntax::Extended, Flags::default()).unwrap();
     let text = [b"a".repeat(40), b"cb".to_vec()].concat();
     assert!(regex.find_at(&text, 0).is_none() || regex.gave_up());
+}
+
+#[test]
+fn successive_matches_are_those_that_sed_replaces() {
+    for (pattern, text, expected) in [
+        ("a", "banana", vec![(1, 2), (3, 4), (5, 6)]),
+        ("x*", "axxb", vec![(0, 0), (1, 3), (4, 4)]),
+        ("", "é!", vec![(0, 0), (2, 2), (3, 3)]),
+        ("b*", "", vec![(0, 0)]),
+        ("z", "abc", vec![]),
+    ] {
+        let regex = Regex::new(pattern.as_bytes(), Syntax::Extended, Flags::default()).unwrap();
+        let mut captures = Captures::default();
+        for with_groups in [false, true] {
+            let mut matches = regex.matches(text.as_bytes());
+            let mut found = Vec::new();
+            while let Some(span) = matches.next(with_groups.then_some(&mut captures)) {
+                found.push(span);
+            }
+            assert_eq!(found, expected, "{pattern} {text}");
+        }
+    }
 }

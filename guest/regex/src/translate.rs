@@ -7,19 +7,20 @@ use crate::set::Set;
 use crate::symbol::{Encoding, RAW, Symbol};
 use crate::tree::{Look, Node};
 
-/// Ranges of a set that are spelled out as bytes: those of `.`, `[^x]` and the like.
+/// The largest number of ranges of a set that is expanded to bytes: enough for `.`, `[^x]` and the like.
 const FEW: usize = 16;
 
-/// How far sets are worked out.
+/// The extent to which sets are expanded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Depth {
-    /// ASCII only where more takes long: the automaton must give up at a byte beyond.
+    /// ASCII only for sets whose other members take long to compute. The automaton has to quit at a byte outside
+    /// ASCII.
     Shallow,
-    /// Everything.
+    /// All characters.
     Full,
 }
 
-/// Translates a tree. Groups are left out; a back-reference becomes what it can match at most.
+/// Translates a tree. Groups are left out. A back-reference becomes any text, since that is the most it can match.
 pub(crate) fn translate(node: &Node, depth: Depth) -> Hir {
     match node {
         Node::Empty => Hir::empty(),
@@ -52,7 +53,7 @@ fn translate_set(set: &Set, depth: Depth) -> Hir {
     let (characters, raw): (Vec<_>, Vec<_>) = ranges.into_iter().partition(|(low, _)| *low < RAW);
     let byte = |symbol: Symbol| (symbol & 0xff) as u8;
     let raw = raw.into_iter().map(|(low, high)| (byte(low), byte(high)));
-    // Where bytes are all there is, characters are ASCII.
+    // With `Encoding::Bytes` all characters are ASCII.
     let is_ascii = characters.last().is_none_or(|(_, high)| *high < 0x80);
     if is_ascii {
         return bytes_class(characters.iter().map(|(low, high)| (byte(*low), byte(*high))).chain(raw));
@@ -66,8 +67,8 @@ fn translate_set(set: &Set, depth: Depth) -> Hir {
     if raw.is_empty() { unicode } else { Hir::alternation(vec![unicode, bytes_class(raw)]) }
 }
 
-/// Ranges of characters as sequences of bytes. regex-automata would do it, with a table that takes half a millisecond to
-/// set up and pays for itself with large classes only.
+/// Translates ranges of characters to sequences of bytes. regex-automata can do it, but sets up a table for half a
+/// millisecond, which pays only for large classes.
 fn spelled_out(ranges: impl Iterator<Item = ClassUnicodeRange>) -> Hir {
     let sequences = ranges.flat_map(|range| Utf8Sequences::new(range.start(), range.end()));
     let sequence = |bytes: Utf8Sequence| {
@@ -76,7 +77,7 @@ fn spelled_out(ranges: impl Iterator<Item = ClassUnicodeRange>) -> Hir {
     Hir::alternation(sequences.map(sequence).collect())
 }
 
-/// A range without the surrogates, which are no characters.
+/// Splits a range around the surrogates, which are not characters.
 fn split((low, high): (Symbol, Symbol)) -> impl Iterator<Item = ClassUnicodeRange> {
     let range = |low: Symbol, high: Symbol| {
         let (low, high) = (char::from_u32(low)?, char::from_u32(high)?);
@@ -95,7 +96,8 @@ fn bytes_class(ranges: impl IntoIterator<Item = (u8, u8)>) -> Hir {
     Hir::class(hir::Class::Bytes(ClassBytes::new(ranges)))
 }
 
-/// Words are ASCII here: an automaton that asks for them gives up at a byte beyond.
+/// Translates a condition. Words are ASCII here, and an automaton with a word condition quits at a byte outside
+/// ASCII.
 fn translate_look(look: Look) -> hir::Look {
     match look {
         Look::TextStart => hir::Look::Start,

@@ -6,38 +6,38 @@ use crate::symbol::Symbol;
 /// A part of a pattern.
 #[derive(Debug, Clone)]
 pub(crate) enum Node {
-    /// Matches nothing at all, everywhere.
+    /// The empty text.
     Empty,
     /// One symbol.
     Symbol(Symbol),
-    /// One ASCII letter in either case; here it is small.
+    /// One ASCII letter in either case, stored in lower case.
     Letter(u8),
     /// One symbol of a set.
     Set(Box<Set>),
     /// A condition on a position.
     Look(Look),
-    /// A group, by its number from 1.
+    /// A group with its number, counted from 1.
     Group(usize, Box<Node>),
-    /// One after the other.
+    /// Parts in sequence.
     Concat(Vec<Node>),
-    /// One of several.
+    /// One of several branches.
     Alternate(Vec<Node>),
-    /// Between so many and so many times.
+    /// A repetition with its least and its largest count.
     Repeat(Box<Node>, u32, Option<u32>),
-    /// What a group matched, again.
+    /// The text of a group, again.
     BackReference(usize),
 }
 
 /// A condition on a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Look {
-    /// Where the text starts.
+    /// The start of the text.
     TextStart,
-    /// Where the text ends.
+    /// The end of the text.
     TextEnd,
-    /// Where a line starts.
+    /// The start of a line.
     LineStart,
-    /// Where a line ends.
+    /// The end of a line.
     LineEnd,
     /// `\<`
     WordStart,
@@ -47,21 +47,21 @@ pub(crate) enum Look {
     WordEdge,
     /// `\B`
     NoWordEdge,
-    /// No word character before: what `grep -w` wants in front.
+    /// No word character before: the left side of `grep -w`.
     NoWordBefore,
-    /// No word character after.
+    /// No word character after: the right side of `grep -w`.
     NoWordAfter,
 }
 
 impl Look {
-    /// Whether it asks what kind of characters are around.
+    /// Returns true if the condition depends on word characters.
     pub(crate) fn is_about_words(self) -> bool {
         !matches!(self, Look::TextStart | Look::TextEnd | Look::LineStart | Look::LineEnd)
     }
 }
 
 impl Node {
-    /// Whether some part of the tree is so. The depth is bounded by the parser.
+    /// Returns true if a part of the tree satisfies the predicate. The parser bounds the depth.
     pub(crate) fn any(&self, is_so: &dyn Fn(&Node) -> bool) -> bool {
         is_so(self)
             || match self {
@@ -71,7 +71,7 @@ impl Node {
             }
     }
 
-    /// How many steps a machine for it takes, with repetitions written out.
+    /// Returns the number of steps of the tree's program, with repetitions expanded.
     pub(crate) fn weight(&self) -> u64 {
         match self {
             Node::Empty => 0,

@@ -5,10 +5,8 @@
 //! - `rg`: what agents use of ripgrep
 //! - `sed`: the stream editor
 //! - `perl`: Perl's expressions, for `grep -P` and `rg -P`
-//! - `locale`: whether characters are UTF-8
 
 mod grep;
-mod locale;
 mod perl;
 mod rg;
 mod sed;

@@ -1,6 +1,7 @@
-//! Perl's expressions, by `fancy-regex`, with what PCRE does differently translated.
+//! Perl regular expressions by `fancy-regex`, with PCRE's differences translated.
 
 use fancy_regex::{Regex, RegexBuilder};
+use isopod_regex::Whole;
 
 /// A compiled expression.
 pub(crate) struct Perl {
@@ -8,12 +9,16 @@ pub(crate) struct Perl {
 }
 
 impl Perl {
-    /// Compiles a pattern. `around` is put before and after it.
-    pub(crate) fn new(pattern: &[u8], icase: bool, around: (&str, &str)) -> Result<Perl, String> {
+    /// Compiles a pattern.
+    pub(crate) fn new(pattern: &[u8], icase: bool, whole: Whole) -> Result<Perl, String> {
         let Ok(pattern) = std::str::from_utf8(pattern) else {
             return Err("the -P option takes UTF-8 only".to_owned());
         };
-        let (before, after) = around;
+        let (before, after) = match whole {
+            Whole::Any => ("(?m:", ")"),
+            Whole::Word => ("(?m:(?<![0-9A-Za-z_])", "(?![0-9A-Za-z_]))"),
+            Whole::Line => ("(?m:^", "$)"),
+        };
         let text = format!("{before}(?:{}){after}", translate(pattern));
         let builder = RegexBuilder::new(&text).case_insensitive(icase).build();
         match builder {
@@ -22,8 +27,8 @@ impl Perl {
         }
     }
 
-    /// Start and end of the first match in a line that starts at or after `start`. A stretch of bytes that are no
-    /// characters is matched by nothing.
+    /// Returns start and end of the first match in a line that starts at or after `start`. Bytes that are not UTF-8
+    /// are never matched.
     pub(crate) fn find_at(&self, line: &[u8], start: usize) -> Result<Option<(usize, usize)>, String> {
         let mut offset = 0;
         while offset <= line.len() {
@@ -32,7 +37,7 @@ impl Perl {
                 Err(error) => {
                     let end = error.valid_up_to();
                     let bad = error.error_len().unwrap_or(line.len() - offset - end);
-                    // What was just found valid is so.
+                    // The error says that these bytes are valid.
                     (std::str::from_utf8(&line[offset..offset + end]).unwrap_or_default(), bad)
                 }
             };
@@ -54,7 +59,7 @@ impl Perl {
     }
 }
 
-/// PCRE's `\d`, `\w`, `\s` and `\b` are ASCII unless told otherwise, and `\h`, `\R`, `\N` exist.
+/// Translates PCRE's syntax: `\d`, `\w`, `\s` and `\b` are ASCII by default, and `\h`, `\N` and `\Q…\E` exist.
 fn translate(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len() + 16);
     let mut chars = pattern.chars().peekable();
@@ -135,7 +140,7 @@ fn translate(pattern: &str) -> String {
                 in_class = false;
                 out.push(']');
             }
-            // Operators on sets, which PCRE does not have.
+            // PCRE has no operators on sets.
             '&' | '~' if in_class => out.extend(['\\', c]),
             c => out.push(c),
         }

@@ -1,25 +1,25 @@
-//! Whole numbers in blocks, in ascending order.
+//! A table for small whole numbers, in ascending order.
 
 use std::collections::HashMap;
 
 use super::integer_key;
 use crate::value::Value;
 
-/// How much room in blocks may be unused.
+/// The number of unused slots that is tolerated before integers go to another table.
 const WASTE: usize = 2048;
-/// Numbers below 2^this are in one block.
+/// The base-2 logarithm of the first number that is not in the range with the smallest leaves.
 const FIRST_BLOCK: u32 = 10;
 
-/// Whole numbers from 0 to 2^31 in leaves, whose size depends on the power of two below the number.
+/// Whole numbers from 0 to 2^31 in leaves. The size of a leaf depends on the largest power of two below its numbers.
 #[derive(Default)]
 pub(super) struct Blocks {
-    /// Where the leaf that starts at a number is.
-    index: HashMap<u32, u32, Mixing>,
+    /// The index of the leaf that starts at a number.
+    index: HashMap<u32, u32, BuildLeafHasher>,
     leaves: Vec<Leaf>,
-    /// Room in all leaves, and how much of it is used.
+    /// The number of slots in all leaves in use, and the number of occupied slots.
     room: usize,
     used: usize,
-    /// The leaf of the last access: loops go through them in order.
+    /// The leaf of the last access. Loops usually go through the numbers in order.
     last: std::cell::Cell<(u32, u32)>,
 }
 
@@ -34,7 +34,7 @@ impl Blocks {
         (0..=i64::from(i32::MAX)).contains(&number)
     }
 
-    /// The first number of a number's leaf, and the leaf's size.
+    /// Returns the first number of a number's leaf, and the leaf's size.
     #[inline]
     fn leaf_of(number: u32) -> (u32, u32) {
         let power = (31 - (number | 1).leading_zeros()).max(FIRST_BLOCK);
@@ -50,7 +50,7 @@ impl Blocks {
         let number = u32::try_from(number).ok().filter(|number| *number <= i32::MAX as u32)?;
         let (first, _) = Self::leaf_of(number);
         let (last, mut at) = self.last.get();
-        // Position 0 of an empty cache is no leaf: then `leaves` is empty or the first leaf is the right answer.
+        // The initial value (0, 0) is right as well: leaf 0 is then either missing or compared by its first number.
         if last != first || self.leaves.get(at as usize).is_none_or(|leaf| leaf.first != first) {
             at = *self.index.get(&first)?;
             self.last.set((first, at));
@@ -67,7 +67,7 @@ impl Blocks {
         self.find(number).is_some_and(|(leaf, _)| self.leaves[leaf].used > 0)
     }
 
-    /// Whether one more leaf leaves not too much unused.
+    /// Returns true if one more leaf leaves few enough slots unused.
     pub(super) fn may_grow(&self, number: i64) -> bool {
         let (_, size) = Self::leaf_of(number as u32);
         self.room + size as usize <= WASTE + self.used
@@ -120,20 +120,20 @@ impl Blocks {
     }
 }
 
-/// A hash for the few thousand numbers of leaves, which a program chooses only for itself.
+/// A hasher for the few thousand leaf numbers. A program that makes them collide slows down only itself.
 #[derive(Clone, Copy, Default)]
-struct Mixing;
+struct BuildLeafHasher;
 
-impl std::hash::BuildHasher for Mixing {
-    type Hasher = Mixed;
-    fn build_hasher(&self) -> Mixed {
-        Mixed(0)
+impl std::hash::BuildHasher for BuildLeafHasher {
+    type Hasher = LeafHasher;
+    fn build_hasher(&self) -> LeafHasher {
+        LeafHasher(0)
     }
 }
 
-struct Mixed(u64);
+struct LeafHasher(u64);
 
-impl std::hash::Hasher for Mixed {
+impl std::hash::Hasher for LeafHasher {
     fn finish(&self) -> u64 {
         self.0
     }

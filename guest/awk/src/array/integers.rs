@@ -1,11 +1,11 @@
-//! Integers by a hash of the number.
+//! A table for integers, by a hash of the number.
 
 use super::{CHAIN, SIZES, integer_key};
 use crate::value::Value;
 
 /// Integers by a hash of their low 32 bits.
 pub(super) struct Integers {
-    /// In the order of insertion; a listing takes pairs from the end.
+    /// In the order of insertion. A listing takes pairs from the end, as gawk's does.
     buckets: Vec<Vec<(i64, Value)>>,
     size: usize,
     count: usize,
@@ -22,7 +22,7 @@ fn buckets(count: usize) -> Vec<Vec<(i64, Value)>> {
 }
 
 impl Integers {
-    fn place(&self, number: i64) -> usize {
+    fn bucket_of(&self, number: i64) -> usize {
         let mut k = number as u32;
         k ^= k << 3;
         k = k.wrapping_add(k >> 5);
@@ -34,13 +34,13 @@ impl Integers {
     }
 
     pub(super) fn get(&self, number: i64) -> Option<&Value> {
-        self.buckets[self.place(number)].iter().find(|(known, _)| *known == number).map(|(_, value)| value)
+        self.buckets[self.bucket_of(number)].iter().find(|(known, _)| *known == number).map(|(_, value)| value)
     }
 
     pub(super) fn element(&mut self, number: i64) -> (&mut Value, bool) {
-        let place = self.place(number);
-        if let Some(at) = self.buckets[place].iter().position(|(known, _)| *known == number) {
-            return (&mut self.buckets[place][at].1, false);
+        let index = self.bucket_of(number);
+        if let Some(at) = self.buckets[index].iter().position(|(known, _)| *known == number) {
+            return (&mut self.buckets[index][at].1, false);
         }
         self.count += 1;
         if self.count / self.buckets.len() > CHAIN && self.size + 1 < SIZES.len() {
@@ -51,23 +51,23 @@ impl Integers {
                 while !bucket.is_empty() {
                     let from = (bucket.len() - 1) / 2 * 2;
                     for (number, value) in bucket.drain(from..) {
-                        let place = self.place(number);
-                        self.buckets[place].push((number, value));
+                        let index = self.bucket_of(number);
+                        self.buckets[index].push((number, value));
                     }
                 }
             }
         }
-        let place = self.place(number);
-        let bucket = &mut self.buckets[place];
+        let index = self.bucket_of(number);
+        let bucket = &mut self.buckets[index];
         bucket.push((number, Value::Unset));
         let at = bucket.len() - 1;
         (&mut bucket[at].1, true)
     }
 
     pub(super) fn remove(&mut self, number: i64) -> bool {
-        let place = self.place(number);
-        let Some(at) = self.buckets[place].iter().position(|(known, _)| *known == number) else { return false };
-        self.buckets[place].remove(at);
+        let index = self.bucket_of(number);
+        let Some(at) = self.buckets[index].iter().position(|(known, _)| *known == number) else { return false };
+        self.buckets[index].remove(at);
         self.count -= 1;
         true
     }

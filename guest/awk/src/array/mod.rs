@@ -1,9 +1,9 @@
-//! Associative arrays, which list their elements in the order that GNU awk lists them.
+//! Associative arrays that list their elements in the order of GNU awk.
 //!
-//! The language leaves the order open, yet scripts and recorded outputs come to depend on it, so this keeps the same
-//! three tables with the same growth: small whole numbers in blocks, in ascending order; other integers by a hash of
-//! the number; everything else by a hash of the text. An array starts with the table of its first key, and what does
-//! not fit there goes to a second one, which is listed first.
+//! The language leaves the order open, but scripts and recorded outputs depend on it. So this has gawk's three tables
+//! with the same growth: small whole numbers in blocks, in ascending order; other integers by a hash of the number;
+//! all other keys by a hash of the text. An array starts with the table of its first key. Keys that do not fit there
+//! go to a second one, which is listed first.
 
 mod blocks;
 mod integers;
@@ -17,7 +17,7 @@ use blocks::Blocks;
 use integers::Integers;
 use texts::Texts;
 
-/// A key, as the tables see it.
+/// A key in the form that the tables use.
 #[derive(Clone, Copy)]
 pub(crate) enum Key<'a> {
     Integer(i64),
@@ -25,12 +25,12 @@ pub(crate) enum Key<'a> {
 }
 
 impl<'a> Key<'a> {
-    /// A text that spells an integer is that integer.
+    /// Returns the key of a text. A text that spells an integer is that integer.
     pub(crate) fn of_text(text: &'a [u8]) -> Key<'a> {
         number::canonical_integer(text).map_or(Key::Text(text), Key::Integer)
     }
 
-    /// A number that is whole; another is converted to text first.
+    /// Returns the key of a whole number. Any other number has to be converted to text first.
     pub(crate) fn of_number(number: f64) -> Option<Key<'static>> {
         (number == number.trunc() && number.abs() < 1e18).then_some(Key::Integer(number as i64))
     }
@@ -42,7 +42,7 @@ pub(crate) struct Array {
     blocks: Option<Blocks>,
     integers: Option<Integers>,
     texts: Option<Texts>,
-    /// The first key that is not for `blocks` was a text: integers are looked up by their text from then on.
+    /// The first key outside of `blocks` was a text. From then on integers are looked up by their text.
     all_as_text: bool,
     count: usize,
 }
@@ -73,7 +73,7 @@ impl Array {
         self.get(key).is_some()
     }
 
-    /// The element of a key, made if need be.
+    /// Returns the element of a key, and creates it if necessary.
     pub(crate) fn element(&mut self, key: Key<'_>) -> &mut Value {
         let is_first = self.count == 0;
         let (element, is_new) = match key {
@@ -84,7 +84,7 @@ impl Array {
                         self.blocks = Some(Blocks::default());
                     }
                 }
-                // A number may have gone to another table while its block was not worth the memory.
+                // A number can be in another table if its block was not worth the memory at the time.
                 let in_blocks = match &self.blocks {
                     Some(blocks) if Blocks::takes(number) => {
                         (blocks.has_leaf(number) || blocks.may_grow(number)) && !self.is_outside(number)
@@ -146,7 +146,7 @@ impl Array {
         *self = Array::default();
     }
 
-    /// All keys in their order, integers as numbers and texts as strings.
+    /// Returns all keys in order, as strings.
     pub(crate) fn keys(&self) -> Vec<Value> {
         let mut keys = Vec::with_capacity(self.count);
         if let Some(texts) = &self.texts {
@@ -168,9 +168,9 @@ fn integer_key(number: i64) -> Value {
     Value::string(&text)
 }
 
-/// Numbers of buckets that the hash tables go through.
+/// The sequence of bucket counts that a hash table grows through.
 const SIZES: [usize; 9] = [13, 127, 1021, 8191, 131_071, 1_048_573, 8_388_593, 16_777_213, 33_554_393];
-/// Elements in a bucket, on average, before a table grows.
+/// The average number of elements in a bucket above which a table grows.
 const CHAIN: usize = 2;
 
 #[cfg(test)]

@@ -1,16 +1,16 @@
-//! Texts by a hash of their bytes.
+//! A table for texts, by a hash of their bytes.
 
 use super::{CHAIN, SIZES};
 use crate::value::Value;
 
-/// No entry.
+/// The index that stands for no entry.
 const NONE: u32 = u32::MAX;
 
-/// Texts by a multiplicative hash, in chains whose head is the newest.
+/// Texts by a multiplicative hash, in chains with the newest entry first.
 pub(super) struct Texts {
     heads: Vec<u32>,
     entries: Vec<Entry>,
-    /// Entries that were removed and may be used again.
+    /// The indices of removed entries, to be used again.
     free: Vec<u32>,
     size: usize,
     count: usize,
@@ -31,7 +31,7 @@ impl Default for Texts {
 
 #[inline]
 fn hash(text: &[u8]) -> u32 {
-    // Bytes are signed here, as characters are in C on most machines.
+    // Bytes are signed, as in C on most machines, to get gawk's hash.
     text.iter().fold(0, |hash: u32, byte| hash.wrapping_mul(65599).wrapping_add(*byte as i8 as u32))
 }
 

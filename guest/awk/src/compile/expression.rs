@@ -1,17 +1,27 @@
-//! Expressions.
+//! The compilation of expressions.
 
 use std::rc::Rc;
 
 use super::names::Variable;
 use super::{Compiled, Compiler};
-use crate::code::{Op, Step, global};
+use crate::code::{Increment, Op, global};
 use crate::pattern::Literal;
 use crate::syntax::functions::Function;
-use crate::syntax::tree::{Arithmetic, Expr, GetlineFrom};
+use crate::syntax::tree::{Arithmetic, Expr, GetlineFrom, Name};
 use crate::value::Value;
 
+/// The kind of a target. A variable comes with its slot.
+enum Target {
+    Field,
+    Element,
+    Local(u32),
+    /// A global variable whose assignment has side effects.
+    Hooked(u32),
+    Global(u32),
+}
+
 impl Compiler<'_> {
-    /// Pushes the value of an expression.
+    /// Compiles an expression whose value is pushed.
     pub(super) fn expression(&mut self, expr: &Expr) -> Compiled<()> {
         match expr {
             Expr::Number(number) => self.push(Value::Number(*number)),
@@ -24,18 +34,7 @@ impl Compiler<'_> {
                 let constant = self.regex_constant(regex)?;
                 self.emit(Op::Const(constant));
             }
-            Expr::Variable(name) => {
-                let variable = self.variable(*name)?;
-                match variable {
-                    Variable::Global(slot) => {
-                        self.scalars[slot as usize] = true;
-                        self.emit(if (slot as usize) <= global::FNR { Op::Computed(slot) } else { Op::Global(slot) });
-                    }
-                    Variable::Local(slot) => {
-                        self.emit(Op::Local(slot));
-                    }
-                }
-            }
+            Expr::Variable(name) => self.load(*name)?,
             Expr::Field(index) => match constant_index(index) {
                 Some(index) => {
                     self.emit(Op::FieldAt(index));
@@ -82,22 +81,7 @@ impl Compiler<'_> {
                 self.expression(inner)?;
                 self.emit(Op::Positive);
             }
-            Expr::Chain(first, rest) => {
-                self.expression(first)?;
-                for (arithmetic, operand) in rest {
-                    match (arithmetic, operand) {
-                        (Arithmetic::Divide, Expr::Number(0.0)) => {
-                            return Err("error: division by zero attempted".into());
-                        }
-                        (Arithmetic::Remainder, Expr::Number(0.0)) => {
-                            return Err("error: division by zero attempted in `%'".into());
-                        }
-                        _ => {}
-                    }
-                    self.expression(operand)?;
-                    self.emit(Op::Arithmetic(*arithmetic));
-                }
-            }
+            Expr::Chain(first, rest) => self.chain(first, rest)?,
             Expr::Compare(comparison, left, right) => {
                 self.expression(left)?;
                 self.expression(right)?;
@@ -135,7 +119,38 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Evaluates an expression whose value nobody wants.
+    fn load(&mut self, name: Name) -> Compiled<()> {
+        let op = match self.variable(name)? {
+            Variable::Global(slot) => {
+                self.scalars[slot as usize] = true;
+                if (slot as usize) <= global::FNR { Op::Computed(slot) } else { Op::Global(slot) }
+            }
+            Variable::Local(slot) => Op::Local(slot),
+        };
+        self.emit(op);
+        Ok(())
+    }
+
+    /// Compiles operands with arithmetic operators between them. A division by a literal zero is an error.
+    fn chain(&mut self, first: &Expr, rest: &[(Arithmetic, Expr)]) -> Compiled<()> {
+        self.expression(first)?;
+        for (arithmetic, operand) in rest {
+            match (arithmetic, operand) {
+                (Arithmetic::Divide, Expr::Number(0.0)) => {
+                    return Err("error: division by zero attempted".into());
+                }
+                (Arithmetic::Remainder, Expr::Number(0.0)) => {
+                    return Err("error: division by zero attempted in `%'".into());
+                }
+                _ => {}
+            }
+            self.expression(operand)?;
+            self.emit(Op::Arithmetic(*arithmetic));
+        }
+        Ok(())
+    }
+
+    /// Compiles an expression for its side effects only.
     pub(super) fn effect(&mut self, expr: &Expr) -> Compiled<()> {
         match expr {
             Expr::Assign(..) | Expr::Update(..) | Expr::Increment { .. } => self.change(expr, false),
@@ -148,13 +163,13 @@ impl Compiler<'_> {
         }
     }
 
-    /// Steps that jump away if an expression is true, or false, as `when` says; they are yet to be aimed.
+    /// Compiles a condition. Returns the jumps taken if its value equals `when`, whose targets are still to be set.
     pub(super) fn jumps(&mut self, expr: &Expr, when: bool) -> Compiled<Vec<usize>> {
         match expr {
             Expr::Group(inner) => self.jumps(inner, when),
             Expr::Not(inner) => self.jumps(inner, !when),
             Expr::And(all) | Expr::Or(all) => {
-                // What decides: one false operand of `&&`, one true of `||`.
+                // The value that decides early: false for `&&`, true for `||`.
                 let decides = matches!(expr, Expr::Or(_));
                 let mut jumps = Vec::new();
                 let Some((last, others)) = all.split_last() else { return Ok(jumps) };
@@ -188,12 +203,12 @@ impl Compiler<'_> {
 
     fn regex_constant(&mut self, source: &[u8]) -> Compiled<u32> {
         let literal = Literal::new(source.to_vec());
-        // Wrong ones are told before the program starts; what is made here is kept for the run.
+        // A wrong expression is reported before the program starts. The compiled form is kept for the run.
         literal.regex(false).map_err(|message| format!("error: {message}"))?;
         Ok(self.constant(Value::Regex(Rc::new(literal))))
     }
 
-    /// Pushes a regular expression: a literal as such, anything else as a value.
+    /// Compiles an operand that is a regular expression. A literal is pushed as such, anything else as a value.
     pub(super) fn regex(&mut self, expr: &Expr) -> Compiled<()> {
         match expr {
             Expr::Regex(source) => {
@@ -206,7 +221,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The label of a `case`.
+    /// Returns the constant of a `case` label.
     pub(super) fn label(&mut self, label: &Expr) -> Compiled<u32> {
         Ok(match label {
             Expr::Number(number) => self.constant(Value::Number(*number)),
@@ -216,7 +231,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// Pushes a key: one value, or several joined.
+    /// Compiles a subscript: one value, or several joined by SUBSEP.
     pub(super) fn subscript(&mut self, subscript: &[Expr]) -> Compiled<()> {
         for part in subscript {
             self.expression(part)?;
@@ -227,13 +242,13 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// An assignment, an update or an increment. The value is evaluated before the place, as gawk does it.
+    /// Compiles an assignment, an update or an increment. As in gawk, the value is evaluated before the target.
     fn change(&mut self, expr: &Expr, keep: bool) -> Compiled<()> {
         match expr {
-            Expr::Assign(place, value) => {
-                if let Some(rest) = self.appended(place, value)? {
+            Expr::Assign(target, value) => {
+                if let Some(rest) = self.appended(target, value)? {
                     self.expression_of_parts(rest)?;
-                    let op = match self.scalar(place)? {
+                    let op = match self.scalar(target)? {
                         Variable::Global(slot) => Op::AppendGlobal(slot, keep),
                         Variable::Local(slot) => Op::AppendLocal(slot, keep),
                     };
@@ -241,46 +256,28 @@ impl Compiler<'_> {
                     return Ok(());
                 }
                 self.expression(value)?;
-                self.assign(place, keep)
+                self.assign(target, keep)
             }
-            Expr::Update(arithmetic, place, value) => {
+            Expr::Update(arithmetic, target, value) => {
                 self.expression(value)?;
-                let op = match &**place {
-                    Expr::Field(index) => {
-                        self.expression(index)?;
-                        Op::UpdateField(*arithmetic, keep)
-                    }
-                    Expr::Element(array, subscript) => {
-                        self.array(array)?;
-                        self.subscript(subscript)?;
-                        Op::UpdateElement(*arithmetic, keep)
-                    }
-                    place => match self.scalar(place)? {
-                        Variable::Local(slot) => Op::UpdateLocal(*arithmetic, slot, keep),
-                        Variable::Global(slot) if is_hooked(slot) => Op::UpdateHooked(*arithmetic, slot, keep),
-                        Variable::Global(slot) => Op::UpdateGlobal(*arithmetic, slot, keep),
-                    },
+                let op = match self.target(target)? {
+                    Target::Field => Op::UpdateField(*arithmetic, keep),
+                    Target::Element => Op::UpdateElement(*arithmetic, keep),
+                    Target::Local(slot) => Op::UpdateLocal(*arithmetic, slot, keep),
+                    Target::Hooked(slot) => Op::UpdateHooked(*arithmetic, slot, keep),
+                    Target::Global(slot) => Op::UpdateGlobal(*arithmetic, slot, keep),
                 };
                 self.emit(op);
                 Ok(())
             }
-            Expr::Increment { place, by, before } => {
-                let step = Step { by: *by as i8, before: *before, keep };
-                let op = match &**place {
-                    Expr::Field(index) => {
-                        self.expression(index)?;
-                        Op::StepField(step)
-                    }
-                    Expr::Element(array, subscript) => {
-                        self.array(array)?;
-                        self.subscript(subscript)?;
-                        Op::StepElement(step)
-                    }
-                    place => match self.scalar(place)? {
-                        Variable::Local(slot) => Op::StepLocal(slot, step),
-                        Variable::Global(slot) if is_hooked(slot) => Op::StepHooked(slot, step),
-                        Variable::Global(slot) => Op::StepGlobal(slot, step),
-                    },
+            Expr::Increment { target, by, before } => {
+                let change = Increment { by: *by as i8, before: *before, keep };
+                let op = match self.target(target)? {
+                    Target::Field => Op::IncrementField(change),
+                    Target::Element => Op::IncrementElement(change),
+                    Target::Local(slot) => Op::IncrementLocal(slot, change),
+                    Target::Hooked(slot) => Op::IncrementHooked(slot, change),
+                    Target::Global(slot) => Op::IncrementGlobal(slot, change),
                 };
                 self.emit(op);
                 Ok(())
@@ -289,33 +286,48 @@ impl Compiler<'_> {
         }
     }
 
-    /// Stores the value on the stack.
-    pub(super) fn assign(&mut self, place: &Expr, keep: bool) -> Compiled<()> {
-        let op = match place {
-            Expr::Field(index) => match constant_index(index) {
-                Some(index) => Op::SetFieldAt(index, keep),
-                None => {
-                    self.expression(index)?;
-                    Op::SetField(keep)
-                }
-            },
-            Expr::Element(array, subscript) => {
-                self.array(array)?;
-                self.subscript(subscript)?;
-                Op::SetElement(keep)
-            }
-            place => match self.scalar(place)? {
-                Variable::Local(slot) => Op::SetLocal(slot, keep),
-                Variable::Global(slot) if is_hooked(slot) => Op::SetHooked(slot, keep),
-                Variable::Global(slot) => Op::SetGlobal(slot, keep),
-            },
+    /// Compiles the assignment of the value on the stack.
+    pub(super) fn assign(&mut self, target: &Expr, keep: bool) -> Compiled<()> {
+        if let Expr::Field(index) = target
+            && let Some(index) = constant_index(index)
+        {
+            self.emit(Op::SetFieldAt(index, keep));
+            return Ok(());
+        }
+        let op = match self.target(target)? {
+            Target::Field => Op::SetField(keep),
+            Target::Element => Op::SetElement(keep),
+            Target::Local(slot) => Op::SetLocal(slot, keep),
+            Target::Hooked(slot) => Op::SetHooked(slot, keep),
+            Target::Global(slot) => Op::SetGlobal(slot, keep),
         };
         self.emit(op);
         Ok(())
     }
 
-    fn scalar(&mut self, place: &Expr) -> Compiled<Variable> {
-        let Expr::Variable(name) = place else { return Err("assignment to what is no variable".into()) };
+    /// Compiles the operands that a target needs on the stack: the index of a field, or the array and the key of an
+    /// element.
+    fn target(&mut self, target: &Expr) -> Compiled<Target> {
+        Ok(match target {
+            Expr::Field(index) => {
+                self.expression(index)?;
+                Target::Field
+            }
+            Expr::Element(array, subscript) => {
+                self.array(array)?;
+                self.subscript(subscript)?;
+                Target::Element
+            }
+            target => match self.scalar(target)? {
+                Variable::Local(slot) => Target::Local(slot),
+                Variable::Global(slot) if is_hooked(slot) => Target::Hooked(slot),
+                Variable::Global(slot) => Target::Global(slot),
+            },
+        })
+    }
+
+    fn scalar(&mut self, target: &Expr) -> Compiled<Variable> {
+        let Expr::Variable(name) = target else { return Err("the target of an assignment is not a variable".into()) };
         let variable = self.variable(*name)?;
         if let Variable::Global(slot) = variable {
             self.scalars[slot as usize] = true;
@@ -323,9 +335,9 @@ impl Compiler<'_> {
         Ok(variable)
     }
 
-    /// What `s = s x y` adds to `s`, if the value is of that form and cannot change `s` meanwhile.
-    fn appended<'e>(&mut self, place: &Expr, value: &'e Expr) -> Compiled<Option<&'e [Expr]>> {
-        let (Expr::Variable(name), Expr::Concat(parts)) = (place, value) else { return Ok(None) };
+    /// Returns the operands that `s = s x y` appends to `s`, if the value has that form and cannot change `s` itself.
+    fn appended<'e>(&mut self, target: &Expr, value: &'e Expr) -> Compiled<Option<&'e [Expr]>> {
+        let (Expr::Variable(name), Expr::Concat(parts)) = (target, value) else { return Ok(None) };
         let Some((Expr::Variable(first), rest)) = parts.split_first() else { return Ok(None) };
         if first != name || !rest.iter().all(is_plain) {
             return Ok(None);
@@ -346,23 +358,13 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Notes a place for a step that reads or writes it.
-    fn place(&mut self, place: &Expr) -> Compiled<()> {
-        let op = match place {
-            Expr::Field(index) => {
-                self.expression(index)?;
-                Op::PlaceField
-            }
-            Expr::Element(array, subscript) => {
-                self.array(array)?;
-                self.subscript(subscript)?;
-                Op::PlaceElement
-            }
-            place => match self.scalar(place)? {
-                Variable::Local(slot) => Op::PlaceLocal(slot),
-                Variable::Global(slot) if is_hooked(slot) => Op::PlaceHooked(slot),
-                Variable::Global(slot) => Op::PlaceGlobal(slot),
-            },
+    /// Compiles a reference to an lvalue for an instruction that follows.
+    fn lvalue(&mut self, target: &Expr) -> Compiled<()> {
+        let op = match self.target(target)? {
+            Target::Field => Op::LvalueField,
+            Target::Element => Op::LvalueElement,
+            Target::Local(slot) => Op::LvalueLocal(slot),
+            Target::Hooked(slot) | Target::Global(slot) => Op::LvalueGlobal(slot),
         };
         self.emit(op);
         Ok(())
@@ -390,15 +392,15 @@ impl Compiler<'_> {
             self.expression(&args[1])?;
             let record = Expr::Field(Box::new(Expr::Number(0.0)));
             match args.get(2) {
-                Some(place) if place.is_place() => self.place(place)?,
-                None => self.place(&record)?,
-                Some(Expr::Group(inner)) if inner.is_place() => self.place(inner)?,
-                // Not a place: the result is thrown away, and only the count is of use.
+                Some(target) if target.is_lvalue() => self.lvalue(target)?,
+                None => self.lvalue(&record)?,
+                Some(Expr::Group(inner)) if inner.is_lvalue() => self.lvalue(inner)?,
+                // The target is not an lvalue. The result is discarded, and only the count is used.
                 Some(other) => {
                     self.expression(other)?;
                     let slot = self.new_global("");
                     self.emit(Op::SetGlobal(slot, false));
-                    self.emit(Op::PlaceGlobal(slot));
+                    self.emit(Op::LvalueGlobal(slot));
                 }
             }
             self.emit(Op::Substitute(function == Function::Gsub));
@@ -423,21 +425,21 @@ impl Compiler<'_> {
     }
 
     fn getline(&mut self, from: &GetlineFrom, target: Option<&Expr>) -> Compiled<()> {
-        // The place comes last, next to its use: what the file's name evaluates cannot get in between.
-        let place = target.is_some();
+        // The lvalue comes last, so that the evaluation of the file's name cannot push another one in between.
+        let has_target = target.is_some();
         let op = match from {
-            GetlineFrom::Main => Op::GetlineMain(place),
+            GetlineFrom::Main => Op::GetlineMain(has_target),
             GetlineFrom::File(file) => {
                 self.expression(file)?;
-                Op::GetlineFile(place)
+                Op::GetlineFile(has_target)
             }
             GetlineFrom::Command(command) => {
                 self.expression(command)?;
-                Op::GetlineCommand(place)
+                Op::GetlineCommand(has_target)
             }
         };
         if let Some(target) = target {
-            self.place(target)?;
+            self.lvalue(target)?;
         }
         self.emit(op);
         Ok(())
@@ -456,7 +458,7 @@ fn constant_index(index: &Expr) -> Option<u32> {
     }
 }
 
-/// Whether an expression changes nothing.
+/// Returns true if an expression has no side effects.
 fn is_plain(expr: &Expr) -> bool {
     match expr {
         Expr::Number(_) | Expr::Text(_) | Expr::Variable(_) => true,

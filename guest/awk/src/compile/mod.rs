@@ -1,8 +1,8 @@
-//! From the tree to steps.
+//! The compiler: tree to instructions.
 //!
-//! Which names are arrays is known only when all uses are seen: a function may be called before it is defined, and
-//! hand its parameter to another. So arguments that are mere names are compiled as scalars, noted, and mended at the
-//! end (`names`).
+//! The names of arrays are known only after all uses have been seen, since a function can be called before it is
+//! defined and can pass its parameter to another function. So arguments that are plain names are compiled as scalars,
+//! recorded, and corrected at the end (`names`).
 
 mod expression;
 mod names;
@@ -15,33 +15,33 @@ use crate::syntax::tree::{Name, Pattern, Program, Statement};
 use crate::value::Value;
 use names::{Argument, Variable};
 
-/// Why a program cannot run.
+/// A result whose error is a message about the program.
 pub(crate) type Compiled<T> = Result<T, String>;
 
 struct Compiler<'a> {
     program: &'a Program,
     code: Code,
-    /// The global variable of each name, by name.
+    /// The slot of each name that is a global variable.
     globals: Vec<Option<u32>>,
-    /// The function of each name.
+    /// The index of each name that is a function.
     functions: HashMap<Name, u32>,
-    /// Parameters of the function that is compiled, and which one it is.
+    /// The parameters of the function being compiled, and its index.
     locals: Vec<Name>,
     function: Option<u32>,
-    /// Parameters that are arrays, by function.
+    /// The parameters that are arrays, for each function.
     array_parameters: Vec<Vec<bool>>,
-    /// Globals that are used as scalars.
+    /// The globals used as scalars.
     scalars: Vec<bool>,
     arguments: Vec<Argument>,
     loops: Vec<Loop>,
 }
 
-/// Where `break` and `continue` go, as steps that are mended when the place is known.
+/// The jumps of `break` and `continue`, whose targets are set at the end of the loop.
 #[derive(Default)]
 struct Loop {
     breaks: Vec<usize>,
     continues: Vec<usize>,
-    /// A `switch` has no `continue` of its own.
+    /// A `switch` has `break` but no `continue`.
     is_switch: bool,
 }
 
@@ -154,7 +154,7 @@ impl Compiler<'_> {
         self.code.ops.len() as u32
     }
 
-    /// Lets a jump end here.
+    /// Sets the target of a jump to the next instruction.
     fn land(&mut self, jump: usize) {
         let here = self.here();
         self.aim(jump, here);

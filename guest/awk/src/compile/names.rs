@@ -1,29 +1,29 @@
-//! Which names are arrays.
+//! Arrays and scalars among the names of a program.
 
 use super::{Compiled, Compiler};
 use crate::code::Op;
 use crate::syntax::tree::{Expr, Name};
 
-/// What a name stands for.
+/// The storage of a variable.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Variable {
     Global(u32),
     Local(u32),
 }
 
-/// An argument of a call that may turn out to be an array.
+/// An argument of a call that can turn out to be an array.
 pub(super) struct Argument {
-    /// The step that pushes it.
+    /// The instruction that pushes it.
     op: usize,
-    /// The variable, and in which function; none for an element.
+    /// The variable and its function. `None` for an element.
     variable: Option<(Variable, Option<u32>)>,
-    /// Whose parameter it becomes.
+    /// The function called, and the index of the parameter.
     function: u32,
     parameter: usize,
 }
 
 impl Compiler<'_> {
-    /// Pushes the array that an expression names.
+    /// Compiles an expression that has to be an array.
     pub(super) fn array(&mut self, array: &Expr) -> Compiled<()> {
         match array {
             Expr::Variable(name) => {
@@ -36,7 +36,7 @@ impl Compiler<'_> {
                 self.subscript(subscript)?;
                 self.emit(Op::SubArray);
             }
-            _ => return Err("an array is needed where there is none".into()),
+            _ => return Err("an array is required".into()),
         }
         Ok(())
     }
@@ -51,7 +51,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Pushes an argument of a call: a name or an element may be an array.
+    /// Compiles an argument of a call. A name or an element can be an array.
     pub(super) fn argument(&mut self, argument: &Expr, function: u32, parameter: usize) -> Compiled<()> {
         let variable = match argument {
             Expr::Variable(name) => {
@@ -73,7 +73,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Pushes what a name or an element holds, be it an array.
+    /// Compiles an expression whose value can be an array.
     pub(super) fn anything(&mut self, expr: &Expr) -> Compiled<()> {
         match expr {
             Expr::Variable(name) => {
@@ -86,7 +86,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// Lets array parameters make arrays of what is passed for them, until nothing changes.
+    /// Marks variables passed to array parameters as arrays, until nothing changes, and corrects the instructions
+    /// that push them.
     pub(super) fn settle_arrays(&mut self) -> Compiled<()> {
         let arguments = std::mem::take(&mut self.arguments);
         loop {
@@ -119,7 +120,7 @@ impl Compiler<'_> {
                 continue;
             }
             self.code.ops[argument.op] = match argument.variable {
-                // A parameter that is a scalar after all is passed on as it is.
+                // A parameter can still be a scalar at run time and is then passed on as it is.
                 Some((variable @ Variable::Global(_), _)) => array_op(variable),
                 Some((variable @ Variable::Local(_), _)) => array_or_scalar_op(variable),
                 None => Op::ElementArgument,
@@ -133,7 +134,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// The name as an array or a function in a message.
+    /// Returns the text of a name, for messages.
     pub(super) fn name_of(&self, name: Name) -> &str {
         &self.program.names[name]
     }

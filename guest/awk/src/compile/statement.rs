@@ -1,8 +1,8 @@
-//! Statements.
+//! The compilation of statements.
 
 use super::{Compiled, Compiler, Loop};
 use crate::code::Op;
-use crate::syntax::tree::{Case, Expr, Statement};
+use crate::syntax::tree::{Case, Expr, Name, Redirect, Statement};
 use crate::value::Value;
 
 impl Compiler<'_> {
@@ -13,21 +13,7 @@ impl Compiler<'_> {
     fn statement(&mut self, statement: &Statement) -> Compiled<()> {
         match statement {
             Statement::Expr(expr) => self.effect(expr)?,
-            Statement::Print { args, to, formatted } => {
-                for arg in args {
-                    self.expression(arg)?;
-                }
-                if let Some((_, target)) = to {
-                    self.expression(target)?;
-                }
-                let redirect = to.as_ref().map(|(redirect, _)| *redirect);
-                let count = u16::try_from(args.len()).map_err(|_| "too many arguments of print")?;
-                self.emit(match (*formatted, redirect, count) {
-                    (false, None, 0) => Op::PrintRecord,
-                    (true, redirect, count) => Op::Printf(count, redirect),
-                    (false, redirect, count) => Op::Print(count, redirect),
-                });
-            }
+            Statement::Print { args, to, formatted } => self.print(args, to.as_ref(), *formatted)?,
             Statement::If(branches, otherwise) => {
                 let mut ends = Vec::new();
                 for (test, body) in branches {
@@ -60,27 +46,9 @@ impl Compiler<'_> {
                 if let Some(init) = init {
                     self.statement(init)?;
                 }
-                let start = self.here();
-                let exits = match test {
-                    Some(test) => self.jumps(test, false)?,
-                    None => Vec::new(),
-                };
-                let step = step.as_deref();
-                self.repeat(body, |compiler| step.map_or(Ok(()), |step| compiler.statement(step)), start)?;
-                self.land_all(exits);
-                self.end_loop();
+                self.for_loop(test.as_ref(), step.as_deref(), body)?;
             }
-            Statement::ForIn { variable, array, body } => {
-                self.array(array)?;
-                self.emit(Op::ForIn);
-                let start = self.here();
-                let exit = self.emit(Op::ForInNext(0));
-                self.assign(&Expr::Variable(*variable), false)?;
-                self.repeat(body, |_| Ok(()), start)?;
-                self.land(exit);
-                self.end_loop();
-                self.emit(Op::ForInEnd);
-            }
+            Statement::ForIn { variable, array, body } => self.for_in(*variable, array, body)?,
             Statement::Switch(subject, cases) => self.switch(subject, cases)?,
             Statement::Block(body) => self.statements(body)?,
             Statement::Next => {
@@ -133,7 +101,50 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// A loop's body, its step, and the jump back to its start. `end_loop` follows when the exit has landed.
+    fn print(&mut self, args: &[Expr], to: Option<&(Redirect, Expr)>, formatted: bool) -> Compiled<()> {
+        for arg in args {
+            self.expression(arg)?;
+        }
+        if let Some((_, target)) = to {
+            self.expression(target)?;
+        }
+        let redirect = to.map(|(redirect, _)| *redirect);
+        let count = u16::try_from(args.len()).map_err(|_| "too many arguments of print")?;
+        self.emit(match (formatted, redirect, count) {
+            (false, None, 0) => Op::PrintRecord,
+            (true, redirect, count) => Op::Printf(count, redirect),
+            (false, redirect, count) => Op::Print(count, redirect),
+        });
+        Ok(())
+    }
+
+    fn for_loop(&mut self, test: Option<&Expr>, step: Option<&Statement>, body: &[Statement]) -> Compiled<()> {
+        let start = self.here();
+        let exits = match test {
+            Some(test) => self.jumps(test, false)?,
+            None => Vec::new(),
+        };
+        self.repeat(body, |compiler| step.map_or(Ok(()), |step| compiler.statement(step)), start)?;
+        self.land_all(exits);
+        self.end_loop();
+        Ok(())
+    }
+
+    fn for_in(&mut self, variable: Name, array: &Expr, body: &[Statement]) -> Compiled<()> {
+        self.array(array)?;
+        self.emit(Op::ForIn);
+        let start = self.here();
+        let exit = self.emit(Op::ForInNext(0));
+        self.assign(&Expr::Variable(variable), false)?;
+        self.repeat(body, |_| Ok(()), start)?;
+        self.land(exit);
+        self.end_loop();
+        self.emit(Op::ForInEnd);
+        Ok(())
+    }
+
+    /// Compiles the body of a loop, its step and the jump back to its start. `end_loop` has to follow after the
+    /// exits.
     fn repeat(&mut self, body: &[Statement], step: impl FnOnce(&mut Self) -> Compiled<()>, start: u32) -> Compiled<()> {
         self.loops.push(Loop::default());
         self.statements(body)?;

@@ -1,8 +1,8 @@
 //! The built-in functions.
 //!
 //! # Layout
-//! - here: numbers, bits, files and commands
-//! - `strings`: lengths, parts, searching, splitting
+//! - this file: numbers, bits, files and commands
+//! - `strings`: length, parts, searching, splitting
 //! - `substitute`: `sub`, `gsub`, `gensub`
 //! - `sort`: `asort`, `asorti` and the order of `for (… in …)`
 //! - `time`: `strftime`, `mktime`
@@ -22,11 +22,11 @@ use crate::printf;
 use crate::syntax::functions::Function;
 use crate::value::Value;
 
-/// Whole numbers that a double holds exactly: the most that bits are counted in.
+/// The largest integer with all bits exact in a double: the limit of bit operations.
 const MOST_BITS: f64 = 9_007_199_254_740_991.0;
 
 impl Machine {
-    /// Calls a function with `count` arguments from the stack and pushes its value.
+    /// Calls a function with `count` arguments from the stack, and pushes its value.
     pub(crate) fn built_in(&mut self, function: Function, count: usize) -> Run<()> {
         let value = match function {
             Function::Length => self.length(count)?,
@@ -76,7 +76,7 @@ impl Machine {
             }
             Function::Strtonum => {
                 let value = self.pop();
-                match value.as_number_if_it_is_one() {
+                match value.as_numeric() {
                     Some(number) => Value::Number(number),
                     None => Value::Number(number::with_base(value.bytes().unwrap_or_default()).0),
                 }
@@ -150,7 +150,7 @@ fn kind(value: &Value) -> &'static str {
         Value::Number(_) => "number",
         Value::Array(_) => "array",
         Value::Regex(_) => "regexp",
-        other if other.as_number_if_it_is_one().is_some() => "strnum",
+        other if other.as_numeric().is_some() => "strnum",
         _ => "string",
     }
 }

@@ -1,23 +1,22 @@
-//! `rand`: BSD's additive feedback generator behind a table that shuffles its numbers, so that a seed gives the
-//! sequence that gawk gives.
+//! `rand`: BSD's additive feedback generator with a shuffle table. A seed gives the same sequence as in gawk.
 
-/// The generator adds the number that is this far back to the one before that.
+/// The size of the generator's state, and the distance of the two numbers that it adds.
 const DEGREE: usize = 63;
 const DISTANCE: usize = 1;
-/// Numbers in the table; each one given out chooses the next.
+/// The size of the shuffle table. Each number returned selects the next one.
 const SHUFFLED: usize = 512;
-/// One more than the greatest number.
+/// One more than the largest number.
 const RANGE: f64 = 2_147_483_648.0;
 
 pub(crate) struct Random {
     state: [u32; DEGREE],
     front: usize,
     rear: usize,
-    /// The table, and the place of the next number in it.
+    /// The shuffle table, and the position of the next number in it.
     table: Vec<u32>,
-    place: usize,
+    position: usize,
     seed: f64,
-    /// Making the state takes longer than many programs run.
+    /// The state is computed on first use, since that takes longer than many programs run.
     is_ready: bool,
 }
 
@@ -28,13 +27,13 @@ impl Random {
             front: 0,
             rear: 0,
             table: Vec::new(),
-            place: 0,
+            position: 0,
             seed: f64::from(seed),
             is_ready: false,
         }
     }
 
-    /// Sets the seed and returns the one before.
+    /// Sets the seed and returns the previous one.
     pub(crate) fn seed(&mut self, seed: f64) -> f64 {
         self.is_ready = false;
         std::mem::replace(&mut self.seed, seed)
@@ -49,7 +48,7 @@ impl Random {
         }
         (self.front, self.rear) = (DISTANCE, 0);
         self.table = (0..SHUFFLED).map(|_| self.raw()).collect();
-        self.place = self.raw() as usize % SHUFFLED;
+        self.position = self.raw() as usize % SHUFFLED;
         for _ in 0..10 * DEGREE {
             self.word();
         }
@@ -58,8 +57,8 @@ impl Random {
 
     fn word(&mut self) -> u32 {
         let fresh = self.raw();
-        let word = std::mem::replace(&mut self.table[self.place], fresh);
-        self.place = word as usize % SHUFFLED;
+        let word = std::mem::replace(&mut self.table[self.position], fresh);
+        self.position = word as usize % SHUFFLED;
         word
     }
 
@@ -71,7 +70,7 @@ impl Random {
         word
     }
 
-    /// A number from 0 up to 1.
+    /// Returns a number from 0 up to, but not including, 1.
     pub(crate) fn next(&mut self) -> f64 {
         if !self.is_ready {
             self.prepare(self.seed as i64 as u32);
@@ -86,7 +85,7 @@ impl Random {
     }
 }
 
-/// 16807 times the number, modulo 2^31 - 1. Zero would stay zero.
+/// Returns 16807 times the number modulo 2^31 - 1. Zero is replaced, since it would stay zero.
 fn following(word: u32) -> u32 {
     let word = if word == 0 { 123_459_876 } else { i64::from(word as i32) };
     let next = 16807 * (word % 127_773) - 2836 * (word / 127_773);

@@ -7,7 +7,7 @@ use crate::code::global;
 use crate::machine::{Machine, Run, key_of};
 use crate::value::{ArrayRef, Value};
 
-/// How elements are sorted.
+/// The order of elements.
 enum Order {
     As(By, bool),
     Function(usize),
@@ -25,7 +25,7 @@ enum By {
 type Pair = (Value, Value);
 
 impl Machine {
-    /// The keys of an array as PROCINFO["sorted_in"] wants them.
+    /// Returns the keys of an array in the order of PROCINFO["sorted_in"].
     pub(crate) fn sorted_keys(&mut self, array: &ArrayRef) -> Run<Vec<Value>> {
         let how = match &self.globals[global::PROCINFO] {
             Value::Array(info) if info.borrow().len() > 0 => {
@@ -98,7 +98,8 @@ impl Machine {
         }
     }
 
-    /// A merge sort by a function of the program. It may fail, and may be no order at all: neither is for std's sort.
+    /// Sorts by a function of the program. The sort of std cannot be used, since the function can fail and need not
+    /// be an order.
     fn merged(&mut self, mut pairs: Vec<Pair>, function: usize) -> Run<Vec<Pair>> {
         let mut width = 1;
         while width < pairs.len() {
@@ -159,11 +160,11 @@ fn compare(by: By, a: &Pair, b: &Pair, convfmt: &[u8], ignore_case: bool) -> Ord
     }
 }
 
-/// Numbers come before strings, and arrays last.
+/// Returns the rank of a value's type: numbers, then strings, then arrays.
 fn rank(value: &Value) -> u8 {
     match value {
         Value::Array(_) => 2,
-        value if value.as_number_if_it_is_one().is_some() => 0,
+        value if value.as_numeric().is_some() => 0,
         _ => 1,
     }
 }

@@ -1,4 +1,4 @@
-//! Lengths, parts, searching and splitting of strings.
+//! String functions: length, parts, searching and splitting.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use crate::text;
 use crate::value::{ArrayRef, Value};
 
 impl Machine {
-    /// Whether every byte of a value is a character.
+    /// Returns true if every byte of a value is a character.
     fn is_plain(&mut self, value: &Value) -> bool {
         let Value::Long { text, .. } = value else {
             return self.bytes || value.bytes().is_none_or(<[u8]>::is_ascii);
@@ -21,7 +21,7 @@ impl Machine {
             return true;
         }
         let is_ascii = text.is_ascii();
-        // A short one is looked at sooner than it is noted.
+        // A short string is checked again faster than it is remembered.
         if is_ascii && text.len() > 256 {
             self.ascii = Some(Rc::clone(text));
         }
@@ -48,7 +48,7 @@ impl Machine {
         }))
     }
 
-    /// A copy of `$0`.
+    /// Returns a copy of `$0`.
     pub(super) fn record_text(&mut self) -> Vec<u8> {
         let value = self.whole_record();
         value.to_vec()
@@ -67,7 +67,7 @@ impl Machine {
                 &converted
             }
         };
-        // A start before the first character is the first, and does not take from the length: BWK's awk has it so.
+        // A start before the first character counts as the first and does not shorten the part, as in gawk and mawk.
         let skip = (start - 1.0).max(0.0) as usize;
         let take = if length.is_finite() { length.max(0.0) as usize } else { usize::MAX };
         if start.is_nan() || length.is_nan() || take == 0 {
@@ -114,8 +114,10 @@ impl Machine {
         let splitter = match separator {
             None => self.current_splitter()?,
             Some(regex @ Value::Regex(_)) => match regex.bytes() {
-                // `/ /` is one blank, not blanks.
+                // `/ /` is a single blank, not a run of them.
                 Some(b" ") => Splitter::Byte { byte: b' ', newlines: false },
+                // As for the empty string, every character is an element.
+                Some(b"") => Splitter::Characters { bytes: self.bytes },
                 _ => Splitter::Regex(self.regex_of(&regex)?),
             },
             Some(value) => {
@@ -139,6 +141,9 @@ impl Machine {
         let regex = if count >= 3 { self.pop() } else { self.globals[global::FPAT].clone() };
         let array = self.pop_array()?;
         let text = self.pop_text();
+        if regex.bytes() == Some(b"") {
+            return Err("patsplit: third argument must be non-null".into());
+        }
         let splitter = Splitter::Content(self.regex_of(&regex)?);
         let count = fill(&array, separators.as_ref(), &text, &splitter);
         if let Some(separators) = &separators {
@@ -194,7 +199,7 @@ impl Machine {
     }
 }
 
-/// Puts the fields of a text into an array, and what is between them into another.
+/// Stores the fields of a text in an array, and the separators between them in another.
 fn fill(array: &ArrayRef, separators: Option<&ArrayRef>, text: &[u8], splitter: &Splitter) -> usize {
     let mut fields = array.borrow_mut();
     fields.clear();
@@ -220,4 +225,64 @@ fn fill(array: &ArrayRef, separators: Option<&ArrayRef>, text: &[u8], splitter: 
         }
     }
     count as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{compile, syntax};
+
+    /// Runs a program that has only BEGIN, and returns the value of its variable `out`.
+    fn out_of(program: &str, bytes: bool) -> String {
+        let source = syntax::Source { name: "cmd. line".into(), text: program.as_bytes().to_vec() };
+        let program = syntax::parse(&[source]).map_err(|error| error.message).unwrap();
+        let mut machine = Machine::new(compile::compile(&program).unwrap(), "awk", bytes);
+        if let Err(message) = machine.execute() {
+            return message;
+        }
+        let slot = machine.global_named("out").unwrap();
+        String::from_utf8(machine.globals[slot].to_text(b"%.6g")).unwrap()
+    }
+
+    const JOIN: &str = "for (i = 1; i <= n; i++) out = out \"[\" a[i] \"]\"; out = n \" \" out";
+
+    /// Recorded from gawk 5.2.
+    #[test]
+    fn empty_separator_splits_into_characters() {
+        for separator in ["//", "\"\"", "@//", "unset"] {
+            let program = format!("BEGIN {{ n = split(\"aéc\", a, {separator}); {JOIN} }}");
+            assert_eq!(out_of(&program, false), "3 [a][é][c]", "{separator}");
+        }
+        assert_eq!(out_of(&format!("BEGIN {{ FS = \"\"; n = split(\"ab\", a); {JOIN} }}"), false), "2 [a][b]");
+        assert_eq!(out_of("BEGIN { FS = \"\"; $0 = \"abc\"; out = NF $2 }", false), "3b");
+        assert_eq!(out_of("BEGIN { FS = @//; $0 = \"abc\"; out = NF $2 }", false), "3b");
+        assert_eq!(out_of("BEGIN { out = split(\"\", a, //) }", false), "0");
+        assert_eq!(out_of("BEGIN { n = split(\"ab\", a, //, s); out = n length(s) \"[\" s[1] \"]\" }", false), "21[]");
+        assert_eq!(out_of("BEGIN { out = split(\"é\", a, //) split(\"é\", a, \"\") }", true), "22");
+    }
+
+    /// Recorded from gawk 5.2.
+    #[test]
+    fn expressions_that_can_match_nothing_do_not_separate() {
+        for separator in ["/x*/", "\"x*\"", "/()/", "/$/"] {
+            let program = format!("BEGIN {{ n = split(\"abc\", a, {separator}); {JOIN} }}");
+            assert_eq!(out_of(&program, false), "1 [abc]", "{separator}");
+        }
+        assert_eq!(out_of(&format!("BEGIN {{ n = split(\"axbc\", a, /x*/); {JOIN} }}"), false), "2 [a][bc]");
+    }
+
+    /// Recorded from gawk 5.2.
+    #[test]
+    fn empty_expression_matches_everywhere() {
+        assert_eq!(out_of("BEGIN { s = \"abc\"; n = gsub(//, \"-\", s); out = n s }", false), "4-a-b-c-");
+        assert_eq!(out_of("BEGIN { s = \"\"; n = gsub(//, \"-\", s); out = n s }", false), "1-");
+        assert_eq!(out_of("BEGIN { s = \"abc\"; n = sub(//, \"-\", s); out = n s }", false), "1-abc");
+        assert_eq!(out_of("BEGIN { out = gensub(//, \"-\", 2, \"abc\") }", false), "a-bc");
+        assert_eq!(out_of("BEGIN { out = match(\"abc\", //) RSTART RLENGTH }", false), "110");
+        assert_eq!(out_of("BEGIN { out = (\"abc\" ~ //) (\"\" ~ //) (\"a\" !~ //) }", false), "110");
+        assert_eq!(
+            out_of("BEGIN { out = patsplit(\"a\", a, //) }", false),
+            "patsplit: third argument must be non-null"
+        );
+    }
 }

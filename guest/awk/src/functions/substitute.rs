@@ -3,17 +3,16 @@
 use isopod_regex::{Captures, Regex};
 
 use crate::machine::{Machine, Run};
-use crate::text;
 use crate::value::Value;
 
-/// A piece of a replacement.
+/// A part of a replacement.
 enum Piece {
     Text(Vec<u8>),
-    /// A group; 0 is the whole match.
+    /// The text of a group. 0 is the whole match.
     Group(usize),
 }
 
-/// Which matches are replaced.
+/// The matches to replace.
 #[derive(Clone, Copy)]
 enum Which {
     All,
@@ -21,22 +20,22 @@ enum Which {
 }
 
 impl Machine {
-    /// `sub` and `gsub`: works on the place that was noted, and pushes the count.
+    /// Runs `sub` or `gsub` on the current lvalue, and pushes the count.
     pub(crate) fn substitute(&mut self, global: bool) -> Run<()> {
         let replacement = self.pop_text();
         let regex = self.pop();
         let regex = self.regex_of(&regex)?;
-        let target = self.place_value()?;
+        let target = self.lvalue_value()?;
         let target = target.to_text(&self.convfmt);
         let pieces = pieces(&replacement);
         let which = if global { Which::All } else { Which::Only(1) };
         match replaced(&regex, &target, &pieces, which) {
             Some((text, count)) => {
-                self.set_place(Value::owned(text))?;
+                self.set_lvalue(Value::owned(text))?;
                 self.push(Value::Number(count as f64));
             }
             None => {
-                self.drop_place();
+                self.drop_lvalue();
                 self.push(Value::Number(0.0));
             }
         }
@@ -69,7 +68,7 @@ impl Machine {
     }
 }
 
-/// The replacement of `sub`: `&` is the match, `\&` an ampersand, `\\&` a backslash and the match.
+/// Parses the replacement of `sub`: `&` is the match, `\&` an ampersand, `\\&` a backslash and the match.
 fn pieces(replacement: &[u8]) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut plain = Vec::new();
@@ -106,7 +105,7 @@ fn pieces(replacement: &[u8]) -> Vec<Piece> {
     pieces
 }
 
-/// The replacement of `gensub`: groups as `\1`, the match as `\0` or `&`, and a backslash doubled.
+/// Parses the replacement of `gensub`: groups as `\1`, the match as `\0` or `&`, and a backslash doubled.
 fn general_pieces(replacement: &[u8]) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut plain = Vec::new();
@@ -140,60 +139,36 @@ fn general_pieces(replacement: &[u8]) -> Vec<Piece> {
     pieces
 }
 
-/// The text with matches replaced and how many were; none if there are none.
+/// Returns the text with matches replaced and their number, or `None` if there is no match.
 fn replaced(regex: &Regex, target: &[u8], pieces: &[Piece], which: Which) -> Option<(Vec<u8>, usize)> {
     let needs_groups = pieces.iter().any(|piece| matches!(piece, Piece::Group(1..)));
     let mut captures = Captures::default();
     let mut out = Vec::new();
-    let (mut copied, mut from, mut seen, mut count) = (0, 0, 0, 0);
-    // An empty match right after another match does not count.
-    let mut last_end = None;
-    while from <= target.len() {
-        let found = if needs_groups {
-            if regex.captures_at(target, from, &mut captures) { captures.get(0) } else { None }
-        } else {
-            regex.find_at(target, from)
-        };
-        let Some((start, end)) = found else { break };
-        if start == end && last_end == Some(start) {
-            if start >= target.len() {
-                break;
-            }
-            from = start + text::length_of_first(&target[start..]);
+    let (mut copied, mut seen, mut count) = (0, 0, 0);
+    let mut matches = regex.matches(target);
+    while let Some((start, end)) = matches.next(needs_groups.then_some(&mut captures)) {
+        seen += 1;
+        if let Which::Only(number) = which
+            && number != seen
+        {
             continue;
         }
-        seen += 1;
-        let wanted = match which {
-            Which::All => true,
-            Which::Only(number) => number == seen,
-        };
-        if wanted {
-            count += 1;
-            out.extend_from_slice(&target[copied..start]);
-            for piece in pieces {
-                match piece {
-                    Piece::Text(text) => out.extend_from_slice(text),
-                    Piece::Group(0) => out.extend_from_slice(&target[start..end]),
-                    Piece::Group(group) => {
-                        if let Some((start, end)) = captures.get(*group) {
-                            out.extend_from_slice(&target[start..end]);
-                        }
+        count += 1;
+        out.extend_from_slice(&target[copied..start]);
+        for piece in pieces {
+            match piece {
+                Piece::Text(text) => out.extend_from_slice(text),
+                Piece::Group(0) => out.extend_from_slice(&target[start..end]),
+                Piece::Group(group) => {
+                    if let Some((start, end)) = captures.get(*group) {
+                        out.extend_from_slice(&target[start..end]);
                     }
                 }
             }
-            copied = end;
-            if let Which::Only(_) = which {
-                break;
-            }
         }
-        last_end = Some(end);
-        if start == end {
-            if start >= target.len() {
-                break;
-            }
-            from = start + text::length_of_first(&target[start..]);
-        } else {
-            from = end;
+        copied = end;
+        if let Which::Only(_) = which {
+            break;
         }
     }
     if count == 0 {

@@ -13,7 +13,7 @@ const DAY: i64 = 86_400;
 impl Machine {
     pub(super) fn strftime(&mut self, count: usize) -> Run<Value> {
         if count == 3 {
-            // UTC or local time: the same here.
+            // The flag for UTC has no effect, since the local time is UTC.
             self.pop();
         }
         let time = if count >= 2 { self.pop().number() } else { now() };
@@ -26,7 +26,7 @@ impl Machine {
             _ => self.pop_text(),
         };
         let format = String::from_utf8_lossy(&format).into_owned();
-        // What is no conversion is text.
+        // An unknown conversion is copied as text.
         let text = Date::at(time as i64).format_or(&format, |letter| Ok(format!("%{letter}")))?;
         Ok(Value::owned(text.into_bytes()))
     }
@@ -47,7 +47,7 @@ impl Machine {
     }
 }
 
-/// Seconds since 1970. Parts beyond their range carry over, as C's `mktime` has it.
+/// Returns the seconds since 1970. As in C's `mktime`, values beyond their range carry over.
 fn seconds(year: i64, month: i64, day: i64, hour: i64, minute: i64, second: i64) -> i64 {
     let days = days_of(year.clamp(-100_000, 100_000), month - 1, day);
     days.saturating_mul(DAY) + hour.saturating_mul(3600) + minute.saturating_mul(60) + second

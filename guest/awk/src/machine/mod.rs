@@ -1,11 +1,13 @@
 //! The machine that runs compiled programs.
 //!
 //! # Layout
-//! - `run`: the loop over the steps; `operators`: what they do with values
-//! - `variables`: variables with effects, places, regular expressions
-//! - `records`: the main input, `getline`
+//! - `run`: the interpreter loop, and `instructions`: the longer instructions
+//! - `operators`: operators on values
+//! - `variables`: variables with side effects, lvalues, regular expressions
+//! - `records`: the main input and `getline`
 //! - `output`: `print` and `printf`
 
+mod instructions;
 mod operators;
 mod output;
 mod records;
@@ -28,10 +30,10 @@ pub(crate) use operators::key_of;
 pub(crate) use output::environment;
 pub(crate) use records::assignment;
 
-/// Why a program cannot go on: a message for the user.
+/// A result whose error is the message that ends the program.
 pub(crate) type Run<T> = Result<T, String>;
 
-/// How a part of the program ended.
+/// The way in which a part of the program ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Flow {
     Done,
@@ -40,16 +42,16 @@ pub(crate) enum Flow {
     Exit,
 }
 
-/// A call that is under way.
+/// An active function call.
 struct Frame {
     return_to: usize,
-    /// Where its parameters start on the stack.
+    /// The index on the stack of the first parameter.
     base: usize,
     iterators: usize,
 }
 
-/// Something that can be assigned to.
-enum Place {
+/// The target of an assignment.
+enum Lvalue {
     Global(usize),
     Local(usize),
     Field(usize),
@@ -60,14 +62,14 @@ pub(crate) struct Machine {
     code: Rc<Code>,
     stack: Vec<Value>,
     frames: Vec<Frame>,
-    places: Vec<Place>,
+    lvalues: Vec<Lvalue>,
     iterators: Vec<std::vec::IntoIter<Value>>,
     pub(crate) globals: Vec<Value>,
     ranges: Vec<bool>,
     pub(crate) record: Record,
     pub(crate) streams: Streams,
     main: Option<Reader>,
-    /// The next operand of the main input, and whether any was a file.
+    /// The index in ARGV of the next operand, and a flag that is set once an operand was a file.
     next_operand: usize,
     had_file: bool,
     terminator: Vec<u8>,
@@ -82,18 +84,18 @@ pub(crate) struct Machine {
     pub(crate) ignore_case: bool,
     /// Every byte is a character.
     pub(crate) bytes: bool,
-    /// The last long string that was found to be all ASCII: a loop over its characters need not look again.
+    /// The last long string found to be ASCII. A loop over its characters need not check it again.
     pub(crate) ascii: Option<Rc<Vec<u8>>>,
-    /// How records are split at present: by FS, FIELDWIDTHS or FPAT, whichever was assigned last.
+    /// The variable that determines how records are split: the last one assigned of FS, FIELDWIDTHS and FPAT.
     split_by: usize,
     regexes: HashMap<Vec<u8>, Rc<Regex>>,
     pub(crate) random: Random,
     pub(crate) exit_code: u8,
-    /// Each file of the main input is replaced by what is printed while it is read.
+    /// The output replaces each file of the main input.
     pub(crate) in_place: bool,
-    /// The name for messages.
+    /// The program name for messages.
     pub(crate) name: String,
-    /// How many comparisons of a sort call functions of the program inside each other.
+    /// The depth of sorts whose comparison function calls a sort.
     nested: usize,
 }
 
@@ -127,7 +129,7 @@ impl Machine {
             code: Rc::new(code),
             stack: Vec::with_capacity(64),
             frames: Vec::new(),
-            places: Vec::new(),
+            lvalues: Vec::new(),
             iterators: Vec::new(),
             globals,
             record: Record::new(),
@@ -157,7 +159,7 @@ impl Machine {
         }
     }
 
-    /// Runs the whole program, and returns its exit code.
+    /// Runs the whole program and returns its exit code.
     pub(crate) fn execute(&mut self) -> Run<u8> {
         let code = Rc::clone(&self.code);
         let mut flow = Flow::Done;
@@ -168,7 +170,7 @@ impl Machine {
         if flow != Flow::Exit && reads {
             flow = self.read_all(&code)?;
         }
-        // `exit` skips to END, unless it comes from BEGIN in a program without one or from END itself.
+        // `exit` jumps to END, unless it is in END or the program has nothing but BEGIN.
         if let Some(end) = code.end
             && (flow != Flow::Exit || reads)
         {
@@ -177,7 +179,7 @@ impl Machine {
         Ok(self.exit_code)
     }
 
-    /// All records through all rules.
+    /// Runs all rules on all records.
     fn read_all(&mut self, code: &Code) -> Run<Flow> {
         loop {
             match self.next_record()? {
@@ -198,7 +200,7 @@ impl Machine {
         }
     }
 
-    /// Says something on standard error, after what was printed.
+    /// Prints a warning on standard error, after the output so far.
     pub(crate) fn warn(&mut self, message: &str) {
         isopod_gnu::output::complain(&self.name, &format!("warning: {message}"));
     }
@@ -223,12 +225,12 @@ impl Machine {
         }
     }
 
-    /// `$0`.
+    /// Returns `$0`.
     pub(crate) fn whole_record(&mut self) -> &[u8] {
         self.record.whole(&self.ofs, &self.convfmt)
     }
 
-    /// What is printed and not yet written goes out, and all commands are waited for.
+    /// Writes all buffered output and waits for all commands.
     pub(crate) fn finish(&mut self) -> Result<(), isopod_sys::Errno> {
         self.streams.finish()
     }

@@ -1,15 +1,15 @@
-//! What operators do with values.
+//! Operators on values.
 
 use std::cmp::Ordering;
 
 use super::Run;
 use crate::array::Key;
-use crate::code::Step;
+use crate::code::Increment;
 use crate::number;
 use crate::syntax::tree::{Arithmetic, Comparison};
 use crate::value::{self, Value};
 
-/// The key that a value is. A number that is not whole goes by its text in the buffer.
+/// Returns the array key of a value. A number that is not whole is converted to text in the buffer.
 #[inline]
 pub(crate) fn key_of<'a>(value: &'a Value, convfmt: &[u8], buffer: &'a mut Vec<u8>) -> Key<'a> {
     match value {
@@ -38,7 +38,7 @@ pub(super) fn calculate(arithmetic: Arithmetic, left: f64, right: f64) -> Run<f6
     })
 }
 
-/// Whole exponents by squaring: exact where the result is.
+/// Computes a power. Whole exponents go by squaring, which is exact if the result is.
 fn power(base: f64, exponent: f64) -> f64 {
     if exponent != exponent.trunc() || exponent.abs() > 1024.0 {
         return base.powf(exponent);
@@ -54,12 +54,13 @@ fn power(base: f64, exponent: f64) -> f64 {
     if exponent < 0.0 { 1.0 / result } else { result }
 }
 
-#[inline]
-pub(super) fn stepped(value: &mut Value, step: Step) -> Value {
+/// Increments or decrements a value. Returns the result of the expression.
+#[inline(always)]
+pub(super) fn increment(value: &mut Value, change: Increment) -> f64 {
     let old = value.number();
-    let new = old + f64::from(step.by);
+    let new = old + f64::from(change.by);
     *value = Value::Number(new);
-    Value::Number(if step.before { new } else { old })
+    if change.before { new } else { old }
 }
 
 pub(super) fn append(target: &mut Value, more: &Value, convfmt: &[u8]) {
@@ -71,7 +72,7 @@ pub(super) fn append(target: &mut Value, more: &Value, convfmt: &[u8]) {
 
 pub(super) fn is_case(subject: &Value, label: &Value, convfmt: &[u8]) -> bool {
     match label {
-        Value::Number(number) => subject.as_number_if_it_is_one() == Some(*number) && !matches!(subject, Value::Unset),
+        Value::Number(number) => subject.as_numeric() == Some(*number) && !matches!(subject, Value::Unset),
         label => !matches!(subject, Value::Number(_)) && label.bytes() == Some(subject.to_text(convfmt).as_slice()),
     }
 }

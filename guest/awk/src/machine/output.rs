@@ -10,7 +10,7 @@ use crate::syntax::tree::Redirect;
 use crate::value::Value;
 
 impl Machine {
-    /// `print` of the record, to standard output.
+    /// Prints the record to standard output.
     pub(super) fn print_record(&mut self) -> Run<()> {
         let out = &mut self.streams.standard_output;
         let buffer = out.buffer();
@@ -62,7 +62,7 @@ impl Machine {
     }
 }
 
-/// What a child finds in its environment: ENVIRON, as the program left it.
+/// Returns the environment of child processes: the current content of ENVIRON.
 pub(crate) fn environment(globals: &[Value]) -> impl Fn() -> Vec<(String, String)> + use<> {
     let environ = globals[global::ENVIRON].clone();
     move || {
@@ -84,7 +84,7 @@ pub(crate) fn environment(globals: &[Value]) -> impl Fn() -> Vec<(String, String
 fn written(out: &mut Writer) -> Run<()> {
     match out.written() {
         Ok(()) => Ok(()),
-        // The reader has gone: an end like any other, but for the code.
+        // The reader of the pipe has gone. The program ends without a message.
         Err(Errno::Pipe) => Err(String::new()),
         Err(errno) => Err(format!("write failed: {}", text(errno))),
     }

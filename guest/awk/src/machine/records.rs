@@ -10,7 +10,7 @@ use crate::input::Reader;
 use crate::value::Value;
 
 impl Machine {
-    /// Reads the next record of the main input into `$0`. None at the end of all files.
+    /// Reads the next record of the main input into `$0`. Returns `None` at the end of all files.
     pub(super) fn next_record(&mut self) -> Run<Option<Flow>> {
         loop {
             if self.main.is_none() {
@@ -39,7 +39,7 @@ impl Machine {
             Ok(true) => {
                 self.nr += 1.0;
                 self.fnr += 1.0;
-                // RT is nearly always the same newline.
+                // RT is nearly always the same newline, so it is seldom assigned.
                 if before != 1 || self.terminator.len() != 1 || self.terminator.first().copied() != first {
                     self.globals[global::RT] = Value::string(&self.terminator);
                 }
@@ -54,7 +54,7 @@ impl Machine {
         }
     }
 
-    /// Closes the file that is read, and runs ENDFILE.
+    /// Closes the current file, and runs ENDFILE.
     pub(super) fn close_main(&mut self) -> Run<Flow> {
         let was_open = self.main.take().is_some();
         if was_open && self.in_place {
@@ -66,7 +66,7 @@ impl Machine {
         Ok(Flow::Done)
     }
 
-    /// Opens the next file of the operands, does the assignments before it, and runs BEGINFILE.
+    /// Opens the next file among the operands, performs the assignments before it, and runs BEGINFILE.
     fn open_next(&mut self) -> Run<Option<Flow>> {
         loop {
             let Some(name) = self.next_operand()? else {
@@ -109,7 +109,7 @@ impl Machine {
                     self.warn(&format!("command line argument `{shown}' is a directory: skipped"));
                 }
                 Err(errno) => {
-                    // BEGINFILE may skip what cannot be read.
+                    // BEGINFILE can skip a file that cannot be read.
                     if self.code.begin_file.is_some() {
                         match self.begin_file(Some(errno))? {
                             Flow::NextFile => continue,
@@ -133,7 +133,7 @@ impl Machine {
         self.run(entry)
     }
 
-    /// The next operand that names a file. ARGV may change while the program runs.
+    /// Returns the next operand that names a file. ARGV can change while the program runs.
     fn next_operand(&mut self) -> Run<Option<Vec<u8>>> {
         loop {
             if self.next_operand as f64 >= self.globals[global::ARGC].number() {
@@ -151,16 +151,16 @@ impl Machine {
         }
     }
 
-    /// `getline` from the main input: 1, 0 at the end. None if the program is to end.
-    pub(super) fn getline_main(&mut self, place: bool) -> Run<Option<f64>> {
-        if !place {
+    /// Runs `getline` on the main input. Returns 1, or 0 at the end, or `None` if the program has to exit.
+    pub(super) fn getline_main(&mut self, has_target: bool) -> Run<Option<f64>> {
+        if !has_target {
             return Ok(match self.next_record()? {
                 Some(Flow::Exit) => None,
                 Some(_) => Some(1.0),
                 None => Some(0.0),
             });
         }
-        // The record stays as it is: what is read goes elsewhere.
+        // The record stays as it is, since the line goes to a variable.
         let kept = std::mem::replace(&mut self.record, crate::record::Record::new());
         let found = self.next_record();
         let mut read = std::mem::replace(&mut self.record, kept);
@@ -168,17 +168,17 @@ impl Machine {
             Some(Flow::Exit) => Ok(None),
             Some(_) => {
                 let value = Value::input(read.buffer());
-                self.set_place(value)?;
+                self.set_lvalue(value)?;
                 Ok(Some(1.0))
             }
             None => {
-                self.drop_place();
+                self.drop_lvalue();
                 Ok(Some(0.0))
             }
         }
     }
 
-    pub(super) fn getline_file(&mut self, place: bool) -> Run<()> {
+    pub(super) fn getline_file(&mut self, has_target: bool) -> Run<()> {
         let name = self.pop_text();
         if name.is_empty() {
             return Err("expression for `<' redirection has null string value".into());
@@ -187,10 +187,10 @@ impl Machine {
         let mut terminator = Vec::new();
         let result =
             self.streams.file_reader(&name).and_then(|reader| reader.read(&self.separator, &mut line, &mut terminator));
-        self.got(result, line, &terminator, place)
+        self.got(result, line, &terminator, has_target)
     }
 
-    pub(super) fn getline_command(&mut self, place: bool) -> Run<()> {
+    pub(super) fn getline_command(&mut self, has_target: bool) -> Run<()> {
         let command = self.pop_text();
         let mut line = Vec::new();
         let mut terminator = Vec::new();
@@ -199,15 +199,15 @@ impl Machine {
             .streams
             .command_reader(&command, &env)
             .and_then(|reader| reader.read(&self.separator, &mut line, &mut terminator));
-        self.got(result, line, &terminator, place)
+        self.got(result, line, &terminator, has_target)
     }
 
-    fn got(&mut self, result: Result<bool, Errno>, line: Vec<u8>, terminator: &[u8], place: bool) -> Run<()> {
+    fn got(&mut self, result: Result<bool, Errno>, line: Vec<u8>, terminator: &[u8], has_target: bool) -> Run<()> {
         let code = match result {
             Ok(true) => {
                 self.globals[global::RT] = Value::string(terminator);
-                if place {
-                    self.set_place(Value::input(&line))?;
+                if has_target {
+                    self.set_lvalue(Value::input(&line))?;
                 } else {
                     self.record.set_text(&line);
                 }
@@ -219,15 +219,15 @@ impl Machine {
                 -1.0
             }
         };
-        if place && code != 1.0 {
-            self.drop_place();
+        if has_target && code != 1.0 {
+            self.drop_lvalue();
         }
         self.push(Value::Number(code));
         Ok(())
     }
 }
 
-/// An operand of the form `name=value`.
+/// Parses an operand of the form `name=value`.
 pub(crate) fn assignment(operand: &[u8]) -> Option<(String, Vec<u8>)> {
     let equals = operand.iter().position(|byte| *byte == b'=')?;
     let name = &operand[..equals];

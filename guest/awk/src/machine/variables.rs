@@ -1,10 +1,10 @@
-//! Variables with effects, places and regular expressions.
+//! Variables with side effects, lvalues and regular expressions.
 
 use std::rc::Rc;
 
 use isopod_regex::Regex;
 
-use super::{Machine, Place, Run};
+use super::{Lvalue, Machine, Run};
 use crate::code::global;
 use crate::input::Separator;
 use crate::pattern;
@@ -12,11 +12,11 @@ use crate::split::Splitter;
 use crate::syntax::lexer::unescape_all;
 use crate::value::Value;
 
-/// Regular expressions that were made of strings and are kept: a loop over more patterns than this compiles again.
+/// The limit of compiled regular expressions kept for strings. A loop over more patterns compiles them again.
 const KEPT: usize = 512;
 
 impl Machine {
-    /// The regular expression that a value is.
+    /// Returns the regular expression of a value.
     pub(crate) fn regex_of(&mut self, value: &Value) -> Run<Rc<Regex>> {
         if let Value::Regex(literal) = value {
             return literal.regex(self.ignore_case);
@@ -56,7 +56,7 @@ impl Machine {
         self.record.set_field(index, value)
     }
 
-    /// Assigns a variable that has effects.
+    /// Assigns a variable whose assignment has side effects.
     pub(crate) fn set_hooked(&mut self, slot: usize, value: Value) -> Run<()> {
         let text = || value.to_text(&self.convfmt);
         match slot {
@@ -70,7 +70,7 @@ impl Machine {
             global::NR => self.nr = value.number(),
             global::FNR => self.fnr = value.number(),
             global::OFS => {
-                // The record that was changed under the old separator is built with it.
+                // A record changed before the assignment is built with the old separator.
                 self.record.whole(&self.ofs, &self.convfmt);
                 self.ofs = value.to_text(&self.convfmt);
             }
@@ -128,11 +128,11 @@ impl Machine {
         Ok(())
     }
 
-    /// How a field separator splits.
+    /// Returns the splitter of a field separator.
     pub(crate) fn splitter_of(&mut self, separator: &[u8], newlines: bool) -> Run<Splitter> {
         Ok(match separator {
             b" " => Splitter::Blanks,
-            [] => Splitter::Characters,
+            [] => Splitter::Characters { bytes: self.bytes },
             [byte] if !(self.ignore_case && byte.is_ascii_alphabetic()) && byte.is_ascii() => {
                 Splitter::Byte { byte: *byte, newlines }
             }
@@ -140,7 +140,7 @@ impl Machine {
         })
     }
 
-    /// How a record is split now, for `split` without a separator.
+    /// Returns the splitter of FS, for `split` without a separator.
     pub(crate) fn current_splitter(&mut self) -> Run<Splitter> {
         let text = self.globals[global::FS].to_text(&self.convfmt);
         self.splitter_of(&text, false)
@@ -157,19 +157,19 @@ impl Machine {
         Ok(())
     }
 
-    /// The value at the place that was noted last; the place stays.
-    pub(crate) fn place_value(&mut self) -> Run<Value> {
-        let value = match self.places.last() {
-            Some(Place::Global(slot)) => {
+    /// Returns the value of the current lvalue, and keeps the lvalue.
+    pub(crate) fn lvalue_value(&mut self) -> Run<Value> {
+        let value = match self.lvalues.last() {
+            Some(Lvalue::Global(slot)) => {
                 let slot = *slot;
                 self.computed(slot)
             }
-            Some(Place::Local(slot)) => self.stack[*slot].clone(),
-            Some(Place::Field(index)) => {
+            Some(Lvalue::Local(slot)) => self.stack[*slot].clone(),
+            Some(Lvalue::Field(index)) => {
                 let index = *index;
                 self.field(index)
             }
-            Some(Place::Element(array, key)) => {
+            Some(Lvalue::Element(array, key)) => {
                 let mut buffer = Vec::new();
                 let key = super::operators::key_of(key, &self.convfmt, &mut buffer);
                 array.borrow_mut().element(key).clone()
@@ -182,21 +182,21 @@ impl Machine {
         }
     }
 
-    /// Takes the place that was noted last.
-    pub(crate) fn drop_place(&mut self) {
-        self.places.pop();
+    /// Drops the current lvalue.
+    pub(crate) fn drop_lvalue(&mut self) {
+        self.lvalues.pop();
     }
 
-    /// Assigns to the place that was noted last, and takes it.
-    pub(crate) fn set_place(&mut self, value: Value) -> Run<()> {
-        match self.places.pop() {
-            Some(Place::Global(slot)) => self.set_global(slot, value),
-            Some(Place::Local(slot)) => {
+    /// Assigns to the current lvalue, and drops it.
+    pub(crate) fn set_lvalue(&mut self, value: Value) -> Run<()> {
+        match self.lvalues.pop() {
+            Some(Lvalue::Global(slot)) => self.set_global(slot, value),
+            Some(Lvalue::Local(slot)) => {
                 self.stack[slot] = value;
                 Ok(())
             }
-            Some(Place::Field(index)) => self.set_field(index, value),
-            Some(Place::Element(array, key)) => {
+            Some(Lvalue::Field(index)) => self.set_field(index, value),
+            Some(Lvalue::Element(array, key)) => {
                 let mut buffer = Vec::new();
                 let key = super::operators::key_of(&key, &self.convfmt, &mut buffer);
                 *array.borrow_mut().element(key) = value;
@@ -206,7 +206,8 @@ impl Machine {
         }
     }
 
-    /// An operand or option `name=value`. A name that the program does not use needs no value.
+    /// Performs an assignment `name=value` of an operand or an option. A name that the program does not use is
+    /// ignored.
     pub(crate) fn assign_text(&mut self, name: &str, text: &[u8]) -> Run<()> {
         let value = Value::input(&unescape_all(text));
         match self.global_named(name) {
@@ -216,7 +217,7 @@ impl Machine {
     }
 }
 
-/// FIELDWIDTHS: numbers, each perhaps with a number to skip in front; `*` takes the rest.
+/// Parses FIELDWIDTHS: numbers, each with an optional number to skip in front. `*` takes the rest.
 fn widths(text: &[u8]) -> Run<Vec<(usize, Option<usize>)>> {
     let text = String::from_utf8_lossy(text);
     let wrong = |word: &str| format!("invalid FIELDWIDTHS value, for field near `{word}'");

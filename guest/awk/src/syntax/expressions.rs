@@ -1,11 +1,11 @@
-//! Expressions, by precedence.
+//! The parser of expressions, by precedence.
 
 use super::functions::Function;
 use super::lexer::Token;
 use super::parser::{Parsed, Parser};
 use super::tree::{Arithmetic, Comparison, Expr, GetlineFrom};
 
-/// How tightly operators bind, loosest first.
+/// The precedence of operators, lowest first.
 mod level {
     pub(super) const OR: u8 = 1;
     pub(super) const AND: u8 = 2;
@@ -18,7 +18,7 @@ mod level {
     pub(super) const PRODUCT: u8 = 9;
 }
 
-/// An operator between two operands.
+/// A binary operator.
 enum Infix {
     Or,
     And,
@@ -31,12 +31,12 @@ enum Infix {
 }
 
 impl Parser<'_> {
-    /// Any expression.
+    /// Parses an expression.
     pub(super) fn expression(&mut self) -> Parsed<Expr> {
         self.deeper(Self::conditional)
     }
 
-    /// An operand of a redirection: concatenation and what binds tighter.
+    /// Parses an operand of a redirection: a concatenation, or an expression of higher precedence.
     pub(super) fn concatenation(&mut self) -> Parsed<Expr> {
         self.deeper(|parser| parser.binary(level::CONCAT))
     }
@@ -57,7 +57,7 @@ impl Parser<'_> {
 
     fn binary(&mut self, loosest: u8) -> Parsed<Expr> {
         let mut left = self.unary()?;
-        if left.is_place() && loosest <= level::COMPARE {
+        if left.is_lvalue() && loosest <= level::COMPARE {
             left = self.assignment(left)?;
         }
         while let Some((infix, level)) = self.infix()? {
@@ -69,9 +69,9 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// An assignment to a place, if that is what follows.
-    fn assignment(&mut self, place: Expr) -> Parsed<Expr> {
-        let Token::Operator(operator) = self.token else { return Ok(place) };
+    /// Parses an assignment to an lvalue, if an assignment operator follows.
+    fn assignment(&mut self, target: Expr) -> Parsed<Expr> {
+        let Token::Operator(operator) = self.token else { return Ok(target) };
         let arithmetic = match operator {
             "=" => None,
             "+=" => Some(Arithmetic::Add),
@@ -80,18 +80,18 @@ impl Parser<'_> {
             "/=" => Some(Arithmetic::Divide),
             "%=" => Some(Arithmetic::Remainder),
             "^=" | "**=" => Some(Arithmetic::Power),
-            _ => return Ok(place),
+            _ => return Ok(target),
         };
         self.advance()?;
         self.skip_newlines()?;
         let value = Box::new(self.expression()?);
         Ok(match arithmetic {
-            Some(arithmetic) => Expr::Update(arithmetic, Box::new(place), value),
-            None => Expr::Assign(Box::new(place), value),
+            Some(arithmetic) => Expr::Update(arithmetic, Box::new(target), value),
+            None => Expr::Assign(Box::new(target), value),
         })
     }
 
-    /// The operator that comes next. Nothing is taken, except that `|` is looked behind.
+    /// Returns the next binary operator without consuming it. For `|` the token after it is inspected, too.
     fn infix(&mut self) -> Parsed<Option<(Infix, u8)>> {
         let operator = match &self.token {
             Token::Operator(operator) => *operator,
@@ -133,7 +133,7 @@ impl Parser<'_> {
         }))
     }
 
-    /// The operator and its right operand.
+    /// Parses the right operand of an operator, and combines both operands.
     fn joined(&mut self, left: Expr, infix: Infix, level: u8) -> Parsed<Expr> {
         if matches!(left, Expr::List(_)) && !matches!(infix, Infix::In) {
             return Err(self.unexpected());
@@ -159,7 +159,7 @@ impl Parser<'_> {
                 }
             }
             Infix::In => {
-                let array = Box::new(self.place()?);
+                let array = Box::new(self.lvalue()?);
                 match left {
                     Expr::List(subscript) => Expr::In(subscript, array),
                     left => Expr::In(vec![left], array),
@@ -220,16 +220,16 @@ impl Parser<'_> {
             return Ok(base);
         }
         self.advance()?;
-        // To the right, and a sign may follow: 2^-3.
+        // The operator is right-associative, and a sign can follow: 2^-3.
         let exponent = self.deeper(Self::unary)?;
-        // A group of its own, so that a longer chain does not take it apart.
+        // The group keeps a longer chain from taking the power apart.
         let power = Expr::Chain(Box::new(base), vec![(Arithmetic::Power, exponent)]);
         Ok(Expr::Group(Box::new(power)))
     }
 
     fn postfix(&mut self) -> Parsed<Expr> {
         let operand = self.primary()?;
-        if !operand.is_place() {
+        if !operand.is_lvalue() {
             return Ok(operand);
         }
         let by = match self.token {
@@ -238,7 +238,7 @@ impl Parser<'_> {
             _ => return Ok(operand),
         };
         self.advance()?;
-        Ok(Expr::Increment { place: Box::new(operand), by, before: false })
+        Ok(Expr::Increment { target: Box::new(operand), by, before: false })
     }
 
     pub(super) fn primary(&mut self) -> Parsed<Expr> {
@@ -252,7 +252,7 @@ impl Parser<'_> {
                 self.advance()?;
                 Ok(Expr::Text(text))
             }
-            Token::Name(_) => self.place(),
+            Token::Name(_) => self.lvalue(),
             Token::FunctionName(name) => {
                 self.advance()?;
                 let args = self.arguments()?;
@@ -289,12 +289,12 @@ impl Parser<'_> {
             }
             "++" | "--" => {
                 self.advance()?;
-                let place = self.deeper(Self::primary)?;
-                if !place.is_place() {
+                let target = self.deeper(Self::primary)?;
+                if !target.is_lvalue() {
                     return Err(self.unexpected());
                 }
                 let by = if operator == "++" { 1.0 } else { -1.0 };
-                Ok(Expr::Increment { place: Box::new(place), by, before: true })
+                Ok(Expr::Increment { target: Box::new(target), by, before: true })
             }
             "-" | "+" | "!" => self.unary(),
             "(" => {
@@ -353,10 +353,10 @@ impl Parser<'_> {
         Ok(args)
     }
 
-    /// A variable with any number of subscripts.
-    pub(super) fn place(&mut self) -> Parsed<Expr> {
+    /// Parses a variable with any number of subscripts.
+    pub(super) fn lvalue(&mut self) -> Parsed<Expr> {
         let Token::Name(name) = self.token.clone() else { return Err(self.unexpected()) };
-        let mut place = Expr::Variable(self.name(name));
+        let mut target = Expr::Variable(self.name(name));
         self.advance()?;
         let mut subscripts = 0;
         while self.is("[") {
@@ -369,15 +369,15 @@ impl Parser<'_> {
             let subscript = self.list()?;
             self.expect("]")?;
             self.no_greater = before;
-            place = Expr::Element(Box::new(place), subscript);
+            target = Expr::Element(Box::new(target), subscript);
         }
-        Ok(place)
+        Ok(target)
     }
 
     fn getline_target(&mut self) -> Parsed<Option<Box<Expr>>> {
         match self.token {
-            Token::Name(_) => self.place().map(|place| Some(Box::new(place))),
-            Token::Operator("$") => self.primary().map(|place| Some(Box::new(place))),
+            Token::Name(_) => self.lvalue().map(|target| Some(Box::new(target))),
+            Token::Operator("$") => self.primary().map(|target| Some(Box::new(target))),
             _ => Ok(None),
         }
     }

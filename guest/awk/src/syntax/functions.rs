@@ -44,7 +44,7 @@ pub(crate) enum Function {
     Xor,
 }
 
-/// Names, sorted, with the least and the greatest number of arguments.
+/// The function names, sorted, with the least and the largest number of arguments.
 const TABLE: &[(&str, Function, usize, usize)] = &[
     ("and", Function::And, 2, usize::MAX),
     ("asort", Function::Asort, 1, 3),
@@ -87,7 +87,7 @@ const TABLE: &[(&str, Function, usize, usize)] = &[
     ("xor", Function::Xor, 2, usize::MAX),
 ];
 
-/// The function of a name.
+/// Returns the function of a name.
 pub(crate) fn find(name: &str) -> Option<Function> {
     TABLE.binary_search_by(|entry| entry.0.cmp(name)).ok().map(|at| TABLE[at].1)
 }
@@ -101,12 +101,12 @@ impl Function {
         self.entry().0
     }
 
-    /// Whether it may have this many arguments.
+    /// Returns true if the function accepts this number of arguments.
     pub(crate) fn takes(self, count: usize) -> bool {
         (self.entry().2..=self.entry().3).contains(&count)
     }
 
-    /// Which arguments are arrays.
+    /// Returns true if an argument is an array.
     pub(crate) fn wants_array(self, argument: usize) -> bool {
         match self {
             Function::Split | Function::Patsplit => argument == 1 || argument == 3,
@@ -116,7 +116,7 @@ impl Function {
         }
     }
 
-    /// Which argument is a regular expression, so that a literal there is not matched against the record.
+    /// Returns true if an argument is a regular expression. A literal there is not matched against the record.
     pub(crate) fn wants_regex(self, argument: usize) -> bool {
         match self {
             Function::Split | Function::Patsplit => argument == 2,

@@ -1,4 +1,4 @@
-//! Text to tokens, on demand.
+//! The lexer: text to tokens, on demand.
 
 use super::{Source, SyntaxError, functions};
 use crate::number;
@@ -11,7 +11,7 @@ pub(super) enum Token {
     Number(f64),
     Text(Vec<u8>),
     Name(String),
-    /// A name with its parenthesis right behind it: a call.
+    /// A name directly followed by a parenthesis: a call.
     FunctionName(String),
     BuiltIn(functions::Function),
     Keyword(&'static str),
@@ -46,14 +46,14 @@ const KEYWORDS: &[&str] = &[
     "while",
 ];
 
-/// Longest first: `**=` before `**`.
+/// The operators, longest first: `**=` before `**`.
 const OPERATORS: &[&str] = &[
     "**=", "**", "*=", "*", "++", "+=", "+", "--", "-=", "-", "/=", "/", "%=", "%", "^=", "^", "!~", "!=", "!", "&&",
     "||", "|&", "|", "==", "=", "<=", "<", ">>", ">=", ">", "~", "?", ":", ",", ";", "(", ")", "[", "]", "{", "}", "$",
     "@",
 ];
 
-/// A place in the sources, to go back to.
+/// A position in the sources, for backtracking.
 #[derive(Clone, Copy)]
 pub(super) struct Position {
     pub source: usize,
@@ -111,7 +111,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// The next token and where it starts.
+    /// Returns the next token and its position.
     pub(super) fn next(&mut self) -> Result<(Token, Position), SyntaxError> {
         self.skip_blanks();
         let start = self.position;
@@ -157,7 +157,7 @@ impl<'a> Lexer<'a> {
     fn number(&mut self) -> Token {
         let rest = &self.text()[self.position.at..];
         let (number, used) = match rest {
-            // gawk's program text knows hexadecimal and octal.
+            // As in gawk, program text can contain hexadecimal and octal numbers.
             [b'0', ..] => number::with_base(rest),
             _ => number::scan(rest).unwrap_or((0.0, 1)),
         };
@@ -179,7 +179,7 @@ impl<'a> Lexer<'a> {
         if rest.get(length) == Some(&b'(') { Token::FunctionName(word) } else { Token::Name(word) }
     }
 
-    /// A string after its opening quote.
+    /// Reads a string after its opening quote.
     fn string(&mut self, start: Position) -> Result<Vec<u8>, SyntaxError> {
         let mut value = Vec::new();
         loop {
@@ -210,7 +210,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// A regular expression after its opening slash. A slash in brackets does not end it.
+    /// Reads a regular expression after its opening slash. A slash in brackets does not end it.
     pub(super) fn regex(&mut self, start: Position) -> Result<Vec<u8>, SyntaxError> {
         let mut value = Vec::new();
         let mut bracket_since = None;
@@ -243,7 +243,7 @@ impl<'a> Lexer<'a> {
                     bracket_since = Some(value.len());
                 }
                 b'[' if matches!(self.peek(0), b':' | b'.' | b'=') => {
-                    // `[:alpha:]` has a bracket that does not end the set.
+                    // The bracket in `[:alpha:]` does not end the set.
                     let kind = self.peek(0);
                     let rest = &self.text()[self.position.at + 1..];
                     value.push(b'[');
@@ -256,7 +256,7 @@ impl<'a> Lexer<'a> {
                     }
                 }
                 b']' => {
-                    // Right after the opening it stands for itself.
+                    // A bracket at the start of a set stands for itself.
                     if bracket_since.is_some_and(|since| value.len() > since) {
                         bracket_since = None;
                     }
@@ -268,7 +268,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Reads one escape sequence after its backslash: how many bytes it has, and its letter if it has no meaning.
+/// Decodes one escape sequence after its backslash. Returns its length, and its letter if the sequence is unknown.
 pub(crate) fn unescape(rest: &[u8], value: &mut Vec<u8>) -> (usize, Option<u8>) {
     let Some(&letter) = rest.first() else {
         value.push(b'\\');
@@ -309,7 +309,7 @@ pub(crate) fn unescape(rest: &[u8], value: &mut Vec<u8>) -> (usize, Option<u8>) 
     (1, None)
 }
 
-/// A whole text with its escape sequences resolved: the value of `-v` and of an operand `var=value`.
+/// Decodes all escape sequences of a text: the value of `-v` or of an operand `var=value`.
 pub(crate) fn unescape_all(text: &[u8]) -> Vec<u8> {
     let mut value = Vec::with_capacity(text.len());
     let mut at = 0;

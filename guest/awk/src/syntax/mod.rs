@@ -1,9 +1,10 @@
-//! The language: from text to a tree.
+//! The parser: text to tree.
 //!
 //! # Layout
-//! - `tree`: what a program is made of
-//! - `lexer`: text to tokens, on demand, since only the parser knows whether a slash divides
-//! - `parser`: statements; `expressions`: expressions, by precedence
+//! - `tree`: the syntax tree
+//! - `lexer`: text to tokens, on demand, since only the parser can tell a division from a regular expression
+//! - `parser`: statements
+//! - `expressions`: expressions, by precedence
 //! - `functions`: the built-in functions by name
 
 mod expressions;
@@ -14,23 +15,23 @@ pub(crate) mod tree;
 
 pub(crate) use parser::parse;
 
-/// A piece of program text and where it came from.
+/// A piece of program text with its origin.
 pub(crate) struct Source {
-    /// A file's name, or `cmd. line`.
+    /// The name of a file, or `cmd. line`.
     pub name: String,
     pub text: Vec<u8>,
 }
 
-/// Why a text is no program.
+/// A syntax error.
 pub(crate) struct SyntaxError {
-    /// Index of the source, and the offset in it.
+    /// The index of the source, and the offset in it.
     pub source: usize,
     pub offset: usize,
     pub message: String,
 }
 
 impl SyntaxError {
-    /// The lines that gawk would print.
+    /// Returns the message in gawk's format, line by line.
     pub(crate) fn report(&self, sources: &[Source]) -> Vec<String> {
         let Some(source) = sources.get(self.source) else { return vec![self.message.clone()] };
         let offset = self.offset.min(source.text.len());
@@ -41,7 +42,7 @@ impl SyntaxError {
         let line = String::from_utf8_lossy(&source.text[start..end]);
         let before = String::from_utf8_lossy(&source.text[start..offset]);
         let gap: String = before.chars().map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
-        let place = format!("{}:{number}:", source.name);
-        vec![format!("{place} {line}"), format!("{place} {gap}^ {}", self.message)]
+        let location = format!("{}:{number}:", source.name);
+        vec![format!("{location} {line}"), format!("{location} {gap}^ {}", self.message)]
     }
 }

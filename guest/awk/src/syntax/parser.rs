@@ -1,4 +1,4 @@
-//! Statements and rules.
+//! The parser of rules and statements.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use super::lexer::{Lexer, Position, Token};
 use super::tree::{Case, Expr, Name, Pattern, Program, Redirect, Rule, Statement, UserFunction};
 use super::{Source, SyntaxError, functions};
 
-/// How deep statements and parentheses may nest: the parser recurses, and its stack is small.
+/// The deepest nesting of statements and parentheses. The parser is recursive, and its stack is small.
 const DEEPEST: usize = 200;
 
 pub(super) type Parsed<T> = Result<T, SyntaxError>;
@@ -14,9 +14,9 @@ pub(super) type Parsed<T> = Result<T, SyntaxError>;
 pub(super) struct Parser<'a> {
     pub(super) lexer: Lexer<'a>,
     pub(super) token: Token,
-    /// Where the current token starts.
+    /// The position of the current token.
     pub(super) start: Position,
-    /// In the arguments of `print`, where `>` is not a comparison.
+    /// Set in the arguments of `print`, where `>` is not a comparison.
     pub(super) no_greater: bool,
     names: HashMap<String, Name>,
     program: Program,
@@ -26,7 +26,7 @@ pub(super) struct Parser<'a> {
     in_function: bool,
 }
 
-/// Reads a whole program.
+/// Parses a whole program.
 pub(crate) fn parse(sources: &[Source]) -> Parsed<Program> {
     let mut parser = Parser {
         lexer: Lexer::new(sources),
@@ -66,7 +66,7 @@ impl Parser<'_> {
         matches!(self.token, Token::Keyword(found) if found == keyword)
     }
 
-    /// Takes an operator if it is the next token.
+    /// Consumes an operator if it is the next token. Returns true if it was.
     pub(super) fn take(&mut self, operator: &str) -> Parsed<bool> {
         let there = self.is(operator);
         if there {
@@ -209,7 +209,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Statements in braces.
+    /// Parses statements in braces.
     fn braces(&mut self) -> Parsed<Vec<Statement>> {
         self.expect("{")?;
         let mut body = Vec::new();
@@ -225,7 +225,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The body of a loop or a condition: braces, one statement, or nothing but a semicolon.
+    /// Parses the body of a loop or a condition: braces, one statement, or just a semicolon.
     fn body(&mut self) -> Parsed<Vec<Statement>> {
         self.skip_newlines()?;
         if self.is("{") {
@@ -292,7 +292,7 @@ impl Parser<'_> {
         }
     }
 
-    /// An `else` may follow after a semicolon and newlines; if there is none, these are left as they are.
+    /// Skips a semicolon and newlines before `else`. Without an `else` nothing is consumed.
     fn skip_terminators_before_else(&mut self) -> Parsed<()> {
         let before = (self.lexer.position(), self.token.clone(), self.start);
         self.skip_terminators()?;
@@ -333,7 +333,7 @@ impl Parser<'_> {
         Ok(Statement::For { init, test, step, body: self.loop_body()? })
     }
 
-    /// `name in array)`, if that is what follows; else nothing is taken.
+    /// Parses `name in array)`. If something else follows, nothing is consumed.
     fn for_in(&mut self) -> Parsed<Option<Statement>> {
         let before = (self.lexer.position(), self.token.clone(), self.start);
         if let Token::Name(variable) = self.token.clone() {
@@ -341,7 +341,7 @@ impl Parser<'_> {
             if self.is_keyword("in") {
                 self.advance()?;
                 if let Token::Name(_) = self.token {
-                    let array = self.place()?;
+                    let array = self.lvalue()?;
                     if self.is(")") {
                         self.advance()?;
                         let variable = self.name(variable);
@@ -397,7 +397,7 @@ impl Parser<'_> {
         Ok(Statement::Switch(subject, cases))
     }
 
-    /// A constant: a number with or without a sign, a string or a regular expression.
+    /// Parses a constant: a number with or without a sign, a string or a regular expression.
     fn case_label(&mut self) -> Parsed<Expr> {
         let negative = self.take("-")?;
         let positive = !negative && self.take("+")?;
@@ -408,7 +408,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A statement that ends at a semicolon, a newline or a brace.
+    /// Parses a statement that ends at a semicolon, a newline or a brace.
     fn simple(&mut self) -> Parsed<Statement> {
         let statement = self.simple_open()?;
         self.end_of_statement()?;
@@ -461,11 +461,11 @@ impl Parser<'_> {
     fn delete(&mut self) -> Parsed<Statement> {
         self.advance()?;
         let parenthesised = self.take("(")?;
-        let place = self.place()?;
+        let target = self.lvalue()?;
         if parenthesised {
             self.expect(")")?;
         }
-        match place {
+        match target {
             Expr::Element(array, subscript) => Ok(Statement::Delete(*array, Some(subscript))),
             array @ Expr::Variable(_) => Ok(Statement::Delete(array, None)),
             _ => Err(self.unexpected()),
@@ -505,7 +505,7 @@ impl Parser<'_> {
         Ok(Statement::Print { args, to, formatted })
     }
 
-    /// Expressions with commas between them.
+    /// Parses expressions separated by commas.
     pub(super) fn list(&mut self) -> Parsed<Vec<Expr>> {
         let mut list = vec![self.expression()?];
         while self.take(",")? {

@@ -1,8 +1,8 @@
-//! What a program is made of.
+//! The syntax tree.
 
 use super::functions::Function;
 
-/// A name, as an index in the program's list.
+/// A name, as an index into the program's list of names.
 pub(crate) type Name = usize;
 
 /// A whole program.
@@ -15,14 +15,14 @@ pub(crate) struct Program {
     pub end_file: Vec<Vec<Statement>>,
     pub rules: Vec<Rule>,
     pub functions: Vec<UserFunction>,
-    /// What gawk would warn about.
+    /// The warnings that gawk would print.
     pub warnings: Vec<String>,
 }
 
-/// A pattern and what is done about it.
+/// A pattern with its action.
 pub(crate) struct Rule {
     pub pattern: Pattern,
-    /// No action prints the record.
+    /// A rule without an action prints the record.
     pub action: Option<Vec<Statement>>,
 }
 
@@ -46,7 +46,7 @@ pub(crate) enum Statement {
         to: Option<(Redirect, Expr)>,
         formatted: bool,
     },
-    /// `if` and all its `else if`s, and the last `else`.
+    /// `if` with all its `else if`s, and the last `else`.
     If(Vec<(Expr, Vec<Statement>)>, Vec<Statement>),
     While(Expr, Vec<Statement>),
     Do(Vec<Statement>, Expr),
@@ -69,17 +69,17 @@ pub(crate) enum Statement {
     Return(Option<Expr>),
     Break,
     Continue,
-    /// An element, or with no subscript the whole array.
+    /// An element, or the whole array if there is no subscript.
     Delete(Expr, Option<Vec<Expr>>),
 }
 
-/// One label of a `switch` and the statements after it; no label is the default.
+/// A label of a `switch` with the statements after it. `None` is the default.
 pub(crate) struct Case {
     pub label: Option<Expr>,
     pub body: Vec<Statement>,
 }
 
-/// Where output goes.
+/// The target of redirected output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Redirect {
     File,
@@ -110,7 +110,7 @@ pub(crate) enum Comparison {
 pub(crate) enum Expr {
     Number(f64),
     Text(Vec<u8>),
-    /// Alone, it is matched against the record.
+    /// A literal, which on its own is matched against the record.
     Regex(Vec<u8>),
     /// `@/re/`.
     TypedRegex(Vec<u8>),
@@ -120,7 +120,7 @@ pub(crate) enum Expr {
     Assign(Box<Expr>, Box<Expr>),
     Update(Arithmetic, Box<Expr>, Box<Expr>),
     Increment {
-        place: Box<Expr>,
+        target: Box<Expr>,
         by: f64,
         before: bool,
     },
@@ -130,7 +130,7 @@ pub(crate) enum Expr {
     Not(Box<Expr>),
     Negative(Box<Expr>),
     Positive(Box<Expr>),
-    /// The first operand, and what follows it: a chain does not nest, however long.
+    /// The first operand, and the operators with their operands. A chain does not nest, however long it is.
     Chain(Box<Expr>, Vec<(Arithmetic, Expr)>),
     Compare(Comparison, Box<Expr>, Box<Expr>),
     Match {
@@ -141,16 +141,16 @@ pub(crate) enum Expr {
     In(Vec<Expr>, Box<Expr>),
     Concat(Vec<Expr>),
     Call(Name, Vec<Expr>),
-    /// `@name(…)`: the function whose name the variable holds.
+    /// `@name(…)`: calls the function whose name is in the variable.
     CallIndirect(Name, Vec<Expr>),
     BuiltIn(Function, Vec<Expr>),
     Getline {
         from: GetlineFrom,
         target: Option<Box<Expr>>,
     },
-    /// In parentheses: not a place to assign to.
+    /// An expression in parentheses. It is not an lvalue.
     Group(Box<Expr>),
-    /// Several in parentheses: a subscript before `in`, or the arguments of `print`.
+    /// Several expressions in parentheses: a subscript before `in`, or the arguments of `print`.
     List(Vec<Expr>),
 }
 
@@ -161,8 +161,8 @@ pub(crate) enum GetlineFrom {
 }
 
 impl Expr {
-    /// Whether it can be assigned to.
-    pub(crate) fn is_place(&self) -> bool {
+    /// Returns true if the expression is an lvalue.
+    pub(crate) fn is_lvalue(&self) -> bool {
         matches!(self, Expr::Variable(_) | Expr::Field(_) | Expr::Element(..))
     }
 }

@@ -1,13 +1,13 @@
-//! Which changes are shown together, and which do not count.
+//! Grouping of changes into hunks, and changes to ignore.
 
 use super::settings::Settings;
-use crate::lines::{Change, Text, Whitespace};
+use crate::lines::{Change, Text, Whitespace, is_blank};
 
 /// All changes of a pair of files.
 pub(super) struct Hunks<'a> {
     pub texts: &'a [Text; 2],
     pub changes: Vec<Change>,
-    /// Changes of nothing but lines that are ignored.
+    /// Marks changes that consist of ignored lines only.
     ignored: Vec<bool>,
 }
 
@@ -25,17 +25,17 @@ impl<'a> Hunks<'a> {
         Hunks { texts, changes, ignored }
     }
 
-    pub(super) fn any_counts(&self) -> bool {
+    pub(super) fn has_changes(&self) -> bool {
         self.ignored.iter().any(|ignored| !ignored)
     }
 
-    /// The changes that count, each on its own.
+    /// Returns the changes that are not ignored, one by one.
     pub(super) fn each(&self) -> impl DoubleEndedIterator<Item = &Change> {
         self.changes.iter().zip(&self.ignored).filter(|(_, ignored)| !**ignored).map(|(change, _)| change)
     }
 
-    /// The changes that are so close that their contexts meet, together. Those that do not count go along with others.
-    pub(super) fn close(&self, context: usize) -> Vec<&[Change]> {
+    /// Groups changes whose contexts overlap. An ignored change is part of a group only if another change is close.
+    pub(super) fn groups(&self, context: usize) -> Vec<&[Change]> {
         let mut groups = Vec::new();
         let mut start = 0;
         for at in 0..self.changes.len() {
@@ -43,7 +43,7 @@ impl<'a> Hunks<'a> {
                 None => true,
                 Some(next) => {
                     let gap = next.from - (self.changes[at].from + self.changes[at].deleted);
-                    // One that does not count is shown only within the context of another.
+                    // An ignored change is shown only within the context of another.
                     gap >= if self.ignored[at + 1] { context } else { 2 * context + 1 }
                 }
             };
@@ -60,11 +60,10 @@ impl<'a> Hunks<'a> {
 
 fn is_ignored(text: &Text, line: usize, settings: &Settings) -> bool {
     let content = text.content(line);
-    if settings.ignore_blank_lines {
-        let is_blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'\x0b';
-        if content.is_empty() || (settings.rules.whitespace >= Whitespace::Trailing && content.iter().all(is_blank)) {
-            return true;
-        }
+    let ignores_blanks = settings.rules.whitespace >= Whitespace::Trailing;
+    let is_empty = content.is_empty() || (ignores_blanks && content.iter().all(|byte| is_blank(*byte)));
+    if settings.ignore_blank_lines && is_empty {
+        return true;
     }
     settings.ignore_matching.iter().any(|regex| regex.is_match(content))
 }

@@ -1,12 +1,12 @@
-//! `diff`: what changed between files and trees.
+//! `diff`: compares files and trees.
 //!
 //! # Layout
 //! - `settings`: the options
-//! - `pair`: two files, and whether they differ at all
+//! - `pair`: the comparison of two files
 //! - `tree`: directories
-//! - `hunk`: which changes are shown together, and which do not count
+//! - `hunk`: groups of changes, and changes to ignore
 //! - `plain`, `context`, `unified`, `side`: the formats
-//! - `paint`: lines with tabs and colours
+//! - `paint`: output of a line with tabs and colours
 
 mod context;
 mod hunk;
@@ -35,7 +35,7 @@ pub(crate) const PROGRAM: Program = Program {
     run,
 };
 
-/// The exit code when something could not be compared.
+/// The exit code when two files could not be compared.
 const TROUBLE: u8 = 2;
 
 /// One run.

@@ -1,23 +1,23 @@
-//! Lines as they are shown: with their marks, tabs and colours.
+//! Output of a line with its mark, tabs and colours.
 
 use super::Diff;
 
-/// What a line is, for its colour.
+/// The role of a line, which determines its colour.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ink {
+pub(super) enum LineColor {
     Header,
     Added,
     Deleted,
-    Place,
+    Location,
 }
 
-impl Ink {
+impl LineColor {
     fn code(self) -> &'static [u8] {
         match self {
-            Ink::Header => b"\x1b[1m",
-            Ink::Added => b"\x1b[32m",
-            Ink::Deleted => b"\x1b[31m",
-            Ink::Place => b"\x1b[36m",
+            LineColor::Header => b"\x1b[1m",
+            LineColor::Added => b"\x1b[32m",
+            LineColor::Deleted => b"\x1b[31m",
+            LineColor::Location => b"\x1b[36m",
         }
     }
 }
@@ -25,35 +25,35 @@ impl Ink {
 const RESET: &[u8] = b"\x1b[0m";
 
 impl Diff<'_> {
-    pub(super) fn start(&mut self, ink: Ink) {
+    pub(super) fn start_color(&mut self, color: LineColor) {
         if self.settings.color {
-            self.out.push(ink.code());
+            self.out.push(color.code());
         }
     }
 
-    pub(super) fn stop(&mut self) {
+    pub(super) fn stop_color(&mut self) {
         if self.settings.color {
             self.out.push(RESET);
         }
     }
 
-    /// A line that names the files; it ends with a newline.
+    /// Writes a header line. A newline at its end is optional.
     pub(super) fn paint_header(&mut self, line: &str) {
-        self.start(Ink::Header);
+        self.start_color(LineColor::Header);
         self.out.push(line.trim_end_matches('\n').as_bytes());
-        self.stop();
+        self.stop_color();
         self.out.byte(b'\n');
     }
 
-    /// A line of a file behind its mark. A last line without a newline is told so.
-    pub(super) fn line(&mut self, mark: &str, line: &[u8], ink: Option<Ink>) {
-        if let Some(ink) = ink {
-            self.start(ink);
+    /// Writes a line of a file behind its mark, and the note on a missing newline at the end of the file.
+    pub(super) fn line(&mut self, mark: &str, line: &[u8], color: Option<LineColor>) {
+        if let Some(color) = color {
+            self.start_color(color);
         }
         let content = line.strip_suffix(b"\n").unwrap_or(line);
         let mark = if self.settings.suppress_blank_empty && content.is_empty() { mark.trim_end() } else { mark };
         if self.settings.initial_tab && !mark.is_empty() {
-            // The mark takes no room of its own: a tab brings the text to a tab stop.
+            // A tab follows the mark and brings the text to a tab stop.
             let bare = if mark == "  " { " " } else { mark.trim_end_matches(' ') };
             self.out.push(bare.as_bytes());
             self.out.byte(b'\t');
@@ -65,8 +65,8 @@ impl Diff<'_> {
         } else {
             self.out.push(content);
         }
-        if ink.is_some() {
-            self.stop();
+        if color.is_some() {
+            self.stop_color();
         }
         self.out.byte(b'\n');
         if content.len() == line.len() {

@@ -1,6 +1,7 @@
-//! Two files, and whether they differ at all.
+//! The comparison of two files.
 
 use isopod_gnu::input::Input;
+use isopod_gnu::path;
 use isopod_sys::files::{self, Attributes, Kind};
 use isopod_sys::{Errno, fs, text};
 
@@ -9,25 +10,22 @@ use super::settings::Style;
 use super::{Diff, TROUBLE};
 use crate::lines::{self, Text};
 
-/// How much of a file is looked at to tell whether it is text.
-const LOOKED_AT: usize = 4096;
-
-/// A file that is compared.
+/// One of the two files to compare.
 pub(super) struct Side {
     pub path: String,
-    /// None if it is not there and counts as empty.
+    /// `None` if the file does not exist and is treated as empty.
     pub found: Option<Attributes>,
 }
 
 impl Diff<'_> {
-    /// Compares what two operands name.
+    /// Compares the files named by two operands.
     pub(super) fn operands(&mut self, first: &str, second: &str) -> u8 {
         let (mut first, mut second) = (first.to_owned(), second.to_owned());
         let is_directory =
             |path: &str| path != "-" && files::stat(path, true).is_ok_and(|found| found.kind == Kind::Directory);
         match (is_directory(&first), is_directory(&second)) {
-            (true, false) if second != "-" => first = joined(&first, last_part(&second)),
-            (false, true) if first != "-" => second = joined(&second, last_part(&first)),
+            (true, false) if second != "-" => first = path::join(&first, path::last_part(&second)),
+            (false, true) if first != "-" => second = path::join(&second, path::last_part(&first)),
             (true, false) | (false, true) => {
                 self.complain("cannot compare '-' to a directory");
                 return TROUBLE;
@@ -37,7 +35,7 @@ impl Diff<'_> {
         self.paths(&first, &second, true)
     }
 
-    /// Compares two paths. At the top, what is missing is an error unless it counts as empty.
+    /// Compares two paths. A missing file is an error unless it is treated as empty.
     pub(super) fn paths(&mut self, first: &str, second: &str, top: bool) -> u8 {
         let found = [self.attributes(first), self.attributes(second)];
         let missing = found.iter().filter(|found| matches!(found, Err(Errno::NoEntry))).count();
@@ -60,7 +58,7 @@ impl Diff<'_> {
             [Some(Kind::Directory), Some(Kind::Directory)] => self.directories(a, b, top),
             [Some(Kind::Directory), None] | [None, Some(Kind::Directory)] => self.directories(a, b, top),
             [Some(Kind::Symlink), Some(Kind::Symlink)] => self.links(a, b),
-            [Some(first), Some(second)] if is_apart(first, second) => {
+            [Some(first), Some(second)] if is_incomparable(first, second) => {
                 let line = format!("File {} is a {} while file {} is a {}\n", a.path, kind(a), b.path, kind(b));
                 self.out.push(line.as_bytes());
                 1
@@ -100,7 +98,7 @@ impl Diff<'_> {
     }
 
     fn files(&mut self, a: &Side, b: &Side, top: bool) -> u8 {
-        // One file under two names is the same, without a look.
+        // Two names of one file need no comparison.
         let is_one = match (&a.found, &b.found) {
             (Some(first), Some(second)) => {
                 first.kind == Kind::File && (first.device, first.inode) == (second.device, second.inode)
@@ -125,8 +123,7 @@ impl Diff<'_> {
             }
         }
         let (Some(mut second), Some(mut first)) = (contents.pop(), contents.pop()) else { return TROUBLE };
-        let is_binary = |content: &[u8]| content[..content.len().min(LOOKED_AT)].contains(&0);
-        if !self.settings.text && (is_binary(&first) || is_binary(&second)) {
+        if !self.settings.text && (lines::is_binary(&first) || lines::is_binary(&second)) {
             if first == second {
                 return self.same(a, b);
             }
@@ -135,15 +132,15 @@ impl Diff<'_> {
             return 1;
         }
         if self.settings.strip_cr {
-            first = without_returns(&first);
-            second = without_returns(&second);
+            first = lines::without_carriage_returns(&first);
+            second = lines::without_carriage_returns(&second);
         }
         if self.settings.brief && !self.settings.ignores() {
             return if first == second { self.same(a, b) } else { self.differ(a, b) };
         }
         let incomplete = [&first, &second].map(|content| content.last().is_some_and(|byte| *byte != b'\n'));
         if self.settings.style == Style::Ed {
-            // A script cannot say that a line has no end: all lines have one.
+            // A script for `ed` cannot express a missing newline at the end, so one is added.
             for (content, incomplete) in [&mut first, &mut second].into_iter().zip(incomplete) {
                 content.extend(incomplete.then_some(b'\n'));
             }
@@ -151,13 +148,13 @@ impl Diff<'_> {
         let texts = [Text::new(first), Text::new(second)];
         let changes = lines::changes(&texts[0], &texts[1], &self.settings.rules);
         let hunks = Hunks::new(changes, &texts, &self.settings);
-        if !hunks.any_counts() && self.settings.style != Style::SideBySide {
+        if !hunks.has_changes() && self.settings.style != Style::SideBySide {
             return self.same(a, b);
         }
-        if self.settings.brief && hunks.any_counts() {
+        if self.settings.brief && hunks.has_changes() {
             return self.differ(a, b);
         }
-        if !top && (hunks.any_counts() || self.settings.style == Style::SideBySide) {
+        if !top && (hunks.has_changes() || self.settings.style == Style::SideBySide) {
             let name = |index: usize, side: &Side| {
                 self.settings.labels.get(index).cloned().unwrap_or_else(|| quoted(&side.path))
             };
@@ -181,7 +178,7 @@ impl Diff<'_> {
         }
         match (self.settings.style, incomplete) {
             (Style::Ed, [true, _] | [_, true]) => TROUBLE,
-            _ if hunks.any_counts() => 1,
+            _ if hunks.has_changes() => 1,
             _ => self.same(a, b),
         }
     }
@@ -192,8 +189,8 @@ impl Diff<'_> {
     }
 }
 
-/// Files of kinds that cannot be compared line by line.
-fn is_apart(first: Kind, second: Kind) -> bool {
+/// Returns true if two files are of kinds that cannot be compared line by line.
+fn is_incomparable(first: Kind, second: Kind) -> bool {
     let odd = |kind: Kind| matches!(kind, Kind::Directory | Kind::Symlink);
     first != second && (odd(first) || odd(second))
 }
@@ -209,27 +206,8 @@ pub(super) fn kind(side: &Side) -> &'static str {
     }
 }
 
-/// A name in a line that is read back: one with a character that would be misread is quoted as in C.
+/// Quotes a path for a header that `patch` reads back: as in C, if it contains a special character.
 pub(super) fn quoted(path: &str) -> String {
     let odd = |c: char| c == '"' || c == '\\' || c == ' ' || c.is_control();
     if path.contains(odd) { format!("\"{}\"", isopod_gnu::quote::c_escaped(path, '"')) } else { path.to_owned() }
-}
-
-pub(super) fn joined(directory: &str, name: &str) -> String {
-    if directory.ends_with('/') { format!("{directory}{name}") } else { format!("{directory}/{name}") }
-}
-
-fn last_part(path: &str) -> &str {
-    let bare = path.trim_end_matches('/');
-    bare.rsplit('/').next().unwrap_or(bare)
-}
-
-fn without_returns(content: &[u8]) -> Vec<u8> {
-    let mut stripped = Vec::with_capacity(content.len());
-    for (at, byte) in content.iter().enumerate() {
-        if *byte != b'\r' || content.get(at + 1) != Some(&b'\n') {
-            stripped.push(*byte);
-        }
-    }
-    stripped
 }

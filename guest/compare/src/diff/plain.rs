@@ -2,10 +2,10 @@
 
 use super::Diff;
 use super::hunk::Hunks;
-use super::paint::Ink;
+use super::paint::LineColor;
 use crate::lines::Change;
 
-/// A range of lines as it is shown, from 1: an empty one is the line before it.
+/// Formats a range of lines, counted from 1. An empty range is shown as the line before it.
 fn range(start: usize, count: usize) -> String {
     match count {
         0 => start.to_string(),
@@ -25,29 +25,29 @@ fn letter(change: &Change) -> char {
 impl Diff<'_> {
     pub(super) fn normal(&mut self, hunks: &Hunks<'_>) {
         for change in hunks.each() {
-            self.start(Ink::Place);
+            self.start_color(LineColor::Location);
             let from = range(change.from, change.deleted);
-            let place = format!("{from}{}{}", letter(change), range(change.to, change.inserted));
-            self.out.push(place.as_bytes());
-            self.stop();
+            let location = format!("{from}{}{}", letter(change), range(change.to, change.inserted));
+            self.out.push(location.as_bytes());
+            self.stop_color();
             self.out.byte(b'\n');
             for line in change.from..change.from + change.deleted {
-                self.line("< ", hunks.texts[0].line(line), Some(Ink::Deleted));
+                self.line("< ", hunks.texts[0].line(line), Some(LineColor::Deleted));
             }
             if change.deleted > 0 && change.inserted > 0 {
                 self.out.push(b"---\n");
             }
             for line in change.to..change.to + change.inserted {
-                self.line("> ", hunks.texts[1].line(line), Some(Ink::Added));
+                self.line("> ", hunks.texts[1].line(line), Some(LineColor::Added));
             }
         }
     }
 
-    /// From the end to the start, so that line numbers stay right while the script runs.
+    /// Writes a script from the last change to the first, so that line numbers stay valid while it runs.
     pub(super) fn ed(&mut self, hunks: &Hunks<'_>) {
         for change in hunks.each().rev() {
-            let place = format!("{}{}\n", range(change.from, change.deleted), letter(change));
-            self.out.push(place.as_bytes());
+            let location = format!("{}{}\n", range(change.from, change.deleted), letter(change));
+            self.out.push(location.as_bytes());
             if change.inserted == 0 {
                 continue;
             }
@@ -59,7 +59,7 @@ impl Diff<'_> {
                 inserting = true;
                 let content = hunks.texts[1].content(line);
                 if content == b"." {
-                    // A lone dot would end the text: two are put in, and one is taken away again.
+                    // A lone dot would end the inserted text, so two are inserted and one is deleted again.
                     self.out.push(b"..\n.\ns/.//\n");
                     inserting = false;
                 } else {

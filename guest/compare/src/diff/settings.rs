@@ -80,7 +80,7 @@ pub(super) enum Style {
     SideBySide,
 }
 
-/// What the options ask for.
+/// The values of the options.
 pub(super) struct Settings {
     pub style: Style,
     pub context: usize,
@@ -109,110 +109,30 @@ pub(super) struct Settings {
     pub width: usize,
     pub left_column: bool,
     pub suppress_common: bool,
-    /// The options as they were given, for the line before each file of a tree.
+    /// The options as given, for the header of each file in a tree.
     pub given: String,
 }
 
 impl Settings {
     pub(super) fn new(call: &Call) -> Result<Settings, String> {
-        let mut style = None;
-        let mut context = None;
-        let mut digits = String::new();
-        let mut whitespace = Whitespace::Counts;
-        let mut exclude = Vec::new();
-        let (mut ignore_matching, mut functions) = (Vec::new(), Vec::new());
-        let mut set_style = |wanted: Style| match style {
-            Some(known) if known != wanted => Err("conflicting output style options".to_owned()),
-            _ => {
-                style = Some(wanted);
-                Ok(())
-            }
-        };
-        for found in &call.options {
-            let value = found.value.as_deref().unwrap_or_default();
-            let lines = |value: &str| match value {
-                "" => Ok(3),
-                value => value.parse().map_err(|_| format!("invalid context length {}", quote::plain(value))),
-            };
-            match found.option {
-                "normal" => set_style(Style::Normal)?,
-                "c" | "context" => {
-                    set_style(Style::Context)?;
-                    context = Some(lines(value)?.max(context.unwrap_or(0)));
-                }
-                "u" | "unified" => {
-                    set_style(Style::Unified)?;
-                    context = Some(lines(value)?.max(context.unwrap_or(0)));
-                }
-                "ed" => set_style(Style::Ed)?,
-                "rcs" => set_style(Style::Rcs)?,
-                "side-by-side" => set_style(Style::SideBySide)?,
-                "show-c-function" => functions.push("^[[:alpha:]$_]".to_owned()),
-                "show-function-line" => functions.push(value.to_owned()),
-                "ignore-matching-lines" => ignore_matching.push(value.to_owned()),
-                "ignore-tab-expansion" => whitespace = whitespace.and(Whitespace::TabExpansion),
-                "ignore-trailing-space" => whitespace = whitespace.and(Whitespace::Trailing),
-                "ignore-space-change" => whitespace = whitespace.and(Whitespace::Amount),
-                "ignore-all-space" => whitespace = Whitespace::All,
-                "exclude" => exclude.push(Pattern::from(value)),
-                "exclude-from" => {
-                    let read = isopod_gnu::input::Input::open(value).and_then(|input| input.read_all());
-                    let list = read.map_err(|errno| format!("{value}: {}", isopod_sys::text(errno)))?;
-                    let list = String::from_utf8_lossy(&list);
-                    exclude.extend(list.lines().map(Pattern::from));
-                }
-                digit if digit.len() == 1 && digit.as_bytes()[0].is_ascii_digit() => digits.push_str(digit),
-                _ => {}
-            }
-        }
-        let is_function = !functions.is_empty();
-        let style = match style {
-            Some(style) => style,
-            // `-p` alone means context.
-            None if call.has("show-c-function") => Style::Context,
-            None => Style::Normal,
-        };
-        let mut context = context.unwrap_or(if matches!(style, Style::Context | Style::Unified) { 3 } else { 0 });
-        if let Ok(number) = digits.parse()
-            && matches!(style, Style::Context | Style::Unified)
-        {
-            context = number;
-        }
-        let number = |option: &str, default: usize| match call.value(option) {
-            None => Ok(default),
-            Some(text) => match text.parse() {
-                Ok(number) if number > 0 || option == "horizon-lines" => Ok(number),
-                _ => Err(format!("invalid {option} {}", quote::plain(text))),
-            },
-        };
-        let color = match call.options.iter().rev().find(|found| found.option == "color") {
-            None => false,
-            Some(found) => match found.value.as_deref() {
-                None | Some("auto") | Some("never") => false,
-                Some("always") => true,
-                Some(other) => return Err(format!("invalid color {}", quote::plain(other))),
-            },
-        };
-        let all = |option: &str| {
-            let given = call.options.iter().filter(|found| found.option == option);
-            given.filter_map(|found| found.value.clone()).collect::<Vec<_>>()
-        };
+        let (style, context) = output_style(call)?;
+        let functions = functions(call);
         Ok(Settings {
             style,
             context,
             brief: call.has("brief"),
             report_identical: call.has("report-identical-files"),
             rules: Rules {
-                whitespace,
+                whitespace: whitespace(call),
                 ignore_case: call.has("ignore-case"),
                 minimal: call.has("minimal"),
-                horizon: number("horizon-lines", 0)?.max(context),
-                tab_size: number("tabsize", 8)?,
+                horizon: number(call, "horizon-lines", 0)?.max(context),
+                tab_size: number(call, "tabsize", 8)?,
             },
             ignore_blank_lines: call.has("ignore-blank-lines"),
-            ignore_matching: ignore_matching.iter().map(|source| regex(source)).collect::<Result<_, _>>()?,
-            function: if is_function { Some(regex(&functions.join("\\|"))?) } else { None },
-            labels: all("label"),
+            ignore_matching: values(call, "ignore-matching-lines").map(regex).collect::<Result<_, _>>()?,
+            function: if functions.is_empty() { None } else { Some(regex(&functions.join("\\|"))?) },
+            labels: values(call, "label").map(str::to_owned).collect(),
             expand_tabs: call.has("expand-tabs"),
             initial_tab: call.has("initial-tab"),
             suppress_blank_empty: call.has("suppress-blank-empty"),
@@ -221,21 +141,21 @@ impl Settings {
             new_file: call.has("new-file"),
             new_first_file: call.has("unidirectional-new-file"),
             ignore_name_case: call.has("ignore-file-name-case"),
-            exclude,
+            exclude: excluded(call)?,
             starting_file: call.value("starting-file").map(str::to_owned),
             from_file: call.value("from-file").map(str::to_owned),
             to_file: call.value("to-file").map(str::to_owned),
             text: call.has("text"),
             strip_cr: call.has("strip-trailing-cr"),
-            color,
-            width: number("width", 130)?,
+            color: color(call)?,
+            width: number(call, "width", 130)?,
             left_column: call.has("left-column"),
             suppress_common: call.has("suppress-common-lines"),
             given: given(call),
         })
     }
 
-    /// Whether files that differ in some byte may count as the same.
+    /// Returns true if files that differ in some byte can count as the same.
     pub(super) fn ignores(&self) -> bool {
         self.rules.whitespace != Whitespace::Counts
             || self.rules.ignore_case
@@ -245,13 +165,116 @@ impl Settings {
     }
 }
 
+/// Returns the output format and the number of context lines.
+fn output_style(call: &Call) -> Result<(Style, usize), String> {
+    let (mut style, mut context) = (None, None);
+    let mut digits = String::new();
+    for found in &call.options {
+        let wanted = match found.option {
+            "normal" => Style::Normal,
+            "c" | "context" => Style::Context,
+            "u" | "unified" => Style::Unified,
+            "ed" => Style::Ed,
+            "rcs" => Style::Rcs,
+            "side-by-side" => Style::SideBySide,
+            digit if digit.len() == 1 && digit.as_bytes()[0].is_ascii_digit() => {
+                digits.push_str(digit);
+                continue;
+            }
+            _ => continue,
+        };
+        if style.is_some_and(|known| known != wanted) {
+            return Err("conflicting output style options".to_owned());
+        }
+        style = Some(wanted);
+        if has_context(wanted) {
+            let lines: usize = match found.value.as_deref().unwrap_or_default() {
+                "" => 3,
+                value => value.parse().map_err(|_| format!("invalid context length {}", quote::plain(value)))?,
+            };
+            context = Some(lines.max(context.unwrap_or(0)));
+        }
+    }
+    let style = match style {
+        Some(style) => style,
+        // `-p` alone selects the context format.
+        None if call.has("show-c-function") => Style::Context,
+        None => Style::Normal,
+    };
+    let context = match digits.parse() {
+        Ok(number) if has_context(style) => number,
+        _ => context.unwrap_or(if has_context(style) { 3 } else { 0 }),
+    };
+    Ok((style, context))
+}
+
+fn has_context(style: Style) -> bool {
+    matches!(style, Style::Context | Style::Unified)
+}
+
+/// Returns the values of an option that can be repeated.
+fn values<'a>(call: &'a Call, option: &str) -> impl Iterator<Item = &'a str> {
+    call.options.iter().filter(move |found| found.option == option).filter_map(|found| found.value.as_deref())
+}
+
+fn functions(call: &Call) -> Vec<&str> {
+    let sources = call.options.iter().filter_map(|found| match found.option {
+        "show-c-function" => Some("^[[:alpha:]$_]"),
+        "show-function-line" => found.value.as_deref(),
+        _ => None,
+    });
+    sources.collect()
+}
+
+fn whitespace(call: &Call) -> Whitespace {
+    [
+        ("ignore-tab-expansion", Whitespace::TabExpansion),
+        ("ignore-trailing-space", Whitespace::Trailing),
+        ("ignore-space-change", Whitespace::Amount),
+        ("ignore-all-space", Whitespace::All),
+    ]
+    .into_iter()
+    .filter(|(option, _)| call.has(option))
+    .fold(Whitespace::Counts, |whitespace, (_, more)| whitespace.max(more))
+}
+
+/// Returns the patterns of `--exclude` and of the files named by `--exclude-from`.
+fn excluded(call: &Call) -> Result<Vec<Pattern>, String> {
+    let mut patterns: Vec<Pattern> = values(call, "exclude").map(Pattern::from).collect();
+    for path in values(call, "exclude-from") {
+        let read = isopod_gnu::input::Input::open(path).and_then(|input| input.read_all());
+        let list = read.map_err(|errno| format!("{path}: {}", isopod_sys::text(errno)))?;
+        patterns.extend(String::from_utf8_lossy(&list).lines().map(Pattern::from));
+    }
+    Ok(patterns)
+}
+
+fn number(call: &Call, option: &str, default: usize) -> Result<usize, String> {
+    match call.value(option) {
+        None => Ok(default),
+        Some(text) => match text.parse() {
+            Ok(number) if number > 0 || option == "horizon-lines" => Ok(number),
+            _ => Err(format!("invalid {option} {}", quote::plain(text))),
+        },
+    }
+}
+
+fn color(call: &Call) -> Result<bool, String> {
+    let Some(last) = call.options.iter().rev().find(|found| found.option == "color") else { return Ok(false) };
+    match last.value.as_deref() {
+        None | Some("auto" | "never") => Ok(false),
+        Some("always") => Ok(true),
+        Some(other) => Err(format!("invalid color {}", quote::plain(other))),
+    }
+}
+
 fn regex(source: &str) -> Result<Rc<Regex>, String> {
     Regex::new(source.as_bytes(), Syntax::Grep, Flags::default())
         .map(Rc::new)
         .map_err(|error| format!("{source}: {error}"))
 }
 
-/// The arguments but the operands.
+/// Returns all arguments except the operands.
 fn given(call: &Call) -> String {
     let mut args: Vec<String> = std::env::args().skip(1).collect();
     for operand in call.operands.iter().rev() {

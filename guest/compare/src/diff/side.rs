@@ -1,18 +1,18 @@
-//! Two columns, side by side.
+//! The side-by-side format: two columns.
 
 use isopod_gnu::width;
 
 use super::Diff;
 use super::hunk::Hunks;
 
-/// The least room between the columns.
+/// The least number of columns between the two halves.
 const GUTTER: usize = 3;
 
-/// Where the columns are.
+/// The layout of the two halves.
 struct Columns {
-    /// How wide each is.
+    /// The width of each half.
     half: usize,
-    /// Where the second starts.
+    /// The column at which the second half starts.
     second: usize,
     tab_size: usize,
     expand_tabs: bool,
@@ -28,7 +28,7 @@ impl Columns {
         Columns { half, second: if half > 0 { offset } else { width }, tab_size, expand_tabs }
     }
 
-    /// Blanks from one column to another, with tabs if these are not expanded.
+    /// Moves from one column to another, with tabs unless these are expanded. Returns the column reached.
     fn advance(&self, mut from: usize, to: usize, out: &mut Vec<u8>) -> usize {
         if !self.expand_tabs {
             let mut tab = from + self.tab_size - from % self.tab_size;
@@ -45,7 +45,7 @@ impl Columns {
         to.max(from)
     }
 
-    /// One half of a line, as much as fits; the column after it.
+    /// Writes as much of a line as fits into a half. Returns the column after it.
     fn half_line(&self, line: &[u8], out: &mut Vec<u8>) -> usize {
         let (mut read, mut written) = (0, 0);
         for piece in line.utf8_chunks() {

@@ -1,8 +1,9 @@
-//! Directories: their names in order, and what only one of them has.
+//! Directories: their entries in order, and entries that only one of them has.
 
+use isopod_gnu::path;
 use isopod_sys::{files, text};
 
-use super::pair::{Side, joined};
+use super::pair::Side;
 use super::{Diff, TROUBLE};
 
 impl Diff<'_> {
@@ -25,7 +26,7 @@ impl Diff<'_> {
             let Some(name) = name else { return code };
             let other = if order.is_eq() { seconds.next() } else { None };
             let present = [order.is_le(), order.is_ge()];
-            let paths = [joined(&a.path, &name), joined(&b.path, other.as_ref().unwrap_or(&name))];
+            let paths = [path::join(&a.path, &name), path::join(&b.path, other.as_ref().unwrap_or(&name))];
             let counts_as_empty = self.settings.new_file || (self.settings.new_first_file && !present[0]);
             code = code.max(if present == [true, true] || counts_as_empty {
                 self.paths(&paths[0], &paths[1], false)

@@ -1,8 +1,8 @@
-//! Lines that the search does without: those that match nothing, and, amid such, those that match too much.
+//! Lines left out of the search: those without a match, and among them those with too many.
 
-/// What is left of a file for the search: the class of each line, and which line it is.
+/// The lines of a file that take part in the search: their classes and their numbers.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(super) struct Candidates {
     pub classes: Vec<u32>,
     pub lines: Vec<usize>,
 }
@@ -10,43 +10,44 @@ pub(super) struct Kept {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Keep,
-    /// It matches nothing.
+    /// The line matches no line of the other file.
     Discard,
-    /// It matches many lines: it goes only amid lines that go anyway.
+    /// The line matches many lines. It is discarded only among other discarded lines.
     Maybe,
 }
 
-/// Marks lines that match nothing as changed, and returns the others.
-pub(super) fn kept(
+/// Marks discarded lines as changed, and returns the others.
+pub(super) fn candidates(
     equivalents: &[Vec<u32>; 2],
     classes: usize,
     minimal: bool,
     changed: &mut [Vec<bool>; 2],
-) -> [Kept; 2] {
+) -> [Candidates; 2] {
     let mut counts = [vec![0usize; classes], vec![0usize; classes]];
     for file in 0..2 {
         for class in &equivalents[file] {
             counts[file][*class as usize] += 1;
         }
     }
-    let mut kept = [Kept::default(), Kept::default()];
+    let mut candidates = [Candidates::default(), Candidates::default()];
     for file in 0..2 {
         let mut verdicts = first_verdicts(&equivalents[file], &counts[1 - file]);
-        settle(&mut verdicts);
+        decide_doubtful(&mut verdicts);
         for (line, verdict) in verdicts.iter().enumerate() {
             if minimal || *verdict == Verdict::Keep {
-                kept[file].classes.push(equivalents[file][line]);
-                kept[file].lines.push(line);
+                candidates[file].classes.push(equivalents[file][line]);
+                candidates[file].lines.push(line);
             } else {
                 changed[file][line + 1] = true;
             }
         }
     }
-    kept
+    candidates
 }
 
 fn first_verdicts(equivalents: &[u32], counts: &[usize]) -> Vec<Verdict> {
-    // About five times the square root of the number of lines, over eight.
+    // The threshold grows with the square root of the number of lines: 5 below 256 lines, 10 from there, 20 from
+    // 1024.
     let mut many = 5;
     let mut quarter = equivalents.len() >> 8;
     while quarter > 0 {
@@ -61,8 +62,9 @@ fn first_verdicts(equivalents: &[u32], counts: &[usize]) -> Vec<Verdict> {
     equivalents.iter().map(verdict).collect()
 }
 
-/// Decides about the doubtful: they stay unless they are few within a stretch that starts and ends with lines that go.
-fn settle(verdicts: &mut [Verdict]) {
+/// Decides about the `Maybe` lines. They are kept unless they are few in a stretch that starts and ends with a
+/// `Discard` line.
+fn decide_doubtful(verdicts: &mut [Verdict]) {
     let mut at = 0;
     while at < verdicts.len() {
         match verdicts[at] {
@@ -78,9 +80,9 @@ fn settle(verdicts: &mut [Verdict]) {
                 let doubtful = stretch.iter().filter(|verdict| **verdict == Verdict::Maybe).count();
                 if doubtful * 4 > stretch.len() {
                     keep_doubtful(stretch);
-                    // What was kept may start a new stretch further on: go on right after the first line.
+                    // A kept line can start a new stretch, so the scan continues right after the first line.
                 } else {
-                    settle_stretch(stretch);
+                    decide_stretch(stretch);
                     at = end - 1;
                 }
             }
@@ -97,8 +99,8 @@ fn keep_doubtful(stretch: &mut [Verdict]) {
     }
 }
 
-fn settle_stretch(stretch: &mut [Verdict]) {
-    // Runs of the doubtful that are long for the stretch stay; about the square root of a quarter is long.
+fn decide_stretch(stretch: &mut [Verdict]) {
+    // Keeps runs of `Maybe` lines that are long for the stretch: about the square root of a quarter of its length.
     let mut least = 1;
     let mut quarter = stretch.len() >> 4;
     while quarter > 0 {
@@ -114,16 +116,16 @@ fn settle_stretch(stretch: &mut [Verdict]) {
         }
         at += run.max(1);
     }
-    // Near both ends the doubtful stay, until there are three in a row that go.
+    // Keeps `Maybe` lines near both ends, up to the first three `Discard` lines in a row.
     let length = stretch.len();
     keep_at_start(length, |index| index, stretch);
     keep_at_start(length, |index| length - 1 - index, stretch);
 }
 
-fn keep_at_start(length: usize, place: impl Fn(usize) -> usize, stretch: &mut [Verdict]) {
+fn keep_at_start(length: usize, position: impl Fn(usize) -> usize, stretch: &mut [Verdict]) {
     let mut row = 0;
     for index in 0..length {
-        let verdict = &mut stretch[place(index)];
+        let verdict = &mut stretch[position(index)];
         if index >= 8 && *verdict == Verdict::Discard {
             break;
         }

@@ -1,34 +1,33 @@
-//! What changed between two files, line by line: the changes that GNU `diff` finds.
+//! Line-by-line comparison of two files, with the result of GNU `diff`.
 //!
-//! Many sequences of changes lead from one file to another, some of them equally short, and people compare the output
-//! of `diff` with what they know. So this takes GNU's way through all its turns: equal ends are cut off but for some
-//! lines, lines that match nothing are left out of the search (`discard`), the shortest way is looked for from both
-//! ends at once and given up when it gets too long (`search`), and the changes are moved to where they read best
-//! (`shift`).
+//! Many edit scripts lead from one file to another, several of them equally short, and the output of `diff` is
+//! compared with GNU's. So this follows GNU's algorithm in each step: equal lines at both ends are cut off except for
+//! a few, lines without a match are left out of the search (`discard`), the shortest edit script is searched from
+//! both ends with a bound on the effort (`search`), and changes are moved to where they read best (`shift`).
 
 mod discard;
 mod search;
 mod shift;
 mod text;
 
-pub(crate) use text::{Text, Whitespace};
+pub(crate) use text::{Text, Whitespace, is_binary, is_blank, without_carriage_returns};
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
 
-/// What counts as a difference.
+/// The rules by which lines are equal, and the effort of the search.
 #[derive(Clone, Default)]
 pub(crate) struct Rules {
     pub whitespace: Whitespace,
     pub ignore_case: bool,
-    /// Look for the shortest way, whatever it takes.
+    /// Finds the shortest edit script at any cost.
     pub minimal: bool,
-    /// How many lines of the equal ends take part, so that changes can be moved into them.
+    /// The number of equal lines at each end that take part, so that changes can be moved into them.
     pub horizon: usize,
     pub tab_size: usize,
 }
 
-/// Lines of the first file that are replaced by lines of the second. Lines count from 0.
+/// Lines of the first file that are replaced by lines of the second. Line numbers start at 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     pub from: usize,
@@ -37,12 +36,12 @@ pub(crate) struct Change {
     pub inserted: usize,
 }
 
-/// All changes, in their order.
+/// Returns all changes in order.
 pub(crate) fn changes(a: &Text, b: &Text, rules: &Rules) -> Vec<Change> {
     let (prefix, suffix) = equal_ends(a, b, rules.horizon);
     let ends = [a.count() - suffix, b.count() - suffix];
     let texts = [a, b];
-    let mut classes = HashMap::with_capacity_and_hasher(ends[0] - prefix, Mixing);
+    let mut classes = HashMap::with_capacity_and_hasher(ends[0] - prefix, BuildLineHasher);
     let mut equivalents = [Vec::new(), Vec::new()];
     for file in 0..2 {
         equivalents[file] = (prefix..ends[file])
@@ -54,15 +53,16 @@ pub(crate) fn changes(a: &Text, b: &Text, rules: &Rules) -> Vec<Change> {
     }
     let count = classes.len() + 1;
     drop(classes);
-    // One more at each end, which is never changed: the moves look there.
+    // One extra mark at each end is never set; `shift` reads it.
     let mut changed = [vec![false; equivalents[0].len() + 2], vec![false; equivalents[1].len() + 2]];
-    let kept = discard::kept(&equivalents, count, rules.minimal, &mut changed);
-    search::search(&kept, &equivalents, rules.minimal, &mut changed);
+    let candidates = discard::candidates(&equivalents, count, rules.minimal, &mut changed);
+    search::search(&candidates, &equivalents, rules.minimal, &mut changed);
     shift::shift(&equivalents, &mut changed);
     script(&changed, prefix)
 }
 
-/// Lines at the start and at the end that are the same byte for byte, less those that take part all the same.
+/// Returns the number of identical lines at the start and at the end that are cut off, `horizon` lines less on each
+/// side.
 fn equal_ends(a: &Text, b: &Text, horizon: usize) -> (usize, usize) {
     let least = a.count().min(b.count());
     let prefix = (0..least).take_while(|line| a.line(*line) == b.line(*line)).count();
@@ -95,20 +95,20 @@ fn script(changed: &[Vec<bool>; 2], prefix: usize) -> Vec<Change> {
     changes
 }
 
-/// A hash of whole words: lines are many, and who chooses them slows down nobody else.
+/// A hasher that mixes whole words. Input made to collide slows down only the process that reads it.
 #[derive(Clone, Copy)]
-struct Mixing;
+struct BuildLineHasher;
 
-impl BuildHasher for Mixing {
-    type Hasher = Mixed;
-    fn build_hasher(&self) -> Mixed {
-        Mixed(0)
+impl BuildHasher for BuildLineHasher {
+    type Hasher = LineHasher;
+    fn build_hasher(&self) -> LineHasher {
+        LineHasher(0)
     }
 }
 
-struct Mixed(u64);
+struct LineHasher(u64);
 
-impl Hasher for Mixed {
+impl Hasher for LineHasher {
     fn finish(&self) -> u64 {
         self.0 ^ (self.0 >> 29)
     }

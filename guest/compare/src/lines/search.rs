@@ -1,15 +1,15 @@
-//! The shortest way from one sequence to another, after Myers: from both ends at once, in linear space.
+//! The shortest edit script after Myers: from both ends at once, in linear space.
 
-use super::discard::Kept;
+use super::discard::Candidates;
 
-/// A part of both sequences that is to be compared, and whether its way must be the shortest.
+/// A part of both sequences to compare. With `minimal`, its edit script has to be the shortest.
 struct Part {
     x: (usize, usize),
     y: (usize, usize),
     minimal: bool,
 }
 
-/// Where to cut a part in two.
+/// The point at which a part is cut in two.
 struct Cut {
     x: usize,
     y: usize,
@@ -17,24 +17,29 @@ struct Cut {
     high_minimal: bool,
 }
 
-/// Steps after which a search may give up, at least.
+/// The least number of steps after which a search can give up.
 const EXPENSIVE: isize = 4096;
 
 struct Search<'a> {
     xs: &'a [u32],
     ys: &'a [u32],
-    /// How far each diagonal has come, from the start and from the end.
+    /// The furthest x on each diagonal, from the start and from the end.
     forward: Vec<isize>,
     backward: Vec<isize>,
-    /// Where diagonal 0 is in them.
+    /// The index of diagonal 0 in both.
     middle: isize,
     too_expensive: isize,
 }
 
-/// Marks what is only in one of the sequences as changed.
-pub(super) fn search(kept: &[Kept; 2], equivalents: &[Vec<u32>; 2], minimal: bool, changed: &mut [Vec<bool>; 2]) {
-    debug_assert!(kept[0].classes.len() <= equivalents[0].len());
-    let (xs, ys) = (&kept[0].classes, &kept[1].classes);
+/// Marks the lines that are in only one of the sequences as changed.
+pub(super) fn search(
+    candidates: &[Candidates; 2],
+    equivalents: &[Vec<u32>; 2],
+    minimal: bool,
+    changed: &mut [Vec<bool>; 2],
+) {
+    debug_assert!(candidates[0].classes.len() <= equivalents[0].len());
+    let (xs, ys) = (&candidates[0].classes, &candidates[1].classes);
     let mut diagonals = xs.len() + ys.len() + 3;
     let size = diagonals;
     let mut too_expensive = 1;
@@ -61,11 +66,11 @@ pub(super) fn search(kept: &[Kept; 2], equivalents: &[Vec<u32>; 2], minimal: boo
             part.y.1 -= 1;
         }
         if part.x.0 == part.x.1 {
-            for line in &kept[1].lines[part.y.0..part.y.1] {
+            for line in &candidates[1].lines[part.y.0..part.y.1] {
                 changed[1][line + 1] = true;
             }
         } else if part.y.0 == part.y.1 {
-            for line in &kept[0].lines[part.x.0..part.x.1] {
+            for line in &candidates[0].lines[part.x.0..part.x.1] {
                 changed[0][line + 1] = true;
             }
         } else {
@@ -81,7 +86,7 @@ impl Search<'_> {
         (diagonal + self.middle) as usize
     }
 
-    /// Finds a point on a shortest way through a part, or on a good one if that takes too long.
+    /// Finds a point on a shortest path through a part, or on a good path if that takes too long.
     fn cut(&mut self, part: &Part) -> Cut {
         let (x_start, x_end) = (part.x.0 as isize, part.x.1 as isize);
         let (y_start, y_end) = (part.y.0 as isize, part.y.1 as isize);
@@ -95,7 +100,7 @@ impl Search<'_> {
         self.backward[last] = x_end;
         let mut cost = 1;
         loop {
-            // One step further on every diagonal from the start.
+            // Extends every diagonal from the start by one step.
             if forward_low > least {
                 forward_low -= 1;
                 let edge = self.at(forward_low - 1);
@@ -126,7 +131,7 @@ impl Search<'_> {
                 }
                 diagonal -= 2;
             }
-            // And from the end.
+            // Extends every diagonal from the end by one step.
             if backward_low > least {
                 backward_low -= 1;
                 let edge = self.at(backward_low - 1);
@@ -165,7 +170,7 @@ impl Search<'_> {
         }
     }
 
-    /// The furthest point that either side has come to.
+    /// Returns the furthest point reached from either side.
     fn give_up(&self, part: &Part, forward: (isize, isize), backward: (isize, isize)) -> Cut {
         let (x_start, x_end) = (part.x.0 as isize, part.x.1 as isize);
         let (y_start, y_end) = (part.y.0 as isize, part.y.1 as isize);

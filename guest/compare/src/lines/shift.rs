@@ -1,23 +1,23 @@
 //! Moves changes to where they read best.
 //!
-//! If the line before a run of changed lines equals its last one, the run may as well start one line earlier. Runs
-//! that meet by such moves become one; after that, a run goes down as far as it can, or back to where the other file
-//! has changes too.
+//! If the line before a run of changed lines equals its last one, the run can start one line earlier. Runs that meet
+//! by such moves become one. Then a run is moved down as far as possible, or back to where the other file has changes
+//! too.
 
-/// Moves the changes of both files. The marks have an unchanged line before the first and after the last.
+/// Moves the changes of both files. The marks include an unchanged line before the first and after the last.
 pub(super) fn shift(equivalents: &[Vec<u32>; 2], changed: &mut [Vec<bool>; 2]) {
     let [first, second] = changed;
     shift_one(&equivalents[0], first, second);
     shift_one(&equivalents[1], second, first);
 }
 
-/// Lines count from 1 here, as the marks do.
+/// Moves the changes of one file. Line numbers start at 1, as those of the marks do.
 fn shift_one(classes: &[u32], changed: &mut [bool], other: &[bool]) {
     let class = |line: usize| classes[line - 1];
     let end = classes.len() + 1;
     let (mut line, mut beside) = (1, 1);
     loop {
-        // The next run, and the place beside it in the other file.
+        // Finds the next run, and the line beside it in the other file.
         while line < end && !changed[line] {
             while other[beside] {
                 beside += 1;
@@ -51,7 +51,7 @@ fn shift_one(classes: &[u32], changed: &mut [bool], other: &[bool]) {
                     beside -= 1;
                 }
             }
-            // Where the run ends beside a run of the other file; `end` if nowhere.
+            // The line at which the run ends beside a run of the other file, or `end` if there is none.
             corresponding = if other[beside - 1] { line } else { end };
             while line != end && class(start) == class(line) {
                 changed[start] = false;

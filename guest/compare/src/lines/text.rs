@@ -1,34 +1,46 @@
-//! A file as lines.
+//! The lines of a file, and the rules by which they are equal.
 
 use std::borrow::Cow;
 
 use super::Rules;
 
-/// Which blanks are ignored.
+/// The white space to ignore.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Whitespace {
     #[default]
     Counts,
-    /// Tabs are as good as the blanks that they stand for.
+    /// A tab equals the blanks up to its tab stop.
     TabExpansion,
-    /// Blanks at the end of a line.
+    /// White space at the end of a line.
     Trailing,
-    /// How many blanks there are, and at the end whether.
+    /// The amount of white space within a line, and any at its end.
     Amount,
     All,
 }
 
-impl Whitespace {
-    /// With another option that ignores blanks.
-    pub(crate) fn and(self, other: Whitespace) -> Whitespace {
-        self.max(other)
-    }
+/// The number of bytes at the start of a file that decide if it is text. GNU looks at one buffer.
+const SNIFFED: usize = 4096;
+
+/// Returns true if a file is not text: if there is a NUL near its start.
+pub(crate) fn is_binary(content: &[u8]) -> bool {
+    content[..content.len().min(SNIFFED)].contains(&0)
 }
 
-/// The content of a file, cut into lines.
+/// Returns the content with every carriage return before a newline removed.
+pub(crate) fn without_carriage_returns(content: &[u8]) -> Vec<u8> {
+    let mut stripped = Vec::with_capacity(content.len());
+    for (at, byte) in content.iter().enumerate() {
+        if *byte != b'\r' || content.get(at + 1) != Some(&b'\n') {
+            stripped.push(*byte);
+        }
+    }
+    stripped
+}
+
+/// The content of a file with its division into lines.
 pub(crate) struct Text {
     pub(crate) bytes: Vec<u8>,
-    /// Where lines start, and the end.
+    /// The offset of each line, and the end.
     starts: Vec<usize>,
 }
 
@@ -46,18 +58,18 @@ impl Text {
         self.starts.len() - 1
     }
 
-    /// A line with its newline, if it has one.
+    /// Returns a line with its newline, if it has one.
     pub(crate) fn line(&self, number: usize) -> &[u8] {
         &self.bytes[self.starts[number]..self.starts[number + 1]]
     }
 
-    /// A line without its newline.
+    /// Returns a line without its newline.
     pub(crate) fn content(&self, number: usize) -> &[u8] {
         let line = self.line(number);
         line.strip_suffix(b"\n").unwrap_or(line)
     }
 
-    /// What two lines have in common that count as equal.
+    /// Returns the normalized form of a line. Lines with the same form count as equal.
     pub(super) fn key(&self, number: usize, rules: &Rules) -> Cow<'_, [u8]> {
         let line = self.line(number);
         if rules.whitespace == Whitespace::Counts && !rules.ignore_case {
@@ -71,7 +83,8 @@ impl Text {
     }
 }
 
-fn is_blank(byte: u8) -> bool {
+/// Returns true for white space within a line, and for its end.
+pub(crate) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\x0b' | b'\x0c' | b'\r' | b'\n')
 }
 
@@ -118,7 +131,7 @@ fn normal(line: &[u8], whitespace: Whitespace, tab_size: usize) -> Vec<u8> {
                         normal.push(b'\x08');
                     }
                     byte => {
-                        // Bytes within a character take no column of their own.
+                        // Continuation bytes of a character take no column.
                         column += usize::from(byte & 0xc0 != 0x80);
                         normal.push(*byte);
                     }
@@ -126,5 +139,15 @@ fn normal(line: &[u8], whitespace: Whitespace, tab_size: usize) -> Vec<u8> {
             }
             normal
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_carriage_returns_before_newlines_are_removed() {
+        assert_eq!(without_carriage_returns(b"a\r\n\xff\rb\r\r\nc\r"), b"a\n\xff\rb\r\nc\r");
     }
 }

@@ -1,4 +1,4 @@
-//! One file: its hunks, its backup, its rejects.
+//! The application of a patch to one file: hunks, backup, rejects.
 
 use isopod_gnu::input::Input;
 use isopod_sys::files::{self, Kind as FileKind, OpenFlags};
@@ -10,11 +10,11 @@ use super::names::{Target, is_inside};
 use super::parse::{FilePatch, Format};
 use super::reject;
 
-/// What became of the hunks of a file.
-struct Applied {
+/// The result of applying the hunks of a file.
+struct ApplyResult {
     content: Vec<Vec<u8>>,
     failed: Vec<Hunk>,
-    /// Some hunk did not fit just where it should.
+    /// At least one hunk did not apply exactly at its line.
     mismatch: bool,
 }
 
@@ -34,7 +34,7 @@ impl Patch<'_> {
             && found.kind != FileKind::File
         {
             let kind = if found.kind == FileKind::Directory { "directory" } else { "special file" };
-            self.tell(&format!("File {} is not a regular file -- refusing to patch ({kind})\n", target.input));
+            self.report(&format!("File {} is not a regular file -- refusing to patch ({kind})\n", target.input));
             self.ignored(hunks.len(), None);
             return Ok(());
         }
@@ -47,7 +47,7 @@ impl Patch<'_> {
         };
         let lines: Vec<Vec<u8>> = content.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
         let is_there = target.creates && target.exists && !lines.is_empty();
-        // A file is emptied if its one hunk leaves nothing.
+        // The patch empties a file if its only hunk leaves no lines.
         let empties = hunks.len() == 1 && hunks[0].replacement().is_empty() && hunks[0].new_start == 0;
         let may_be_gone = empties && patch.format != Some(Format::Normal) && !hunks[0].pattern().is_empty();
         let is_gone = target.exists && lines.is_empty() && may_be_gone;
@@ -55,6 +55,41 @@ impl Patch<'_> {
             self.ignored(hunks.len(), None);
             return Ok(());
         }
+        self.announce(&patch, &target);
+        let is_reversed = self.is_reversed(&hunks, &lines);
+        if is_reversed {
+            if !self.accepts_reversed() {
+                let name = self.reject_name(&target);
+                self.ignored(hunks.len(), Some(&name));
+                return self.save_rejects(&patch, &hunks, &name);
+            }
+            if self.settings.batch {
+                hunks = hunks.into_iter().map(Hunk::reversed).collect();
+            }
+        }
+        let total = hunks.len();
+        let applied = self.apply(hunks, lines);
+        if !applied.failed.is_empty() {
+            self.has_failed = true;
+            let name = self.reject_name(&target);
+            let s = if total == 1 { "" } else { "s" };
+            let saving =
+                if self.settings.dry_run { String::new() } else { format!(" -- saving rejects to file {name}") };
+            self.report(&format!("{} out of {total} hunk{s} FAILED{saving}\n", applied.failed.len()));
+            self.save_rejects(&patch, &applied.failed, &name)?;
+        }
+        if self.settings.dry_run {
+            return Ok(());
+        }
+        if self.settings.backup
+            || (self.settings.backup_if_mismatch && (applied.mismatch || is_reversed) && target.exists)
+        {
+            self.back_up(&target, &content)?;
+        }
+        self.replace(&patch, &target, &applied, mode)
+    }
+
+    fn announce(&mut self, patch: &FilePatch, target: &Target) {
         let verb = if self.settings.dry_run { "checking" } else { "patching" };
         let from = match (&patch.git, target.input != target.output) {
             (_, false) => String::new(),
@@ -62,57 +97,44 @@ impl Patch<'_> {
             (Some(git), true) if git.copied.is_some() => format!(" (copied from {})", target.input),
             _ => format!(" (read from {})", target.input),
         };
-        self.say(&format!("{verb} file {}{from}\n", target.output));
-        let is_reversed = self.is_reversed(&hunks, &lines);
-        if is_reversed {
-            let (detected, assume, assuming) = if self.settings.reverse {
-                ("Unreversed patch detected!", "Ignore -R?", "Ignoring -R.")
-            } else {
-                ("Reversed (or previously applied) patch detected!", "Assume -R?", "Assuming -R.")
-            };
-            if self.settings.batch {
-                self.say(&format!("{detected}  {assuming}\n"));
-                hunks = hunks.into_iter().map(Hunk::reversed).collect();
-            } else if !self.settings.force {
-                if self.settings.forward {
-                    self.tell(&format!("{detected}  Skipping patch.\n"));
-                } else {
-                    // Nobody is there to answer.
-                    self.tell(&format!("{detected}  {assume} [n] \n"));
-                    self.tell("Apply anyway? [n] \n");
-                    self.say("Skipping patch.\n");
-                }
-                let name = self.reject_name(&target);
-                self.ignored(hunks.len(), Some(&name));
-                return self.save_rejects(&patch, &hunks, &name);
-            }
+        self.notice(&format!("{verb} file {}{from}\n", target.output));
+    }
+
+    /// Reports a patch that is reversed or already applied. Returns true if it is applied nevertheless: with `--batch`
+    /// in the other direction, with `--force` as it is.
+    fn accepts_reversed(&mut self) -> bool {
+        let (detected, assume, assuming) = if self.settings.reverse {
+            ("Unreversed patch detected!", "Ignore -R?", "Ignoring -R.")
+        } else {
+            ("Reversed (or previously applied) patch detected!", "Assume -R?", "Assuming -R.")
+        };
+        if self.settings.batch {
+            self.notice(&format!("{detected}  {assuming}\n"));
+            return true;
         }
-        let total = hunks.len();
-        let applied = self.apply(hunks, lines);
+        if self.settings.force {
+            return true;
+        }
+        if self.settings.forward {
+            self.report(&format!("{detected}  Skipping patch.\n"));
+        } else {
+            // There is no terminal to ask, so the default answers are printed.
+            self.report(&format!("{detected}  {assume} [n] \n"));
+            self.report("Apply anyway? [n] \n");
+            self.notice("Skipping patch.\n");
+        }
+        false
+    }
+
+    /// Writes or removes the patched file.
+    fn replace(&mut self, patch: &FilePatch, target: &Target, applied: &ApplyResult, mode: u32) -> Result<(), String> {
         let result = applied.content.concat();
-        if !applied.failed.is_empty() {
-            self.has_failed = true;
-            let name = self.reject_name(&target);
-            let s = if total == 1 { "" } else { "s" };
-            let saving =
-                if self.settings.dry_run { String::new() } else { format!(" -- saving rejects to file {name}") };
-            self.tell(&format!("{} out of {total} hunk{s} FAILED{saving}\n", applied.failed.len()));
-            self.save_rejects(&patch, &applied.failed, &name)?;
-        }
-        if self.settings.dry_run {
-            return Ok(());
-        }
-        let removes = result.is_empty() && (target.deletes || self.settings.remove_empty) && applied.failed.is_empty();
-        if target.deletes && !result.is_empty() && applied.failed.is_empty() {
-            self.tell(&format!("Not deleting file {} as content differs from patch\n", target.output));
+        let all_applied = applied.failed.is_empty();
+        if target.deletes && !result.is_empty() && all_applied {
+            self.report(&format!("Not deleting file {} as content differs from patch\n", target.output));
             self.has_failed = true;
         }
-        if self.settings.backup
-            || (self.settings.backup_if_mismatch && (applied.mismatch || is_reversed) && target.exists)
-        {
-            self.back_up(&target, &content)?;
-        }
-        if removes {
+        if result.is_empty() && (target.deletes || self.settings.remove_empty) && all_applied {
             if target.exists {
                 fs::remove_file(&target.output).map_err(|errno| cannot("remove", &target.output, errno))?;
                 remove_empty_parents(&target.output);
@@ -120,7 +142,7 @@ impl Patch<'_> {
             return Ok(());
         }
         let mode = patch.git.as_ref().and_then(|git| git.new_mode).filter(|_| !self.settings.reverse).unwrap_or(mode);
-        self.write(&target, &result, mode)?;
+        self.write(target, &result, mode)?;
         if patch.git.as_ref().is_some_and(|git| git.renamed.is_some()) && target.input != target.output {
             fs::remove_file(&target.input).map_err(|errno| cannot("remove", &target.input, errno))?;
         }
@@ -128,26 +150,27 @@ impl Patch<'_> {
     }
 
     fn skip_unknown(&mut self, patch: &FilePatch) {
-        self.tell(&format!("can't find file to patch at input line {}\n", patch.line));
-        self.tell(if self.settings.strip.is_some() {
+        self.report(&format!("can't find file to patch at input line {}\n", patch.line));
+        self.report(if self.settings.strip.is_some() {
             "Perhaps you used the wrong -p or --strip option?\n"
         } else {
             "Perhaps you should have used the -p or --strip option?\n"
         });
-        self.tell("The text leading up to this was:\n--------------------------\n");
+        self.report("The text leading up to this was:\n--------------------------\n");
         for line in &patch.lead {
-            self.tell(&format!("|{line}\n"));
+            self.report(&format!("|{line}\n"));
         }
-        self.tell("--------------------------\n");
+        self.report("--------------------------\n");
         if !self.settings.force && !self.settings.batch {
-            self.tell("File to patch: \nSkip this patch? [y] \nSkipping patch.\n");
+            self.report("File to patch: \nSkip this patch? [y] \nSkipping patch.\n");
         } else {
-            self.tell("No file to patch.  Skipping patch.\n");
+            self.report("No file to patch.  Skipping patch.\n");
         }
         self.ignored(patch.hunks.len(), None);
     }
 
-    /// The file that is to be made is there already, or the one that is to be emptied is empty.
+    /// Decides about a patch that creates an existing file or empties an empty one. Returns true if it is applied
+    /// anyway.
     fn may_apply_again(&mut self, target: &Target, is_gone: bool) -> bool {
         if self.settings.force {
             return true;
@@ -158,15 +181,15 @@ impl Patch<'_> {
             ("", "Assume -R?", "Assuming -R.")
         };
         let (what, already) = if is_gone { ("empty out", "is already empty") } else { ("create", "already exists") };
-        self.tell(&format!("The next patch{when} would {what} the file {},\nwhich {already}!  ", target.output));
+        self.report(&format!("The next patch{when} would {what} the file {},\nwhich {already}!  ", target.output));
         if self.settings.forward {
-            self.tell("Skipping patch.\n");
+            self.report("Skipping patch.\n");
         } else if self.settings.batch {
-            self.tell(&format!("{assuming}\n"));
+            self.report(&format!("{assuming}\n"));
             return true;
         } else {
-            self.tell(&format!("{assume} [n] \nApply anyway? [n] \n"));
-            self.say("Skipping patch.\n");
+            self.report(&format!("{assume} [n] \nApply anyway? [n] \n"));
+            self.notice("Skipping patch.\n");
         }
         false
     }
@@ -178,7 +201,7 @@ impl Patch<'_> {
             Some(name) if !self.settings.dry_run => format!(" -- saving rejects to file {name}"),
             _ => String::new(),
         };
-        self.tell(&format!("{count} out of {count} hunk{s} ignored{saving}\n"));
+        self.report(&format!("{count} out of {count} hunk{s} ignored{saving}\n"));
     }
 
     fn same(&self) -> impl Fn(&[u8], &[u8]) -> bool + use<> {
@@ -195,37 +218,37 @@ impl Patch<'_> {
         }
     }
 
-    /// Whether the first hunk does not fit, but would the other way round.
+    /// Returns true if the first hunk does not apply, but its reverse does.
     fn is_reversed(&self, hunks: &[Hunk], lines: &[Vec<u8>]) -> bool {
         let Some(first) = hunks.first() else { return false };
         let same = self.same();
         let reversed = first.clone().reversed();
         let fits = |hunk: &Hunk, fuzz| hunk.find(lines, hunk.first() as isize, 0, fuzz..=fuzz, &same).is_some();
-        // Either way is tried before either is tried with less of the lines around.
+        // Both directions are tried at each fuzz factor before the next one.
         let decided = (0..=self.settings.fuzz)
             .find_map(|fuzz| if fits(first, fuzz) { Some(false) } else { fits(&reversed, fuzz).then_some(true) });
         decided == Some(true)
     }
 
-    fn apply(&mut self, hunks: Vec<Hunk>, lines: Vec<Vec<u8>>) -> Applied {
+    fn apply(&mut self, hunks: Vec<Hunk>, lines: Vec<Vec<u8>>) -> ApplyResult {
         let same = self.same();
         let mut content = Vec::new();
         let mut failed = Vec::new();
         let mut mismatch = false;
-        // Lines of the input that are copied already, how far the last hunk was off, and how much the output grew.
+        // The input lines copied so far, the offset of the last hunk, and the growth of the output.
         let (mut copied, mut offset, mut grown) = (0, 0isize, 0isize);
         for (index, hunk) in hunks.into_iter().enumerate() {
             let guess = hunk.first() as isize + offset;
             let Some(fit) = hunk.find(&lines, guess, copied, 0..=self.settings.fuzz, &same) else {
                 mismatch = true;
                 let place = hunk.old_start.max(1) as isize + grown;
-                self.say(&format!("Hunk #{} FAILED at {place}.\n", index + 1));
-                // Rejects name lines of the file as it has become so far.
+                self.notice(&format!("Hunk #{} FAILED at {place}.\n", index + 1));
+                // Line numbers in rejects refer to the file as patched so far.
                 let moved = |start: usize| (start as isize + grown).max(0) as usize;
                 failed.push(Hunk { old_start: moved(hunk.old_start), new_start: moved(hunk.new_start), ..hunk });
                 continue;
             };
-            // Lines that come without any around them go where the last hunk went, even beyond the end.
+            // A hunk without context or deletions uses the offset of the last hunk, even beyond the end.
             if !hunk.pattern().is_empty() {
                 offset = fit.at as isize - hunk.first() as isize;
             }
@@ -237,7 +260,7 @@ impl Patch<'_> {
                     0 => String::new(),
                     offset => format!(" (offset {offset} line{})", if offset == 1 { "" } else { "s" }),
                 };
-                self.say(&format!("Hunk #{} succeeded at {place}{fuzz}{off}.\n", index + 1));
+                self.notice(&format!("Hunk #{} succeeded at {place}{fuzz}{off}.\n", index + 1));
             }
             content.extend_from_slice(&lines[copied..fit.at]);
             let mut at = fit.at;
@@ -245,7 +268,7 @@ impl Patch<'_> {
                 match kind {
                     Kind::Inserted => content.push(line.clone()),
                     Kind::Deleted => at += 1,
-                    // What was matched loosely stays as it is in the file.
+                    // A line that matched loosely stays as it is in the file.
                     Kind::Common => {
                         content.push(lines[at].clone());
                         at += 1;
@@ -256,12 +279,12 @@ impl Patch<'_> {
             copied = at;
         }
         content.extend_from_slice(&lines[copied..]);
-        // A line that was the last of its file and is not here must not run into the next.
+        // A line without a newline that is no longer the last one gets a newline.
         let last = content.len().saturating_sub(1);
         for line in content[..last].iter_mut().filter(|line| !line.ends_with(b"\n")) {
             line.push(b'\n');
         }
-        Applied { content, failed, mismatch }
+        ApplyResult { content, failed, mismatch }
     }
 
     fn reject_name(&self, target: &Target) -> String {
@@ -272,7 +295,7 @@ impl Patch<'_> {
         if self.settings.dry_run || name == "-" {
             return Ok(());
         }
-        save(name, &reject::written(patch, hunks, self.settings.reverse), 0o644)
+        save(name, &reject::render(patch, hunks, self.settings.reverse), 0o644)
     }
 
     fn back_up(&mut self, target: &Target, content: &[u8]) -> Result<(), String> {
@@ -293,7 +316,7 @@ impl Patch<'_> {
             let mut path = String::new();
             for part in parents.split('/') {
                 path.push_str(part);
-                // One that is there already is just right.
+                // An existing directory is not an error.
                 let _ = fs::create_dir(&path);
                 path.push('/');
             }
@@ -305,7 +328,7 @@ impl Patch<'_> {
 fn remove_empty_parents(path: &str) {
     let mut path = path;
     while let Some((parent, _)) = path.rsplit_once('/') {
-        // One that is not empty stays, and so do those above it.
+        // A directory that is not empty stays, and so do its parents.
         if fs::remove_dir(parent).is_err() {
             return;
         }

@@ -1,8 +1,8 @@
-//! One stretch of changes, and where it fits in a file.
+//! One hunk, and the search for the lines it applies to.
 
 use std::ops::RangeInclusive;
 
-/// What a line of a hunk does.
+/// The effect of a line in a hunk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     Common,
@@ -10,30 +10,30 @@ pub(super) enum Kind {
     Inserted,
 }
 
-/// A stretch of changes with the lines around it. Lines count from 1.
+/// Changed lines with their context. Line numbers start at 1.
 #[derive(Default, Clone, Debug)]
 pub(super) struct Hunk {
     pub old_start: usize,
     pub new_start: usize,
     pub lines: Vec<(Kind, Vec<u8>)>,
-    /// What followed the place in its line.
+    /// The text after the range in the hunk's header.
     pub function: Vec<u8>,
 }
 
-/// Where a hunk fits.
+/// The position at which a hunk applies.
 pub(super) struct Fit {
-    /// Index of the first line of its pattern.
+    /// The index of the first line of the pattern.
     pub at: usize,
     pub fuzz: usize,
 }
 
 impl Hunk {
-    /// Lines that must be there.
+    /// Returns the lines that the file has to contain.
     pub(super) fn pattern(&self) -> Vec<&[u8]> {
         self.with(Kind::Inserted)
     }
 
-    /// Lines that come in their place.
+    /// Returns the lines that replace the pattern.
     pub(super) fn replacement(&self) -> Vec<&[u8]> {
         self.with(Kind::Deleted)
     }
@@ -42,13 +42,13 @@ impl Hunk {
         self.lines.iter().filter(|(kind, _)| *kind != without).map(|(_, line)| line.as_slice()).collect()
     }
 
-    /// Common lines at the start and at the end.
+    /// Returns the number of common lines at the start and at the end.
     fn context(&self) -> (usize, usize) {
         let is_common = |line: &&(Kind, Vec<u8>)| line.0 == Kind::Common;
         (self.lines.iter().take_while(is_common).count(), self.lines.iter().rev().take_while(is_common).count())
     }
 
-    /// The line before which the pattern stands, from 0: an empty pattern names the line before it.
+    /// Returns the index of the pattern's first line. An empty pattern is addressed by the line before it.
     pub(super) fn first(&self) -> usize {
         if self.pattern().is_empty() { self.old_start } else { self.old_start.saturating_sub(1) }
     }
@@ -62,7 +62,7 @@ impl Hunk {
                 Kind::Inserted => Kind::Deleted,
             };
         }
-        // Lines that go come before those that come, on either side.
+        // Deleted lines come before inserted ones, also after the reversal.
         let mut sorted: Vec<(Kind, Vec<u8>)> = Vec::with_capacity(self.lines.len());
         let mut inserted = Vec::new();
         for line in std::mem::take(&mut self.lines) {
@@ -80,7 +80,8 @@ impl Hunk {
         self
     }
 
-    /// Looks for the pattern near a guess, with as much of the lines around it as `fuzz` asks for, then with less.
+    /// Searches for the pattern around a guess, with full context first and then with less, within the range of
+    /// `fuzz`.
     pub(super) fn find(
         &self,
         file: &[Vec<u8>],
@@ -100,7 +101,7 @@ impl Hunk {
             (skip..pattern.len() - cut).all(|line| same(&file[at + line], pattern[line]))
         };
         for fuzz in *fuzz.start()..=(*fuzz.end()).min(context) {
-            // Less context on one side means that the file ends there: then it must fit just there.
+            // Less context on one side means that the hunk is at that end of the file and has to apply exactly there.
             let prefix_fuzz = (fuzz + prefix) as isize - context as isize;
             let suffix_fuzz = (fuzz + suffix) as isize - context as isize;
             let found = if pattern.is_empty() {

@@ -1,12 +1,14 @@
-//! `patch`: applies what `diff` found.
+//! `patch`: applies the output of `diff`.
 //!
-//! A patch comes from somebody else: no name in it leads out of the working directory, neither by an absolute path nor
-//! by `..` nor through a symbolic link.
+//! A patch is untrusted input. No name in it leads out of the working directory, neither by an absolute path nor by `..`
+//! nor through a symbolic link.
 //!
 //! # Layout
-//! - `parse`: text to patches; `hunk`: where a stretch of changes fits
-//! - `names`: which file a patch is for
-//! - `apply`: one file; `reject`: what could not be applied
+//! - `parse`: text to patches
+//! - `hunk`: one hunk, and the lines it applies to
+//! - `names`: the choice of the file
+//! - `apply`: hunks, backup and rejects of one file
+//! - `reject`: reject files
 
 mod apply;
 mod hunk;
@@ -21,6 +23,7 @@ use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_gnu::quote;
 use isopod_sys::{process, text};
 
+use crate::lines;
 use parse::{Malformed, Parser};
 
 /// `patch`.
@@ -59,7 +62,7 @@ pub(crate) const PROGRAM: Program = Program {
     run: |call| run(call).unwrap_or_else(|code| code),
 };
 
-/// What the options ask for.
+/// The values of the options.
 struct Settings {
     strip: Option<usize>,
     fuzz: usize,
@@ -84,9 +87,9 @@ struct Patch<'a> {
     call: &'a Call,
     settings: Settings,
     out: Out,
-    /// Files that have a backup: the first is the original, later ones are not.
+    /// Files that have a backup. Only the first backup of a file is the original.
     backed_up: Vec<String>,
-    /// What goes to the file of `--output`, which several patches may add to.
+    /// A hunk or a file was skipped or rejected.
     has_failed: bool,
 }
 
@@ -119,8 +122,7 @@ fn run(call: &Call) -> Result<u8, u8> {
         operand: call.operands.first().cloned(),
     };
     let source = call.value("input").or(call.operands.get(1).map(String::as_str)).unwrap_or("-");
-    // A patch file is named from where the program was started, or from the directory it goes to: as GNU, the latter
-    // unless it is standard input.
+    // As in GNU patch, the name of the patch file is relative to the directory of `-d`.
     if let Some(directory) = call.value("directory")
         && let Err(errno) = process::chdir(directory)
     {
@@ -170,36 +172,26 @@ impl Patch<'_> {
         }
     }
 
-    /// A patch whose header lines end with a carriage return came through a system that adds them.
+    /// Strips carriage returns, if the header lines of the patch end with one.
     fn without_returns(&mut self, patch_text: &[u8]) -> Option<Vec<u8>> {
         let is_header = |line: &&[u8]| line.starts_with(b"--- ") || line.starts_with(b"*** ");
         let header = patch_text.split_inclusive(|byte| *byte == b'\n').find(is_header)?;
         if !header.ends_with(b"\r\n") {
             return None;
         }
-        self.say("(Stripping trailing CRs from patch; use --binary to disable.)\n");
-        let mut stripped = Vec::with_capacity(patch_text.len());
-        for line in patch_text.split_inclusive(|byte| *byte == b'\n') {
-            match line.strip_suffix(b"\r\n") {
-                Some(bare) => {
-                    stripped.extend_from_slice(bare);
-                    stripped.push(b'\n');
-                }
-                None => stripped.extend_from_slice(line),
-            }
-        }
-        Some(stripped)
+        self.notice("(Stripping trailing CRs from patch; use --binary to disable.)\n");
+        Some(lines::without_carriage_returns(patch_text))
     }
 
-    /// Says something unless it is to be quiet.
-    fn say(&mut self, message: &str) {
+    /// Prints a message unless `--quiet` is given.
+    fn notice(&mut self, message: &str) {
         if !self.settings.quiet {
             self.out.push(message.as_bytes());
         }
     }
 
-    /// Says something that is wrong.
-    fn tell(&mut self, message: &str) {
+    /// Prints a message about a problem.
+    fn report(&mut self, message: &str) {
         self.out.push(message.as_bytes());
     }
 }

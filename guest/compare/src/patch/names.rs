@@ -1,24 +1,24 @@
-//! Which file a patch is for.
+//! The choice of the file that a patch applies to.
 
 use isopod_sys::files::{self, Kind};
 
 use super::Patch;
 use super::parse::FilePatch;
 
-/// What a patch is about.
+/// The file that a patch applies to.
 pub(super) struct Target {
-    /// Read from here.
+    /// The file to read.
     pub input: String,
-    /// Written to here.
+    /// The file to write.
     pub output: String,
     pub exists: bool,
-    /// The patch makes the file, or takes it away.
+    /// The patch creates or deletes the file.
     pub creates: bool,
     pub deletes: bool,
 }
 
 impl Patch<'_> {
-    /// The file of a patch, or none if there is no telling.
+    /// Returns the file of a patch, or `None` if it cannot be determined.
     pub(super) fn target(&mut self, patch: &FilePatch) -> Result<Option<Target>, String> {
         let is_null = |path: &str| path == "/dev/null";
         let epoch =
@@ -31,7 +31,7 @@ impl Patch<'_> {
         if self.settings.reverse {
             std::mem::swap(&mut creates, &mut deletes);
         }
-        // A hunk that starts from nothing can make a file that is not there.
+        // A hunk with an empty pattern at line 0 can create a missing file.
         let from_nothing = patch.hunks.len() == 1 && {
             let hunk = if self.settings.reverse { patch.hunks[0].clone().reversed() } else { patch.hunks[0].clone() };
             hunk.pattern().is_empty() && hunk.old_start == 0
@@ -44,7 +44,7 @@ impl Patch<'_> {
         if let Some(git) = &patch.git
             && let Some((from, to)) = git.renamed.as_ref().or(git.copied.as_ref())
         {
-            // Names of a rename have no prefix that `-p1` would strip, unlike those of the first line.
+            // The names of a rename have no prefix for `-p1` to strip, unlike those of the `diff --git` line.
             let strip = |path: &String| Some(path.clone()).filter(|path| is_inside(path));
             let (Some(mut input), Some(mut output)) = (strip(from), strip(to)) else {
                 return Err(format!("refusing the file names {from} and {to}"));
@@ -71,7 +71,7 @@ impl Patch<'_> {
             let Some(stripped) = stripped(path, self.settings.strip) else { continue };
             if !is_inside(&stripped) {
                 if !refused.contains(&stripped) {
-                    self.tell(&format!("Ignoring potentially dangerous file name {stripped}\n"));
+                    self.report(&format!("Ignoring potentially dangerous file name {stripped}\n"));
                     refused.push(stripped);
                 }
                 continue;
@@ -103,7 +103,7 @@ pub(super) fn exists(path: &str) -> bool {
     files::stat(path, false).is_ok()
 }
 
-/// A name without its first components. Without a number, only the last one is left.
+/// Removes the first components of a path. Without a number only the last one remains.
 fn stripped(path: &str, strip: Option<usize>) -> Option<String> {
     let Some(mut left) = strip else {
         return path.rsplit('/').next().map(str::to_owned).filter(|name| !name.is_empty());
@@ -117,7 +117,7 @@ fn stripped(path: &str, strip: Option<usize>) -> Option<String> {
     (!rest.is_empty()).then(|| rest.to_owned())
 }
 
-/// Whether a name stays below the working directory, through no symbolic link.
+/// Returns true if a path stays below the working directory and passes through no symbolic link.
 pub(super) fn is_inside(path: &str) -> bool {
     if path.starts_with('/') || path.split('/').any(|part| part == "..") {
         return false;

@@ -1,8 +1,8 @@
-//! Patches from text: what `diff` and `git` write, amid any other text.
+//! The parser of patches: the output of `diff` and `git` between any other text.
 
 use super::hunk::{Hunk, Kind};
 
-/// How a patch is written.
+/// The format of a patch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Format {
     Unified,
@@ -13,31 +13,31 @@ pub(super) enum Format {
 /// The changes of one file.
 #[derive(Default)]
 pub(super) struct FilePatch {
-    /// Names from the lines before the changes, with what follows them in the line.
+    /// The names in the header lines.
     pub old: Option<Name>,
     pub new: Option<Name>,
     pub index: Option<String>,
-    pub git: Option<Git>,
+    pub git: Option<GitHeader>,
     pub format: Option<Format>,
     pub hunks: Vec<Hunk>,
-    /// The lines that named the file, for a question about it, and the number of the line after them.
+    /// The lines that name the file, for the question about it, and the number of the line after them.
     pub lead: Vec<String>,
     pub line: usize,
 }
 
-/// A name in a header.
+/// A file name in a header.
 #[derive(Clone, Debug)]
 pub(super) struct Name {
     pub path: String,
-    /// The whole line behind the mark.
+    /// The header line without its mark.
     pub text: String,
-    /// The time says that there is no such file.
+    /// The time stamp is the epoch, which says that the file does not exist.
     pub is_epoch: bool,
 }
 
-/// What `git` says about a file besides its lines.
+/// The attributes of a file in git's extended header.
 #[derive(Default, Clone, Debug)]
-pub(super) struct Git {
+pub(super) struct GitHeader {
     pub old: String,
     pub new: String,
     pub renamed: Option<(String, String)>,
@@ -47,7 +47,7 @@ pub(super) struct Git {
     pub is_deleted: bool,
 }
 
-/// A patch that cannot be read.
+/// The message about a patch that cannot be parsed.
 pub(super) struct Malformed(pub String);
 
 pub(super) struct Parser<'a> {
@@ -74,15 +74,15 @@ impl<'a> Parser<'a> {
         self.at >= self.lines.len()
     }
 
-    /// The next file's changes; none at the end.
+    /// Returns the patch of the next file, or `None` at the end.
     pub(super) fn next(&mut self) -> Result<Option<FilePatch>, Malformed> {
         let mut patch = FilePatch::default();
         let start = self.at;
         while !self.is_at_end() {
             let line = self.line(0);
             if let Some(names) = line.strip_prefix(b"diff --git ") {
-                // One that has neither names nor lines ends where the next begins.
-                if patch.git.as_ref().is_some_and(Git::is_of_use) {
+                // A header without hunks ends where the next one begins.
+                if patch.git.as_ref().is_some_and(GitHeader::changes_attributes) {
                     return Ok(Some(self.finished(patch, start)));
                 }
                 patch = FilePatch { git: git_names(&shown(names)), ..FilePatch::default() };
@@ -110,10 +110,10 @@ impl<'a> Parser<'a> {
                 patch.format = Some(Format::Context);
                 self.at += 2;
                 return self.with_hunks(patch, start);
-            } else if line.starts_with(b"@@ -") && unified_place(line).is_some() {
+            } else if line.starts_with(b"@@ -") && unified_ranges(line).is_some() {
                 patch.format = Some(Format::Unified);
                 return self.with_hunks(patch, start);
-            } else if normal_place(line).is_some() && matches!(self.line(1).get(..2), Some(b"< " | b"> ")) {
+            } else if normal_ranges(line).is_some() && matches!(self.line(1).get(..2), Some(b"< " | b"> ")) {
                 patch.format = Some(Format::Normal);
                 return self.with_hunks(patch, start);
             } else if is_ed_command(line) && !self.line(1).starts_with(b"<") && !self.line(1).starts_with(b">") {
@@ -124,7 +124,11 @@ impl<'a> Parser<'a> {
                 self.at += 1;
             }
         }
-        if patch.git.as_ref().is_some_and(Git::is_of_use) { Ok(Some(self.finished(patch, start))) } else { Ok(None) }
+        if patch.git.as_ref().is_some_and(GitHeader::changes_attributes) {
+            Ok(Some(self.finished(patch, start)))
+        } else {
+            Ok(None)
+        }
     }
 
     fn finished(&self, mut patch: FilePatch, start: usize) -> FilePatch {
@@ -168,7 +172,7 @@ impl<'a> Parser<'a> {
             let hunk = match patch.format {
                 Some(Format::Unified) if self.line(0).starts_with(b"@@ -") => self.unified()?,
                 Some(Format::Context) if self.line(0).starts_with(b"***************") => self.context()?,
-                Some(Format::Normal) if normal_place(self.line(0)).is_some() => self.normal()?,
+                Some(Format::Normal) if normal_ranges(self.line(0)).is_some() => self.normal()?,
                 _ => return Ok(Some(patch)),
             };
             patch.hunks.push(hunk);
@@ -179,12 +183,12 @@ impl<'a> Parser<'a> {
         Malformed(format!("malformed patch at line {}: {}", self.at + 1, shown(self.line(0))))
     }
 
-    /// A line's text after its mark, with its newline unless the next line takes that away.
+    /// Returns the text of a line after its mark, with its newline unless the next line is `\ No newline`.
     fn text_of(&mut self, skip: usize) -> Vec<u8> {
         let line = self.lines.get(self.at).copied().unwrap_or_default();
         let mut text = line.get(skip..).unwrap_or_default().to_vec();
         self.at += 1;
-        // A blank line may have lost its one blank.
+        // The newline is missing if a line has lost the blank after its mark, or at the end of the patch.
         if !text.ends_with(b"\n") {
             text.push(b'\n');
         }
@@ -196,7 +200,7 @@ impl<'a> Parser<'a> {
     }
 
     fn unified(&mut self) -> Result<Hunk, Malformed> {
-        let Some([old_start, old_count, new_start, new_count]) = unified_place(self.line(0)) else {
+        let Some([old_start, old_count, new_start, new_count]) = unified_ranges(self.line(0)) else {
             return Err(self.malformed());
         };
         let mut hunk = Hunk { old_start, new_start, ..Hunk::default() };
@@ -226,29 +230,29 @@ impl<'a> Parser<'a> {
 
     fn context(&mut self) -> Result<Hunk, Malformed> {
         self.at += 1;
-        let Some((old_start, old_end)) = context_place(self.line(0), b"*** ") else { return Err(self.malformed()) };
+        let Some((old_start, old_end)) = context_range(self.line(0), b"*** ") else { return Err(self.malformed()) };
         self.at += 1;
         let old_count = if old_start == 0 && old_end == 0 { 0 } else { old_end + 1 - old_start };
         let old = self.half(old_count)?;
-        let Some((new_start, new_end)) = context_place(self.line(0), b"--- ") else { return Err(self.malformed()) };
+        let Some((new_start, new_end)) = context_range(self.line(0), b"--- ") else { return Err(self.malformed()) };
         self.at += 1;
         let new_count = if new_start == 0 && new_end == 0 { 0 } else { new_end + 1 - new_start };
         let new = self.half(new_count)?;
         let mut hunk = Hunk { old_start, new_start, ..Hunk::default() };
         hunk.lines = merged(old, new).ok_or_else(|| self.malformed())?;
-        // An empty half is the line before it.
+        // An empty half is addressed by the line before it.
         if !hunk.lines.iter().any(|(kind, _)| *kind != Kind::Inserted) {
             hunk.old_start = old_end;
         }
         Ok(hunk)
     }
 
-    /// Lines of one half of a context hunk. It may be left out if nothing in it changed.
+    /// Reads the lines of one half of a context hunk. It is empty if nothing in it changed.
     fn half(&mut self, count: usize) -> Result<Vec<(u8, Vec<u8>)>, Malformed> {
         let mut lines = Vec::new();
         while lines.len() < count && !self.is_at_end() {
             let mark = match self.line(0) {
-                line if context_place(line, b"--- ").is_some() || line.starts_with(b"***************") => break,
+                line if context_range(line, b"--- ").is_some() || line.starts_with(b"***************") => break,
                 [mark @ (b' ' | b'-' | b'+' | b'!'), b' ' | b'\t', ..] => *mark,
                 [b' '] | [] => b' ',
                 _ if lines.is_empty() => break,
@@ -260,7 +264,7 @@ impl<'a> Parser<'a> {
     }
 
     fn normal(&mut self) -> Result<Hunk, Malformed> {
-        let Some((old, command, new)) = normal_place(self.line(0)) else { return Err(self.malformed()) };
+        let Some((old, command, new)) = normal_ranges(self.line(0)) else { return Err(self.malformed()) };
         self.at += 1;
         let mut hunk = Hunk { old_start: old.0, new_start: new.0, ..Hunk::default() };
         if command != b'a' {
@@ -289,17 +293,17 @@ impl<'a> Parser<'a> {
     }
 }
 
-impl Git {
-    /// Whether it changes a file even without lines.
-    fn is_of_use(&self) -> bool {
+impl GitHeader {
+    /// Returns true if the header changes the file even without hunks.
+    fn changes_attributes(&self) -> bool {
         self.renamed.is_some() || self.copied.is_some() || self.new_mode.is_some() || self.is_new || self.is_deleted
     }
 }
 
-/// Puts the two halves of a context hunk together.
+/// Merges the two halves of a context hunk. Returns `None` if they do not fit.
 fn merged(old: Vec<(u8, Vec<u8>)>, new: Vec<(u8, Vec<u8>)>) -> Option<Vec<(Kind, Vec<u8>)>> {
     let mut lines = Vec::new();
-    // A half that was left out has the common lines of the other.
+    // An empty half stands for the common lines of the other.
     let (no_old, no_new) = (old.is_empty(), new.is_empty());
     let (mut old, mut new) = (old.into_iter().peekable(), new.into_iter().peekable());
     loop {
@@ -334,7 +338,7 @@ fn name(text: &[u8]) -> Name {
     Name { path, text: text.to_owned(), is_epoch }
 }
 
-/// A name in C's quotes, as git writes it.
+/// Decodes a path in C quotes, as git writes it.
 fn unquoted(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.bytes().peekable();
@@ -361,8 +365,8 @@ fn unquoted(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-fn git_names(text: &str) -> Option<Git> {
-    // Without quotes, the two names are the same but for their first letter: cut in the middle.
+fn git_names(text: &str) -> Option<GitHeader> {
+    // Unquoted names differ only in their first letter, so the line is cut in the middle.
     let (old, new) = match text.strip_prefix('"') {
         Some(rest) => {
             let (old, new) = rest.split_once("\" ")?;
@@ -374,7 +378,7 @@ fn git_names(text: &str) -> Option<Git> {
             (text[..cut].to_owned(), text[cut + 1..].to_owned())
         }
     };
-    Some(Git { old, new, ..Git::default() })
+    Some(GitHeader { old, new, ..GitHeader::default() })
 }
 
 fn number(text: &[u8]) -> Option<(usize, &[u8])> {
@@ -383,10 +387,10 @@ fn number(text: &[u8]) -> Option<(usize, &[u8])> {
     Some((number, &text[digits..]))
 }
 
-/// A number, and another if there is a comma.
+/// A number, and a second one after a comma.
 type Numbers = (usize, Option<usize>);
 
-/// `5` or `5,7`.
+/// Parses `5` or `5,7`.
 fn range(text: &[u8]) -> Option<(Numbers, &[u8])> {
     let (first, rest) = number(text)?;
     match rest.strip_prefix(b",") {
@@ -398,20 +402,21 @@ fn range(text: &[u8]) -> Option<(Numbers, &[u8])> {
     }
 }
 
-fn unified_place(line: &[u8]) -> Option<[usize; 4]> {
+fn unified_ranges(line: &[u8]) -> Option<[usize; 4]> {
     let (old, rest) = range(line.strip_prefix(b"@@ -")?)?;
     let (new, rest) = range(rest.strip_prefix(b" +")?)?;
     rest.starts_with(b" @@").then_some([old.0, old.1.unwrap_or(1), new.0, new.1.unwrap_or(1)])
 }
 
-fn context_place(line: &[u8], mark: &[u8]) -> Option<(usize, usize)> {
+fn context_range(line: &[u8], mark: &[u8]) -> Option<(usize, usize)> {
     let (range, rest) = range(line.strip_prefix(mark)?)?;
     rest.starts_with(b" ").then_some((range.0, range.1.unwrap_or(range.0)))
 }
 
-type Place = ((usize, usize), u8, (usize, usize));
+/// The ranges and the command of a hunk in the normal format.
+type NormalRanges = ((usize, usize), u8, (usize, usize));
 
-fn normal_place(line: &[u8]) -> Option<Place> {
+fn normal_ranges(line: &[u8]) -> Option<NormalRanges> {
     let (old, rest) = range(line)?;
     let (command, rest) = rest.split_first()?;
     if !matches!(command, b'a' | b'c' | b'd') {

@@ -1,10 +1,10 @@
-//! What could not be applied, as a patch of its own.
+//! Reject files: hunks that could not be applied, written as a patch.
 
 use super::hunk::{Hunk, Kind};
 use super::parse::{FilePatch, Format};
 
-/// The text of a reject file.
-pub(super) fn written(patch: &FilePatch, hunks: &[Hunk], reversed: bool) -> Vec<u8> {
+/// Returns the text of a reject file.
+pub(super) fn render(patch: &FilePatch, hunks: &[Hunk], reversed: bool) -> Vec<u8> {
     let mut out = Vec::new();
     let header =
         |name: &Option<super::parse::Name>| name.as_ref().map_or("/dev/null", |name| name.text.as_str()).to_owned();
@@ -53,7 +53,7 @@ fn write_context(hunk: &Hunk, normal: bool, out: &mut Vec<u8>) {
         1 => start.to_string(),
         _ => format!("{start},{}", start + count - 1),
     };
-    // A run of changes that both deletes and inserts is marked as one.
+    // A run of changes that both deletes and inserts gets one common mark.
     let mut marks = vec!["  "; hunk.lines.len()];
     let mut at = 0;
     while at < hunk.lines.len() {

@@ -1,9 +1,9 @@
-//! Colours, as `GREP_COLORS` says them.
+//! Colours, as set by `GREP_COLORS`.
 
 use isopod_gnu::output::Out;
 use isopod_gnu::program::Call;
 
-/// What is written before each kind of text; empty for none.
+/// The colour code of each kind of text. An empty one means no colour.
 pub(super) struct Colors {
     pub(super) selected_match: String,
     pub(super) context_match: String,
@@ -13,9 +13,9 @@ pub(super) struct Colors {
     pub(super) line_number: String,
     pub(super) byte_offset: String,
     pub(super) separator: String,
-    /// Selected and other lines change their colours with `-v`.
+    /// `-v` swaps the colours of selected lines and context lines.
     pub(super) reverse: bool,
-    /// The rest of the line is not cleared.
+    /// The rest of the line is not cleared after a colour.
     no_clear: bool,
 }
 
@@ -41,7 +41,7 @@ impl Colors {
         let list = std::env::var("GREP_COLORS").unwrap_or_default();
         for part in list.split(':') {
             let (name, value) = part.split_once('=').unwrap_or((part, ""));
-            // A value that is no colour ends the list, as in GNU's.
+            // As in GNU grep, an invalid value ends the list.
             if !value.bytes().all(|byte| byte.is_ascii_digit() || byte == b';') {
                 break;
             }
@@ -64,7 +64,7 @@ impl Colors {
         colors
     }
 
-    /// Starts a colour.
+    /// Writes the sequence that starts a colour.
     pub(super) fn start(&self, color: &str, out: &mut Out) {
         if !color.is_empty() {
             out.push(b"\x1b[");
@@ -73,7 +73,7 @@ impl Colors {
         }
     }
 
-    /// Ends it.
+    /// Writes the sequence that ends a colour.
     pub(super) fn end(&self, color: &str, out: &mut Out) {
         if !color.is_empty() {
             out.push(if self.no_clear { b"\x1b[m" } else { b"\x1b[m\x1b[K" });

@@ -1,8 +1,8 @@
-//! Names that are left out: `--include`, `--exclude`, `--exclude-dir`.
+//! Filters on file names: `--include`, `--exclude`, `--exclude-dir`.
 
 use isopod_gnu::pattern::Pattern;
 
-/// What is left out, in the order of the options: the last one that fits decides.
+/// The globs of the options, in order. The last one that matches decides.
 #[derive(Default)]
 pub(super) struct Filter {
     files: Vec<(Pattern, bool)>,
@@ -23,8 +23,8 @@ impl Filter {
         self.directories.push(Pattern::from(if trimmed.is_empty() { glob } else { trimmed }));
     }
 
-    /// Whether a file is left out. An operand is known by its path, and any part of it from a slash on may fit; a file
-    /// that was met in a directory is known by its name.
+    /// Returns true if a file is excluded. An operand matches with its path or with any part of it after a slash. A
+    /// file in a directory matches with its name.
     pub(super) fn leaves_out(&self, name: &str, is_operand: bool) -> bool {
         match self.files.iter().rev().find(|(glob, _)| fits(glob, name, is_operand)) {
             Some((_, is_included)) => !is_included,
@@ -32,7 +32,7 @@ impl Filter {
         }
     }
 
-    /// Whether a directory is left out.
+    /// Returns true if a directory is excluded.
     pub(super) fn leaves_out_dir(&self, name: &str, is_operand: bool) -> bool {
         self.directories.iter().any(|glob| fits(glob, name, is_operand))
     }

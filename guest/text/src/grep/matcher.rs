@@ -1,17 +1,16 @@
-//! The patterns, compiled.
+//! The compiled patterns.
 
-use isopod_regex::{Flags, Lines, Regex, Syntax, Whole};
+use isopod_regex::{Flags, Lines, Regex, Syntax};
 use memchr::memchr;
 
 use super::options::{Dialect, Options};
-use crate::locale;
 use crate::perl::Perl;
 
-/// The patterns, compiled.
+/// The compiled patterns.
 pub(super) enum Matcher {
     Posix(Box<Regex>),
     Perl(Perl, u8),
-    /// There is no pattern, so nothing matches.
+    /// The list of patterns is empty, so nothing matches.
     Nothing,
 }
 
@@ -21,12 +20,7 @@ impl Matcher {
             let [pattern] = options.patterns.as_slice() else {
                 return Err("the -P option only supports a single pattern".to_owned());
             };
-            let around = match options.whole {
-                Whole::Any => ("(?m:", ")"),
-                Whole::Word => ("(?m:(?<![0-9A-Za-z_])", "(?![0-9A-Za-z_]))"),
-                Whole::Line => ("(?m:^", "$)"),
-            };
-            return Ok(Matcher::Perl(Perl::new(pattern, options.icase, around)?, options.end));
+            return Ok(Matcher::Perl(Perl::new(pattern, options.icase, options.whole)?, options.end));
         }
         if options.patterns.is_empty() {
             return Ok(Matcher::Nothing);
@@ -41,7 +35,7 @@ impl Matcher {
             icase: options.icase,
             lines: Lines::Records(options.end),
             whole: options.whole,
-            bytes: locale::is_bytes(),
+            bytes: isopod_gnu::locale::is_bytes(),
         };
         let patterns: Vec<&[u8]> = options.patterns.iter().map(Vec::as_slice).collect();
         Regex::any_of(&patterns, syntax, flags)
@@ -49,7 +43,7 @@ impl Matcher {
             .map_err(|error| error.to_string())
     }
 
-    /// A position in the first line with a match, among whole lines.
+    /// Returns an offset within the first line that has a match. The text has to consist of whole lines.
     pub(super) fn next_line(&self, lines: &[u8]) -> Result<Option<usize>, String> {
         match self {
             Matcher::Nothing => Ok(None),
@@ -74,7 +68,7 @@ impl Matcher {
         }
     }
 
-    /// Start and end of the next match in a line, which is given without its end.
+    /// Returns start and end of the next match in a line. The line comes without its terminator.
     pub(super) fn find_at(&self, line: &[u8], start: usize) -> Result<Option<(usize, usize)>, String> {
         match self {
             Matcher::Nothing => Ok(None),

@@ -1,12 +1,12 @@
-//! `grep`, `egrep`, `fgrep`: lines that match patterns.
+//! `grep`, `egrep`, `fgrep`: print lines that match patterns.
 //!
 //! # Layout
-//! - `options`: what was asked for
-//! - `matcher`: the patterns, compiled
-//! - `scan`: one file, in large pieces
-//! - `print`: lines with their heads, colours and contexts
-//! - `walk`: files and trees
-//! - `filter`: names that are left out
+//! - `table`, `options`: the options and their values
+//! - `matcher`: the compiled patterns
+//! - `scan`: the search of one file, in large pieces
+//! - `print`, `color`: output of lines with prefixes and colours
+//! - `walk`: the files to search
+//! - `filter`: `--include` and `--exclude`
 
 mod color;
 mod filter;
@@ -49,7 +49,7 @@ fn run(call: &Call, matcher: Option<&'static str>) -> u8 {
         Ok(options) => options,
         Err(code) => return code,
     };
-    // Nothing can be selected, so nothing is looked at: neither the patterns nor the files.
+    // No line can be selected, so neither the patterns nor the files are read.
     if options.most == 0 && !call.has("files-without-match") {
         return 1;
     }

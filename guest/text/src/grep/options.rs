@@ -1,4 +1,4 @@
-//! What was asked for.
+//! The values of grep's options.
 
 use isopod_gnu::input::Input;
 use isopod_gnu::program::Call;
@@ -9,7 +9,7 @@ use isopod_sys::text;
 use super::color::Colors;
 use super::filter::Filter;
 
-/// What patterns are written in.
+/// The syntax of the patterns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
     Basic,
@@ -19,27 +19,27 @@ pub(super) enum Dialect {
     Awk,
 }
 
-/// What is done with a file that is no text.
+/// The treatment of binary files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Binary {
-    /// It is only said by its name that it matches.
+    /// Reports only that the file matches.
     Named,
-    /// It is treated as text.
+    /// Treats the file as text.
     Text,
-    /// It matches nothing.
+    /// Treats the file as one without a match.
     WithoutMatch,
 }
 
-/// What is done with a directory.
+/// The treatment of directories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Directories {
     Read,
     Skip,
-    /// Its files are searched, too; with `true`, also those behind links.
+    /// Searches the files below; with `true`, also those behind symbolic links.
     Recurse(bool),
 }
 
-/// Which files' names are printed in place of lines.
+/// The files to list in place of matching lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum List {
     None,
@@ -47,22 +47,22 @@ pub(super) enum List {
     Others,
 }
 
-/// What was asked for.
+/// The values of the options.
 pub(super) struct Options {
     pub(super) dialect: Dialect,
     pub(super) patterns: Vec<Vec<u8>>,
     pub(super) icase: bool,
     pub(super) whole: Whole,
-    /// What ends a line.
+    /// The line terminator.
     pub(super) end: u8,
     pub(super) no_messages: bool,
     pub(super) invert: bool,
-    /// Selected lines a file, at most.
+    /// The largest number of selected lines per file.
     pub(super) most: u64,
     pub(super) byte_offset: bool,
     pub(super) line_number: bool,
     pub(super) line_buffered: bool,
-    /// Whether names are printed; if not said, it depends on how many there are.
+    /// Prints file names. By default that depends on the number of files.
     pub(super) names: Option<bool>,
     pub(super) label: String,
     pub(super) only_matching: bool,
@@ -74,7 +74,7 @@ pub(super) struct Options {
     pub(super) list: List,
     pub(super) count: bool,
     pub(super) tab: bool,
-    /// A NUL follows a name.
+    /// Writes a NUL after a file name.
     pub(super) null: bool,
     pub(super) before: usize,
     pub(super) after: usize,
@@ -85,14 +85,14 @@ pub(super) struct Options {
 }
 
 impl Options {
-    /// Reads the options. An error is the exit code, and all has been said.
+    /// Reads the options. An error has been reported, and its value is the exit code.
     pub(super) fn read(call: &Call, matcher: Option<&str>) -> Result<Options, u8> {
         let mut options = Options::default();
         let mut dialect = matcher;
         let mut patterns: Option<Vec<Vec<u8>>> = None;
         let (mut context, mut before, mut after) = (None, None, None);
         let mut digits: Option<usize> = None;
-        let mut color = "never";
+        let mut color = false;
         for found in &call.options {
             let value = found.value.as_deref().unwrap_or_default();
             if let [digit @ b'0'..=b'9'] = found.option.as_bytes() {
@@ -112,96 +112,17 @@ impl Options {
                     let bytes = read_all(value).map_err(|message| complain(call, &message))?;
                     patterns.get_or_insert_default().extend(file_lines(&bytes));
                 }
-                "ignore-case" => options.icase = true,
-                "no-ignore-case" => options.icase = false,
-                "word-regexp" if options.whole == Whole::Any => options.whole = Whole::Word,
-                "word-regexp" => {}
-                "line-regexp" => options.whole = Whole::Line,
-                "null-data" => options.end = 0,
-                "no-messages" => options.no_messages = true,
-                "invert-match" => options.invert = true,
-                "max-count" => options.most = most(value).ok_or_else(|| complain(call, "invalid max count"))?,
-                "byte-offset" => options.byte_offset = true,
-                "unix-byte-offsets" => call.complain("warning: --unix-byte-offsets (-u) is obsolete"),
-                "line-number" => options.line_number = true,
-                "line-buffered" => options.line_buffered = true,
-                "with-filename" => options.names = Some(true),
-                "no-filename" => options.names = Some(false),
-                "label" => options.label = value.to_owned(),
-                "only-matching" => options.only_matching = true,
-                "quiet" | "silent" => options.quiet = true,
-                "binary-files" => {
-                    options.binary = match value {
-                        "binary" => Binary::Named,
-                        "text" => Binary::Text,
-                        "without-match" => Binary::WithoutMatch,
-                        _ => return Err(complain(call, "unknown binary-files type")),
-                    }
-                }
-                "text" => options.binary = Binary::Text,
-                "without-match" => options.binary = Binary::WithoutMatch,
-                "directories" => {
-                    options.directories = match unique(value, &["read", "recurse", "skip"]) {
-                        Some("read") => Directories::Read,
-                        Some("recurse") => Directories::Recurse(false),
-                        Some(_) => Directories::Skip,
-                        None => return Err(invalid(call, value, "--directories", &["read", "recurse", "skip"])),
-                    }
-                }
-                "devices" => {
-                    options.skip_devices = match value {
-                        "read" => Some(false),
-                        "skip" => Some(true),
-                        _ => return Err(complain(call, "unknown devices method")),
-                    }
-                }
-                "recursive" => options.directories = Directories::Recurse(false),
-                "dereference-recursive" => options.directories = Directories::Recurse(true),
-                "include" => options.filter.include(value),
-                "exclude" => options.filter.exclude(value),
-                "exclude-dir" => options.filter.exclude_dir(value),
-                "exclude-from" => {
-                    let bytes = read_all(value).map_err(|message| complain(call, &message))?;
-                    for line in String::from_utf8_lossy(&bytes).lines().filter(|line| !line.is_empty()) {
-                        options.filter.exclude(line);
-                    }
-                }
-                "files-without-match" => options.list = List::Others,
-                "files-with-matches" => options.list = List::Matching,
-                "count" => options.count = true,
-                "initial-tab" => options.tab = true,
-                "null" => options.null = true,
                 "before-context" => before = Some(length(call, value)?),
                 "after-context" => after = Some(length(call, value)?),
                 "context" => context = Some(length(call, value)?),
-                "group-separator" => options.separator = Some(value.to_owned()),
-                "no-group-separator" => options.separator = None,
-                "color" | "colour" => {
-                    color = match found.value.as_deref() {
-                        None => "auto",
-                        Some("always" | "yes" | "force") => "always",
-                        Some("never" | "no" | "none") => "never",
-                        Some("auto" | "tty" | "if-tty") => "auto",
-                        Some(_) => {
-                            call.help();
-                            return Err(2);
-                        }
-                    }
-                }
-                // `--binary` keeps carriage returns, and they are never taken away.
-                _ => {}
+                "color" | "colour" => color = wants_color(call, found.value.as_deref())?,
+                option => options.set(call, option, value)?,
             }
         }
         options.has_context = context.is_some() || before.is_some() || after.is_some();
         options.before = before.or(context).unwrap_or(0);
         options.after = after.or(context).unwrap_or(0);
-        options.dialect = match dialect {
-            Some("extended-regexp" | "egrep") => Dialect::Extended,
-            Some("fixed-strings" | "fgrep") => Dialect::Fixed,
-            Some("perl-regexp" | "perl") => Dialect::Perl,
-            Some("awk" | "gawk" | "posixawk") => Dialect::Awk,
-            _ => Dialect::Basic,
-        };
+        options.dialect = Dialect::of_matcher(dialect);
         let mut operands = call.operands.iter();
         options.patterns = match patterns {
             Some(patterns) => patterns,
@@ -214,11 +135,92 @@ impl Options {
             },
         };
         options.files = operands.cloned().collect();
-        // There is no terminal in the sandbox.
-        if color == "always" {
+        if color {
             options.colors = Some(Colors::from_environment(call));
         }
         Ok(options)
+    }
+
+    /// Sets an option that does not depend on others.
+    fn set(&mut self, call: &Call, option: &str, value: &str) -> Result<(), u8> {
+        match option {
+            "ignore-case" => self.icase = true,
+            "no-ignore-case" => self.icase = false,
+            "word-regexp" if self.whole == Whole::Any => self.whole = Whole::Word,
+            "word-regexp" => {}
+            "line-regexp" => self.whole = Whole::Line,
+            "null-data" => self.end = 0,
+            "no-messages" => self.no_messages = true,
+            "invert-match" => self.invert = true,
+            "max-count" => self.most = most(value).ok_or_else(|| complain(call, "invalid max count"))?,
+            "byte-offset" => self.byte_offset = true,
+            "unix-byte-offsets" => call.complain("warning: --unix-byte-offsets (-u) is obsolete"),
+            "line-number" => self.line_number = true,
+            "line-buffered" => self.line_buffered = true,
+            "with-filename" => self.names = Some(true),
+            "no-filename" => self.names = Some(false),
+            "label" => self.label = value.to_owned(),
+            "only-matching" => self.only_matching = true,
+            "quiet" | "silent" => self.quiet = true,
+            "text" => self.binary = Binary::Text,
+            "without-match" => self.binary = Binary::WithoutMatch,
+            "recursive" => self.directories = Directories::Recurse(false),
+            "dereference-recursive" => self.directories = Directories::Recurse(true),
+            "binary-files" | "directories" | "devices" => self.set_file_kind(call, option, value)?,
+            "include" => self.filter.include(value),
+            "exclude" => self.filter.exclude(value),
+            "exclude-dir" => self.filter.exclude_dir(value),
+            "exclude-from" => {
+                let bytes = read_all(value).map_err(|message| complain(call, &message))?;
+                for line in String::from_utf8_lossy(&bytes).lines().filter(|line| !line.is_empty()) {
+                    self.filter.exclude(line);
+                }
+            }
+            "files-without-match" => self.list = List::Others,
+            "files-with-matches" => self.list = List::Matching,
+            "count" => self.count = true,
+            "initial-tab" => self.tab = true,
+            "null" => self.null = true,
+            "group-separator" => self.separator = Some(value.to_owned()),
+            "no-group-separator" => self.separator = None,
+            // `--binary` keeps carriage returns, which are never removed here.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Sets the treatment of a kind of file, which is named by a word.
+    fn set_file_kind(&mut self, call: &Call, option: &str, value: &str) -> Result<(), u8> {
+        match (option, value) {
+            ("binary-files", "binary") => self.binary = Binary::Named,
+            ("binary-files", "text") => self.binary = Binary::Text,
+            ("binary-files", "without-match") => self.binary = Binary::WithoutMatch,
+            ("binary-files", _) => return Err(complain(call, "unknown binary-files type")),
+            ("devices", "read") => self.skip_devices = Some(false),
+            ("devices", "skip") => self.skip_devices = Some(true),
+            ("devices", _) => return Err(complain(call, "unknown devices method")),
+            _ => {
+                self.directories = match unique(value, &["read", "recurse", "skip"]) {
+                    Some("read") => Directories::Read,
+                    Some("recurse") => Directories::Recurse(false),
+                    Some(_) => Directories::Skip,
+                    None => return Err(invalid(call, value, "--directories", &["read", "recurse", "skip"])),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Dialect {
+    fn of_matcher(name: Option<&str>) -> Dialect {
+        match name {
+            Some("extended-regexp" | "egrep") => Dialect::Extended,
+            Some("fixed-strings" | "fgrep") => Dialect::Fixed,
+            Some("perl-regexp" | "perl") => Dialect::Perl,
+            Some("awk" | "gawk" | "posixawk") => Dialect::Awk,
+            _ => Dialect::Basic,
+        }
     }
 }
 
@@ -263,22 +265,34 @@ fn complain(call: &Call, message: &str) -> u8 {
     2
 }
 
+/// Reads the value of `--color`. There is no terminal in the sandbox, so `auto` means no colours.
+fn wants_color(call: &Call, when: Option<&str>) -> Result<bool, u8> {
+    match when {
+        Some("always" | "yes" | "force") => Ok(true),
+        None | Some("never" | "no" | "none" | "auto" | "tty" | "if-tty") => Ok(false),
+        Some(_) => {
+            call.help();
+            Err(2)
+        }
+    }
+}
+
 fn invalid(call: &Call, value: &str, option: &str, valid: &[&str]) -> u8 {
     call.complain(&format!("invalid argument {} for {}", quote::plain(value), quote::plain(option)));
     let list: String = valid.iter().map(|name| format!("\n  - {}", quote::plain(name))).collect();
-    // There is no place left to report that standard error is gone.
+    // A failed write to standard error cannot be reported anywhere.
     let _ = isopod_sys::write_all(2, format!("Valid arguments are:{list}\n").as_bytes());
     call.hint()
 }
 
-/// The one that a text is the beginning of.
+/// Returns the only name that a text is a prefix of.
 fn unique<'a>(text: &str, names: &[&'a str]) -> Option<&'a str> {
     let mut fitting = names.iter().filter(|name| name.starts_with(text));
     let first = fitting.next()?;
     fitting.next().is_none().then_some(first)
 }
 
-/// One dialect after another: they must not contradict each other.
+/// Combines the dialect with one given later. Two different ones are an error.
 fn choose<'a>(old: Option<&'a str>, new: &'a str) -> Result<&'a str, String> {
     const KNOWN: [&str; 11] = [
         "extended-regexp",
@@ -304,7 +318,7 @@ fn choose<'a>(old: Option<&'a str>, new: &'a str) -> Result<&'a str, String> {
 
 fn most(text: &str) -> Option<u64> {
     let value: i128 = text.parse().ok()?;
-    // Less than nothing is no limit.
+    // A negative number means no limit.
     Some(u64::try_from(value).unwrap_or(u64::MAX))
 }
 
@@ -324,7 +338,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     text.split(|byte| *byte == b'\n').map(<[u8]>::to_vec)
 }
 
-/// The lines of a file: none if it is empty, and no empty one after the last newline.
+/// Returns the lines of a pattern file: none if it is empty, and no empty line after the last newline.
 fn file_lines(bytes: &[u8]) -> Vec<Vec<u8>> {
     if bytes.is_empty() {
         return Vec::new();

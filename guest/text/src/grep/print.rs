@@ -1,22 +1,22 @@
-//! Lines as they are printed: their heads, their colours, and parts of them.
+//! Output of lines: prefixes, colours, and single matches.
 
+use isopod_gnu::locale;
 use isopod_gnu::output::Out;
 
 use super::color::Colors;
 use super::matcher::Matcher;
 use super::options::{Binary, Options};
-use crate::locale;
 
-/// What stands after a name and a number.
+/// The separators after the prefix of a selected line and of a context line.
 pub(super) const SELECTED: u8 = b':';
 pub(super) const CONTEXT: u8 = b'-';
 
-/// Where a line is.
+/// The position of a line.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
-    /// Its number, if numbers are wanted.
+    /// The line number. Only valid with `--line-number`.
     pub(super) number: u64,
-    /// Bytes before it.
+    /// The number of bytes before the line.
     pub(super) offset: u64,
 }
 
@@ -24,11 +24,11 @@ pub(super) struct Place {
 pub(super) struct Printer<'a> {
     pub(super) options: &'a Options,
     pub(super) matcher: &'a Matcher,
-    /// The name in front of lines, if there is one.
+    /// The file name to print before lines.
     pub(super) name: Option<&'a str>,
-    /// Columns of a number with `-T`.
+    /// The width of numbers with `--initial-tab`.
     pub(super) width: usize,
-    /// A line was left out because it is no text.
+    /// A line was not printed because it is not UTF-8.
     pub(super) met_bytes: bool,
     checks_text: bool,
 }
@@ -39,14 +39,14 @@ impl<'a> Printer<'a> {
         Printer { options, matcher, name, width, met_bytes: false, checks_text }
     }
 
-    /// Prints a line, which is given without its end.
+    /// Prints a line, which comes without its terminator.
     pub(super) fn line(&mut self, line: &[u8], place: Place, sep: u8, out: &mut Out) -> Result<(), String> {
         let options = self.options;
         let matching = (sep == SELECTED) != options.invert;
         let colors = options.colors.as_ref();
         let (line_color, match_color) = match colors {
             Some(colors) => {
-                // With `rv`, what is selected because it does not match has the colour of the rest.
+                // With `rv`, lines selected by `-v` get the colour of context lines.
                 let is_selected = if colors.reverse { (sep == SELECTED) != options.invert } else { sep == SELECTED };
                 let line = if is_selected { &colors.selected_line } else { &colors.context_line };
                 let matched = if sep == SELECTED { &colors.selected_match } else { &colors.context_match };
@@ -78,7 +78,7 @@ impl<'a> Printer<'a> {
         self.flush(out)
     }
 
-    /// The separator between groups of lines.
+    /// Prints the separator between groups of lines.
     pub(super) fn separator(&self, out: &mut Out) {
         if let Some(separator) = &self.options.separator {
             self.paint(|colors| &colors.separator, separator.as_bytes(), out);
@@ -86,7 +86,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// A name, in its colour, without what follows it.
+    /// Prints a file name in its colour, without a separator.
     pub(super) fn print_name(&self, name: &str, out: &mut Out) {
         self.paint(|colors| &colors.name, name.as_bytes(), out);
     }
@@ -109,7 +109,7 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// Prints name and numbers. False if the text is none, and nothing is printed.
+    /// Prints file name and numbers. Returns false, and prints nothing, if the text is not UTF-8.
     fn head(&mut self, shown: &[u8], place: Place, sep: u8, out: &mut Out) -> bool {
         if self.checks_text && std::str::from_utf8(shown).is_err() {
             self.met_bytes = true;
@@ -141,7 +141,7 @@ impl<'a> Printer<'a> {
         true
     }
 
-    /// Each match on a line of its own.
+    /// Prints each match on a line of its own.
     fn matches(&mut self, line: &[u8], place: Place, sep: u8, match_color: &str, out: &mut Out) -> Result<(), String> {
         let mut at = 0;
         while let Some((start, end)) = self.next_match(line, at)? {
@@ -161,7 +161,7 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// A line with its matches in colour.
+    /// Prints a line with its matches in colour.
     fn colored(
         &self,
         line: &[u8],
@@ -172,7 +172,7 @@ impl<'a> Printer<'a> {
     ) -> Result<(), String> {
         let mut at = 0;
         while let Some((start, end)) = self.next_match(line, at)? {
-            // As in GNU's, the line's colour is not ended before the match's starts.
+            // As in GNU grep, the colour of the line is not ended before that of the match starts.
             colors.start(line_color, out);
             out.push(&line[at..start]);
             colors.start(match_color, out);
@@ -188,7 +188,7 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// The next match that is not empty.
+    /// Returns the next match that is not empty.
     fn next_match(&self, line: &[u8], mut at: usize) -> Result<Option<(usize, usize)>, String> {
         while at <= line.len() {
             match self.matcher.find_at(line, at)? {

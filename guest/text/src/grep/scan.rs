@@ -1,4 +1,4 @@
-//! One file, in large pieces: which lines are selected, and with which context.
+//! The search of one file in large pieces: selected lines and their context.
 
 use isopod_gnu::output::Out;
 use isopod_sys::{Errno, files, text};
@@ -8,7 +8,8 @@ use super::matcher::Matcher;
 use super::options::{Binary, List, Options};
 use super::print::{CONTEXT, Place, Printer, SELECTED};
 
-/// GNU's: how much is read at once decides how much of a binary file is printed before it is known to be one.
+/// The number of bytes read at once, as in GNU grep. It decides how much of a binary file is printed before its first
+/// NUL is seen.
 const PIECE: u32 = 96 * 1024;
 
 /// The search of one file.
@@ -17,41 +18,41 @@ pub(super) struct Scan<'a> {
     matcher: &'a Matcher,
     printer: Printer<'a>,
     out: &'a mut Out,
-    /// Whether something was printed already, of this file or another: then groups are separated.
+    /// Lines of this file or of another have been printed, so groups are separated.
     used: &'a mut bool,
     buffer: Vec<u8>,
-    /// Bytes of the file before the buffer.
+    /// The number of bytes of the file before the buffer.
     base: u64,
-    /// Lines of the file before `counted`, which is a place in the buffer.
+    /// The number of lines before `counted`, which is an offset in the buffer.
     lines: u64,
     counted: usize,
-    /// Where the last printed line ends, if that is in the buffer.
+    /// The end of the last printed line, if that is in the buffer.
     printed: Option<usize>,
-    /// Lines of context that are still to be printed.
+    /// The number of context lines still to print.
     pending: usize,
-    /// Selected lines that may still come.
+    /// The number of lines that can still be selected.
     left: u64,
     selected: u64,
-    /// Where in the file the last selected line ends.
+    /// The offset in the file at which the last selected line ends.
     after_last: u64,
     is_quiet: bool,
     ends_at_first: bool,
 }
 
-/// What became of a file.
+/// The result of searching a file.
 pub(super) struct Outcome {
     pub(super) selected: u64,
-    /// It is no text, and lines were selected that are not printed.
+    /// The file is binary, and selected lines were not printed.
     pub(super) is_binary_match: bool,
-    /// Where the last selected line ends, if the limit on lines ended the search.
+    /// The offset at which the last selected line ends, if `--max-count` ended the search.
     pub(super) stopped_at: Option<u64>,
 }
 
-/// Why a file could not be searched to its end.
+/// The reason why a file could not be searched to its end.
 pub(super) enum Failure {
-    /// It could not be read; what was selected before counts.
+    /// The file could not be read. Lines selected before still count.
     Read(Errno, u64),
-    /// The patterns could not be matched.
+    /// A pattern could not be matched.
     Match(String),
 }
 
@@ -90,9 +91,9 @@ impl<'a> Scan<'a> {
         let end = self.options.end;
         let watches_nul = end != 0 && self.options.binary != Binary::Text;
         let was_quiet = self.is_quiet;
-        // Selected lines before the first NUL.
+        // The number of lines selected before the first NUL.
         let mut before_nul = None;
-        // What of the buffer has been searched: that is kept for context only.
+        // The part of the buffer that has been searched. It is kept for context only.
         let mut done = 0;
         let mut has_ended = self.left == 0;
         while !has_ended {
@@ -118,7 +119,7 @@ impl<'a> Scan<'a> {
                 before_nul = Some(self.selected);
             }
             if before_nul.is_some() {
-                // In what is no text, a line ends at a NUL, too.
+                // In a binary file a NUL ends a line, too.
                 self.buffer[done..].iter_mut().filter(|byte| **byte == 0).for_each(|byte| *byte = end);
             }
             if has_ended && self.buffer.len() > done && self.buffer.last() != Some(&end) {
@@ -155,7 +156,7 @@ impl<'a> Scan<'a> {
         let mut at = start;
         while at < stop {
             let found = self.matcher.next_line(&self.buffer[at..stop])?.map(|found| at + found);
-            // An empty match after the last line is in none.
+            // An empty match after the last line belongs to no line.
             let found = found.filter(|found| *found < stop);
             let (from, next) = match found {
                 Some(found) => {
@@ -179,7 +180,7 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// Lines are selected: one, or with `-v` all between two that match.
+    /// Selects one line, or with `-v` all lines between two matching ones.
     fn select(&mut self, start: usize, stop: usize) -> Result<(), Failure> {
         let end = self.options.end;
         if !self.is_quiet {
@@ -229,7 +230,7 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// Prints the line at a place and returns where the next one is.
+    /// Prints the line at an offset. Returns the offset of the next line.
     fn print(&mut self, at: usize, sep: u8) -> Result<usize, Failure> {
         if self.options.line_number && at > self.counted {
             self.lines += memchr_iter(self.options.end, &self.buffer[self.counted..at]).count() as u64;
@@ -246,7 +247,7 @@ impl<'a> Scan<'a> {
         memchr(self.options.end, &self.buffer[at..]).map_or(self.buffer.len(), |length| at + length)
     }
 
-    /// Drops what is neither to be searched nor context, and returns where the search goes on.
+    /// Drops lines that are neither unsearched nor context. Returns the offset at which the search continues.
     fn compact(&mut self, stop: usize) -> usize {
         let mut keep = stop;
         let least = self.printed.unwrap_or(0);
@@ -262,7 +263,7 @@ impl<'a> Scan<'a> {
         }
         self.counted = self.counted.saturating_sub(keep);
         self.base += keep as u64;
-        // A line that was printed and is gone is not next to what comes.
+        // A printed line that has been dropped is not adjacent to the next one.
         self.printed = self.printed.and_then(|printed| printed.checked_sub(keep));
         self.buffer.drain(..keep);
         stop - keep
@@ -270,7 +271,7 @@ impl<'a> Scan<'a> {
 }
 
 impl Failure {
-    /// What is said about it.
+    /// Returns the text of the error message.
     pub(super) fn message(&self) -> String {
         match self {
             Failure::Read(errno, _) => text(*errno).to_owned(),

@@ -2,7 +2,7 @@
 
 use isopod_gnu::options::Opt;
 
-/// GNU's, all of them. Those without a help text are spellings that GNU does not show either.
+/// All options of GNU grep. Those without a help text are not in GNU's help either.
 pub(super) const OPTIONS: &[Opt] = &[
     Opt::flag('E', "extended-regexp", "PATTERNS are extended regular expressions"),
     Opt::flag('F', "fixed-strings", "PATTERNS are strings"),

@@ -1,4 +1,4 @@
-//! Files and trees: what is searched, and what is said about each file.
+//! The files to search, and the summary of each file.
 
 use isopod_gnu::output::Out;
 use isopod_gnu::path;
@@ -11,10 +11,10 @@ use super::options::{Directories, List, Options};
 use super::print::{Printer, SELECTED};
 use super::scan::{Failure, Scan};
 
-/// Directories in each other: a link may make them endless.
+/// The deepest nesting of directories. A symbolic link can make it endless.
 const DEPTH_LIMIT: usize = 200;
 
-/// A search of all that was asked for.
+/// A search of all operands.
 pub(super) struct Walk<'a> {
     call: &'a Call,
     options: &'a Options,
@@ -24,11 +24,11 @@ pub(super) struct Walk<'a> {
     used: bool,
     has_selected: bool,
     has_failed: bool,
-    /// Where standard output goes, if that is a file: it is not searched.
+    /// Device and inode of standard output, if it is a file. That file is not searched.
     output: Option<(u64, u64)>,
 }
 
-/// A directory that is being read: its path, what is left of it, and which it is.
+/// A directory being read: its path, its remaining entries, and its device and inode.
 struct Level {
     path: String,
     entries: std::vec::IntoIter<fs::Entry>,
@@ -51,7 +51,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Searches everything and returns the exit code.
+    /// Searches all operands and returns the exit code.
     pub(super) fn run(mut self) -> u8 {
         let options = self.options;
         let recurses = matches!(options.directories, Directories::Recurse(_));
@@ -65,7 +65,7 @@ impl<'a> Walk<'a> {
                 self.standard_input();
             }
             [file] if recurses && options.names.is_none() => {
-                // One file is no reason for names, if it is no directory.
+                // A single operand needs no file name unless it is a directory.
                 self.with_names = !matches!(files::stat(file, true), Ok(found) if found.kind != Kind::Directory);
                 self.operand(file);
             }
@@ -96,7 +96,7 @@ impl<'a> Walk<'a> {
 
     fn complain(&mut self, name: &str, message: &str) {
         if !self.options.no_messages {
-            // What was printed before comes before.
+            // Output comes before the message.
             self.out.flush();
             self.call.complain(&format!("{name}: {message}"));
         }
@@ -133,7 +133,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Searches the files below a directory. A bare one is the working directory, whose name is not shown.
+    /// Searches the files below a directory. With `is_bare`, the directory is `.` and is not part of the printed
+    /// names.
     fn tree(&mut self, root: &str, is_bare: bool) {
         let follow = self.options.directories == Directories::Recurse(true);
         let mut levels = Vec::new();
@@ -159,7 +160,7 @@ impl<'a> Walk<'a> {
                     self.enter(&shown, &shown, &mut levels);
                 }
                 Kind::File if !self.options.filter.leaves_out(&entry.name, false) => self.file(&shown),
-                // Devices are left alone in a tree, unless they are asked for.
+                // Devices in a tree are skipped unless `--devices=read` is given.
                 Kind::Device | Kind::Pipe if self.options.skip_devices == Some(false) => self.file(&shown),
                 _ => {}
             }
@@ -195,7 +196,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Searches an open file. `start` is the position of standard input, which is moved behind what was used.
+    /// Searches an open file. `start` is the position of standard input, which is left after the last line used.
     fn open_file(&mut self, fd: u32, name: &str, start: Option<u64>) {
         let options = self.options;
         let mut width = 0;
@@ -210,7 +211,7 @@ impl<'a> Walk<'a> {
                 return self.complain(name, "input file is also the output");
             }
             if options.tab {
-                // GNU's: the digits of the size, or of the largest.
+                // As in GNU grep: the number of digits of the size, or of the largest offset.
                 let size = found.filter(|found| found.kind == Kind::File).map_or(i64::MAX as u64, |found| found.size);
                 width = size.to_string().len();
             }
@@ -224,7 +225,7 @@ impl<'a> Walk<'a> {
                     self.call.complain(&format!("{name}: binary file matches"));
                 }
                 if let (Some(start), Some(end)) = (start, outcome.stopped_at) {
-                    // What cannot be moved stays where it is.
+                    // An input that cannot seek stays where it is.
                     let _ = files::seek(fd, (start + end) as i64, Whence::Start);
                 }
                 outcome.selected
@@ -245,7 +246,7 @@ impl<'a> Walk<'a> {
         self.summarize(name, selected);
     }
 
-    /// Count and name of a file, if they are asked for.
+    /// Prints the count and the name of a file, if the options ask for them.
     fn summarize(&mut self, name: &str, selected: u64) {
         let options = self.options;
         if options.quiet {

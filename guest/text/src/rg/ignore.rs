@@ -1,46 +1,46 @@
-//! Which files are left out: `.gitignore`, `.ignore`, `.rgignore`, and `-g` and `-t` in the same language.
+//! Rules that exclude files: `.gitignore`, `.ignore`, `.rgignore`, and the globs of `-g` and `-t`.
 
 use isopod_gnu::output::read_file;
 use isopod_gnu::pattern::one;
 
-/// An ignore file is read up to here.
+/// The largest number of bytes read from an ignore file.
 const MOST: usize = 4 << 20;
 
 /// One line of an ignore file.
 pub(super) struct Rule {
     pattern: Vec<char>,
-    /// `!`: what fits is not ignored after all.
+    /// `!`: a matching file is not ignored.
     pub(super) negated: bool,
     directories_only: bool,
-    /// It has a slash, and so is about paths from where it stands; without one, about names.
+    /// The pattern has a slash and matches paths relative to its directory. Without one it matches names.
     anchored: bool,
     icase: bool,
 }
 
 /// The rules of one directory.
 pub(super) struct Rules {
-    /// The path that the rules are about, with a slash at its end unless it is empty.
+    /// The path prefix that the rules apply to, with a slash at its end unless it is empty.
     root: String,
-    /// What stands before a path below the root, as the rules see it.
+    /// The prefix that the rules expect in place of `root`.
     lead: String,
     rules: Vec<Rule>,
 }
 
 impl Rule {
-    /// Reads a line; `None` for a comment or nothing.
+    /// Parses a line. Returns `None` for a comment or an empty line.
     fn parse(line: &str) -> Option<Rule> {
         let line = line.strip_suffix('\r').unwrap_or(line);
         if line.starts_with('#') {
             return None;
         }
         let trimmed = line.trim_end_matches(' ');
-        // A space that is written with a backslash stays.
+        // A space escaped with a backslash is kept.
         let line =
             if trimmed.ends_with('\\') && trimmed.len() < line.len() { &line[..=trimmed.len()] } else { trimmed };
         (!line.is_empty()).then(|| Rule::glob(line, false))
     }
 
-    /// A glob of an option.
+    /// Parses a glob of an option.
     pub(super) fn glob(text: &str, icase: bool) -> Rule {
         let (negated, text) = text.strip_prefix('!').map_or((false, text), |rest| (true, rest));
         let (directories_only, text) = text.strip_suffix('/').map_or((false, text), |rest| (true, rest));
@@ -50,7 +50,7 @@ impl Rule {
         Rule { pattern: text.chars().collect(), negated, directories_only, anchored, icase }
     }
 
-    /// Whether a path below the rule's directory fits.
+    /// Returns true if the rule matches a path relative to its directory.
     pub(super) fn fits(&self, path: &str, is_dir: bool) -> bool {
         if self.directories_only && !is_dir {
             return false;
@@ -63,27 +63,27 @@ impl Rule {
 }
 
 impl Rules {
-    /// Reads an ignore file; one that is not there has no rules.
+    /// Reads an ignore file. Returns `None` if it does not exist or has no rules.
     pub(super) fn read(file: &str, root: &str) -> Option<Rules> {
         let bytes = read_file(file, MOST).ok()?;
         let rules: Vec<Rule> = String::from_utf8_lossy(&bytes).lines().filter_map(Rule::parse).collect();
         (!rules.is_empty()).then(|| Rules { root: root.to_owned(), lead: String::new(), rules })
     }
 
-    /// What the rules say about a path: ignored, not ignored, or nothing.
+    /// Returns true if the rules ignore a path, false if they include it, and `None` if no rule matches.
     pub(super) fn verdict(&self, path: &str, is_dir: bool) -> Option<bool> {
         let below = path.strip_prefix(self.root.as_str())?;
         let full = format!("{}{below}", self.lead);
         self.rules.iter().rev().find(|rule| rule.fits(&full, is_dir)).map(|rule| !rule.negated)
     }
 
-    /// The rules of a directory above: paths below `root` are below `lead` for them.
+    /// Adapts the rules of a parent directory: paths below `root` are matched as paths below `lead`.
     pub(super) fn seen_from(self, root: &str, lead: &str) -> Rules {
         Rules { root: root.to_owned(), lead: lead.to_owned(), ..self }
     }
 }
 
-/// What globs of options say: whether a path is left out.
+/// Returns true if the globs of the options exclude a path.
 pub(super) fn leaves_out(globs: &[Rule], path: &str, is_dir: bool) -> bool {
     match globs.iter().rev().find(|rule| rule.fits(path, is_dir)) {
         Some(rule) => rule.negated,
@@ -91,9 +91,9 @@ pub(super) fn leaves_out(globs: &[Rule], path: &str, is_dir: bool) -> bool {
     }
 }
 
-/// The patterns that `{a,b}` stands for.
+/// Returns the patterns that a pattern with `{a,b}` expands to.
 fn expand(pattern: &[char]) -> Vec<Vec<char>> {
-    /// Nested or not, no glob of a person has more.
+    /// The largest number of expansions.
     const MOST: usize = 200;
     let mut done = Vec::new();
     let mut open = vec![pattern.to_vec()];
@@ -130,8 +130,8 @@ fn expand(pattern: &[char]) -> Vec<Vec<char>> {
     done
 }
 
-/// A star stays within a directory, two stars don't. Only the last of either kind is ever tried again at a time, so
-/// the time is bounded.
+/// Matches a glob. One star stays within a directory, two stars do not. Backtracking retries only the last star of
+/// each kind, so the time is bounded.
 fn matches(pattern: &[char], subject: &[char]) -> bool {
     let (mut p, mut s) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
@@ -140,7 +140,7 @@ fn matches(pattern: &[char], subject: &[char]) -> bool {
         if pattern[p..].starts_with(&['*', '*']) {
             let stars = pattern[p..].iter().take_while(|c| **c == '*').count();
             let after = p + stars;
-            // `**/` also matches nothing at all.
+            // `**/` also matches the empty text.
             let after =
                 if pattern.get(after) == Some(&'/') && (p == 0 || pattern[p - 1] == '/') { after + 1 } else { after };
             deep = Some((after, s));
@@ -167,7 +167,7 @@ fn matches(pattern: &[char], subject: &[char]) -> bool {
             star = Some((at, from + 1));
             (p, s) = (at, from + 1);
         } else if let Some((at, from)) = deep.filter(|(_, from)| *from < subject.len()) {
-            // `**/` goes on after a slash only; `**` at the end takes everything.
+            // `**/` continues only after a slash; `**` at the end matches everything.
             let whole = at > 0 && pattern[at - 1] == '/';
             let mut next = from + 1;
             while whole && next < subject.len() && subject[next - 1] != '/' {

@@ -1,8 +1,8 @@
-//! `--json`: what was found, one object a line.
+//! `--json`: one object per line.
 
 use std::fmt::Write as _;
 
-/// A text as ripgrep shows it: as text if it is UTF-8, else as bytes in base64.
+/// Formats a text as ripgrep does: as a string if it is UTF-8, otherwise as bytes in base64.
 pub(super) fn text(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => format!("{{\"text\":{}}}", quoted(text)),
@@ -10,7 +10,7 @@ pub(super) fn text(bytes: &[u8]) -> String {
     }
 }
 
-/// A string with quotes and escapes.
+/// Formats a string with quotes and escapes.
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
@@ -46,7 +46,7 @@ fn base64(bytes: &[u8]) -> String {
     out
 }
 
-/// Counts of a search, as an object. Times are not measured.
+/// Formats the statistics of a search as an object. Times are not measured.
 pub(super) fn stats(searches: u64, with_match: u64, searched: u64, printed: u64, lines: u64, matches: u64) -> String {
     format!(
         "{{\"elapsed\":{{\"secs\":0,\"nanos\":0,\"human\":\"0.000000s\"}},\"searches\":{searches},\

@@ -1,5 +1,6 @@
-//! The patterns of `rg`: Rust's expressions, which are ripgrep's own, or Perl's.
+//! The compiled patterns of `rg`: Rust's regular expressions, as in ripgrep, or Perl's.
 
+use isopod_regex::Whole;
 use regex_automata::meta::{BuildError, Regex};
 use regex_automata::util::syntax;
 use regex_automata::{Input, PatternID};
@@ -7,7 +8,7 @@ use regex_automata::{Input, PatternID};
 use super::options::Options;
 use crate::perl::Perl;
 
-/// The patterns, compiled.
+/// The compiled patterns.
 pub(super) enum Matcher {
     Rust(Box<Regex>),
     Perl(Box<Perl>),
@@ -20,12 +21,8 @@ impl Matcher {
                 return Err("--pcre2 with --replace or --multiline is not supported".to_owned());
             }
             let pattern = options.patterns.iter().map(|p| format!("(?:{p})")).collect::<Vec<_>>().join("|");
-            let around = match (options.line, options.word) {
-                (true, _) => ("(?m:^", "$)"),
-                (_, true) => ("(?m:(?<![0-9A-Za-z_])", "(?![0-9A-Za-z_]))"),
-                _ => ("(?m:", ")"),
-            };
-            return Perl::new(pattern.as_bytes(), options.icase, around).map(|perl| Matcher::Perl(Box::new(perl)));
+            let perl = Perl::new(pattern.as_bytes(), options.icase, options.whole)?;
+            return Ok(Matcher::Perl(Box::new(perl)));
         }
         let mut parts = Vec::new();
         for pattern in &options.patterns {
@@ -44,10 +41,10 @@ impl Matcher {
         } else {
             parts.iter().map(|part| format!("(?:{part})")).collect::<Vec<_>>().join("|")
         };
-        let all = match (options.line, options.word) {
-            (true, _) => format!("(?m:^)(?:{all})(?m:$)"),
-            (_, true) => format!("\\b{{start-half}}(?:{all})\\b{{end-half}}"),
-            _ => all,
+        let all = match options.whole {
+            Whole::Any => all,
+            Whole::Word => format!("\\b{{start-half}}(?:{all})\\b{{end-half}}"),
+            Whole::Line => format!("(?m:^)(?:{all})(?m:$)"),
         };
         let config = syntax::Config::new()
             .utf8(false)
@@ -58,7 +55,7 @@ impl Matcher {
         built.map(|regex| Matcher::Rust(Box::new(regex))).map_err(|error| explain(&error))
     }
 
-    /// Start and end of the next match.
+    /// Returns start and end of the next match.
     pub(super) fn find_at(&self, text: &[u8], start: usize) -> Result<Option<(usize, usize)>, String> {
         match self {
             Matcher::Rust(regex) => {
@@ -69,7 +66,7 @@ impl Matcher {
         }
     }
 
-    /// Appends what a match is replaced with: `$1`, `$name` and `${name}` are groups.
+    /// Appends the replacement of a match. `$1`, `$name` and `${name}` are groups.
     pub(super) fn replace(&self, text: &[u8], span: (usize, usize), template: &str, out: &mut Vec<u8>) {
         let Matcher::Rust(regex) = self else { return };
         let mut captures = regex.create_captures();
@@ -95,7 +92,7 @@ fn explain(error: &BuildError) -> String {
     }
 }
 
-/// Whether a pattern asks for a newline.
+/// Returns true if a pattern contains a newline.
 fn has_newline(pattern: &str) -> bool {
     let mut chars = pattern.chars();
     while let Some(c) = chars.next() {

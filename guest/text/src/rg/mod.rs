@@ -1,15 +1,15 @@
-//! `rg`: what agents use of ripgrep.
+//! `rg`: the parts of ripgrep that agents use.
 //!
-//! Output is as ripgrep's when it does not go to a terminal. Files are searched one after the other in the order of
-//! their names, which ripgrep promises with `--sort path` only.
+//! The output is that of ripgrep without a terminal. Files are searched one after the other in the order of their names,
+//! which ripgrep guarantees only with `--sort path`.
 //!
 //! # Layout
-//! - `table`, `options`: what was asked for
-//! - `types`: kinds of files by their names
-//! - `ignore`: `.gitignore` and its like, and `-g`
-//! - `walk`: files and trees
-//! - `matcher`: the patterns
-//! - `search`, `json`: one file, and what is printed of it
+//! - `table`, `options`: the options and their values
+//! - `types`: file types by name
+//! - `ignore`: `.gitignore` and the like, and `-g`
+//! - `walk`: the files to search
+//! - `matcher`: the compiled patterns
+//! - `search`, `json`: the search of one file, and its output
 
 mod ignore;
 mod json;
@@ -49,7 +49,7 @@ fn run(call: &Call) -> Result<u8, u8> {
         }
         return Ok(call.finish(out, 0));
     }
-    // No pattern matches nothing.
+    // An empty list of patterns matches nothing.
     if options.patterns.is_empty() && options.mode != Mode::Files {
         return Ok(1);
     }

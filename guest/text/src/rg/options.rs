@@ -1,13 +1,14 @@
-//! What was asked for.
+//! The values of rg's options.
 
 use isopod_gnu::input::Input;
 use isopod_gnu::program::Call;
+use isopod_regex::Whole;
 use isopod_sys::text;
 
 use super::ignore::Rule;
 use super::types;
 
-/// What is printed.
+/// The kind of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
     Lines,
@@ -20,22 +21,30 @@ pub(super) enum Mode {
     Json,
 }
 
-/// In which order files come.
+/// The order of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sort {
     Path,
     Modified,
 }
 
-/// What was asked for.
+/// The treatment of case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Case {
+    Sensitive,
+    Ignored,
+    /// Ignored unless a pattern contains a capital letter.
+    Smart,
+}
+
+/// The values of the options.
 pub(super) struct Options {
     pub(super) mode: Mode,
     pub(super) patterns: Vec<String>,
     pub(super) fixed: bool,
     pub(super) perl: bool,
     pub(super) icase: bool,
-    pub(super) word: bool,
-    pub(super) line: bool,
+    pub(super) whole: Whole,
     pub(super) multiline: bool,
     pub(super) dotall: bool,
     pub(super) invert: bool,
@@ -79,7 +88,7 @@ impl Options {
     pub(super) fn read(call: &Call) -> Result<Options, String> {
         let mut options = Options::default();
         let mut patterns: Option<Vec<String>> = None;
-        let mut case = 's';
+        let mut case = Case::Sensitive;
         let mut unrestricted = 0;
         let (mut context, mut before, mut after) = (None, None, None);
         for found in &call.options {
@@ -95,87 +104,15 @@ impl Options {
                 "after-context" => after = Some(number(found.option, value)?),
                 "before-context" => before = Some(number(found.option, value)?),
                 "context" => context = Some(number(found.option, value)?),
-                "byte-offset" => options.byte_offset = true,
-                "case-sensitive" => case = 's',
-                "ignore-case" => case = 'i',
-                "smart-case" => case = 'S',
-                "color" => match value {
-                    "never" | "auto" => options.color = false,
-                    "always" | "ansi" => options.color = true,
-                    _ => return Err(format!("'{value}' is not a valid value for '--color <WHEN>'")),
-                },
-                "column" => (options.column, options.line_number) = (true, true),
-                "context-separator" => options.separator = Some(value.to_owned()),
-                "no-context-separator" => options.separator = None,
-                "count" => options.mode = Mode::Count,
-                "count-matches" => options.mode = Mode::CountMatches,
-                "encoding" => match value {
-                    "auto" | "none" => {}
-                    _ => return Err(format!("the encoding '{value}' is not supported")),
-                },
-                "files" => options.mode = Mode::Files,
-                "files-with-matches" => options.mode = Mode::Matching,
-                "files-without-match" => options.mode = Mode::NotMatching,
-                "fixed-strings" => options.fixed = true,
-                "follow" => options.follow = true,
-                "glob" => options.globs.push(Rule::glob(value, false)),
-                "iglob" => options.globs.push(Rule::glob(value, true)),
-                "heading" => options.heading = true,
-                "no-heading" => options.heading = false,
-                "hidden" => options.hidden = true,
-                "no-hidden" => options.hidden = false,
-                "invert-match" => options.invert = true,
-                "json" => options.mode = Mode::Json,
-                "line-number" => options.line_number = true,
-                "no-line-number" => options.line_number = false,
-                "line-regexp" => options.line = true,
-                "max-count" => options.most = number(found.option, value)? as u64,
-                "max-depth" | "maxdepth" => options.depth = Some(number(found.option, value)?),
-                "max-filesize" => options.largest = Some(size(value)?),
-                "multiline" => options.multiline = true,
-                "multiline-dotall" => options.dotall = true,
-                "no-ignore" => options.ignore = false,
-                "no-ignore-vcs" => options.ignore_vcs = false,
-                "no-ignore-parent" => options.ignore_parents = false,
-                "no-require-git" => options.require_git = false,
-                "no-messages" => options.no_messages = true,
-                "null" => options.null = true,
-                "only-matching" => options.only_matching = true,
-                "passthru" => options.passthru = true,
-                "pcre2" => options.perl = true,
-                "pretty" => (options.color, options.heading, options.line_number) = (true, true, true),
-                "quiet" => options.quiet = true,
-                "replace" => options.replace = Some(value.to_owned()),
-                "sort" | "sortr" => {
-                    options.descending = found.option == "sortr";
-                    options.sort = match value {
-                        "none" | "path" => Sort::Path,
-                        "modified" => Sort::Modified,
-                        _ => return Err(format!("sorting by '{value}' is not supported")),
-                    };
-                }
-                "stats" => options.stats = true,
-                "text" => options.text = true,
-                "binary" => options.binary = true,
-                "trim" => options.trim = true,
-                "type" | "type-not" => {
-                    let globs = types::globs(value).ok_or_else(|| format!("unrecognized file type: {value}"))?;
-                    let sign = if found.option == "type-not" { "!" } else { "" };
-                    options.types.extend(globs.iter().map(|glob| Rule::glob(&format!("{sign}{glob}"), false)));
-                }
-                "type-list" => options.mode = Mode::TypeList,
+                "case-sensitive" => case = Case::Sensitive,
+                "ignore-case" => case = Case::Ignored,
+                "smart-case" => case = Case::Smart,
                 "unrestricted" => unrestricted += 1,
-                "vimgrep" => {
-                    (options.vimgrep, options.column, options.line_number) = (true, true, true);
-                    options.names = Some(true);
+                option => {
+                    if !options.set_flag(option) {
+                        options.set_value(option, value)?;
+                    }
                 }
-                "with-filename" => options.names = Some(true),
-                "no-filename" => options.names = Some(false),
-                "word-regexp" => options.word = true,
-                // How the work is done is not for the caller to say here; what comes out is the same.
-                "no-config" | "threads" | "line-buffered" | "block-buffered" | "mmap" | "no-mmap"
-                | "one-file-system" | "no-pcre2-unicode" => {}
-                other => return Err(format!("unsupported option --{other}")),
             }
         }
         options.ignore &= unrestricted < 1;
@@ -194,8 +131,11 @@ impl Options {
             None => Vec::new(),
         };
         options.paths = operands.cloned().collect();
-        let has_capital = options.patterns.iter().any(|pattern| has_capital(pattern));
-        options.icase = case == 'i' || (case == 'S' && !has_capital);
+        options.icase = match case {
+            Case::Sensitive => false,
+            Case::Ignored => true,
+            Case::Smart => !options.patterns.iter().any(|pattern| has_capital(pattern)),
+        };
         if options.invert && options.mode == Mode::CountMatches {
             options.mode = Mode::Count;
         }
@@ -203,6 +143,101 @@ impl Options {
             options.mode = Mode::CountMatches;
         }
         Ok(options)
+    }
+
+    /// Sets an option that has no value. Returns false if there is no such option.
+    fn set_flag(&mut self, option: &str) -> bool {
+        match option {
+            "byte-offset" => self.byte_offset = true,
+            "column" => (self.column, self.line_number) = (true, true),
+            "no-context-separator" => self.separator = None,
+            "count" => self.mode = Mode::Count,
+            "count-matches" => self.mode = Mode::CountMatches,
+            "files" => self.mode = Mode::Files,
+            "files-with-matches" => self.mode = Mode::Matching,
+            "files-without-match" => self.mode = Mode::NotMatching,
+            "fixed-strings" => self.fixed = true,
+            "follow" => self.follow = true,
+            "heading" => self.heading = true,
+            "no-heading" => self.heading = false,
+            "hidden" => self.hidden = true,
+            "no-hidden" => self.hidden = false,
+            "invert-match" => self.invert = true,
+            "json" => self.mode = Mode::Json,
+            "line-number" => self.line_number = true,
+            "no-line-number" => self.line_number = false,
+            "line-regexp" => self.whole = Whole::Line,
+            "word-regexp" if self.whole == Whole::Any => self.whole = Whole::Word,
+            "word-regexp" => {}
+            "multiline" => self.multiline = true,
+            "multiline-dotall" => self.dotall = true,
+            "no-ignore" => self.ignore = false,
+            "no-ignore-vcs" => self.ignore_vcs = false,
+            "no-ignore-parent" => self.ignore_parents = false,
+            "no-require-git" => self.require_git = false,
+            "no-messages" => self.no_messages = true,
+            "null" => self.null = true,
+            "only-matching" => self.only_matching = true,
+            "passthru" => self.passthru = true,
+            "pcre2" => self.perl = true,
+            "pretty" => (self.color, self.heading, self.line_number) = (true, true, true),
+            "quiet" => self.quiet = true,
+            "stats" => self.stats = true,
+            "text" => self.text = true,
+            "binary" => self.binary = true,
+            "trim" => self.trim = true,
+            "type-list" => self.mode = Mode::TypeList,
+            "vimgrep" => {
+                (self.vimgrep, self.column, self.line_number) = (true, true, true);
+                self.names = Some(true);
+            }
+            "with-filename" => self.names = Some(true),
+            "no-filename" => self.names = Some(false),
+            // These options affect speed only, not the output.
+            "no-config" | "line-buffered" | "block-buffered" | "mmap" | "no-mmap" | "one-file-system"
+            | "no-pcre2-unicode" => {}
+            _ => return false,
+        }
+        true
+    }
+
+    /// Sets an option that has a value.
+    fn set_value(&mut self, option: &str, value: &str) -> Result<(), String> {
+        match option {
+            "color" => match value {
+                "never" | "auto" => self.color = false,
+                "always" | "ansi" => self.color = true,
+                _ => return Err(format!("'{value}' is not a valid value for '--color <WHEN>'")),
+            },
+            "context-separator" => self.separator = Some(value.to_owned()),
+            "encoding" => match value {
+                "auto" | "none" => {}
+                _ => return Err(format!("the encoding '{value}' is not supported")),
+            },
+            "glob" => self.globs.push(Rule::glob(value, false)),
+            "iglob" => self.globs.push(Rule::glob(value, true)),
+            "max-count" => self.most = number(option, value)? as u64,
+            "max-depth" | "maxdepth" => self.depth = Some(number(option, value)?),
+            "max-filesize" => self.largest = Some(size(value)?),
+            "replace" => self.replace = Some(value.to_owned()),
+            "sort" | "sortr" => {
+                self.descending = option == "sortr";
+                self.sort = match value {
+                    "none" | "path" => Sort::Path,
+                    "modified" => Sort::Modified,
+                    _ => return Err(format!("sorting by '{value}' is not supported")),
+                };
+            }
+            // The number of threads affects speed only.
+            "threads" => {}
+            "type" | "type-not" => {
+                let globs = types::globs(value).ok_or_else(|| format!("unrecognized file type: {value}"))?;
+                let sign = if option == "type-not" { "!" } else { "" };
+                self.types.extend(globs.iter().map(|glob| Rule::glob(&format!("{sign}{glob}"), false)));
+            }
+            other => return Err(format!("unsupported option --{other}")),
+        }
+        Ok(())
     }
 }
 
@@ -214,8 +249,7 @@ impl Default for Options {
             fixed: false,
             perl: false,
             icase: false,
-            word: false,
-            line: false,
+            whole: Whole::Any,
             multiline: false,
             dotall: false,
             invert: false,
@@ -257,7 +291,7 @@ impl Default for Options {
     }
 }
 
-/// Whether a pattern has a capital that stands for itself.
+/// Returns true if a pattern contains a capital letter outside of an escape.
 fn has_capital(pattern: &str) -> bool {
     let mut chars = pattern.chars();
     while let Some(c) = chars.next() {

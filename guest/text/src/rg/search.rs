@@ -1,4 +1,4 @@
-//! One file, and what is printed of it.
+//! The search of one file, and its output.
 
 use isopod_gnu::output::Out;
 use memchr::{memchr, memchr_iter, memrchr};
@@ -12,13 +12,13 @@ pub(super) struct Search<'a> {
     pub(super) options: &'a Options,
     pub(super) matcher: &'a Matcher,
     pub(super) path: &'a str,
-    /// Whether the path stands before lines.
+    /// Prints the path before lines.
     pub(super) with_name: bool,
-    /// A binary file that was named: it is only said that it matches.
+    /// The offset of the first NUL in a binary file named by an operand. Only the fact that it matches is printed.
     pub(super) binary_at: Option<usize>,
 }
 
-/// What was found in all files.
+/// The totals of all files.
 #[derive(Default)]
 pub(super) struct Totals {
     pub(super) files: u64,
@@ -27,11 +27,11 @@ pub(super) struct Totals {
     pub(super) matches: u64,
     pub(super) searched: u64,
     pub(super) printed: u64,
-    /// Something was printed already, so that the next heading or group is set apart.
+    /// Lines have been printed, so the next heading or group is separated from them.
     pub(super) used: bool,
 }
 
-/// Lines that belong together: one, or several with a match across them.
+/// Adjacent lines: a single one, or several joined by a match.
 struct Block {
     start: usize,
     end: usize,
@@ -39,7 +39,7 @@ struct Block {
 }
 
 impl Search<'_> {
-    /// Searches a text. True if something was selected.
+    /// Searches a text. Returns true if a line was selected.
     pub(super) fn run(&self, text: &[u8], out: &mut Out, totals: &mut Totals) -> Result<bool, String> {
         totals.files += 1;
         totals.searched += text.len() as u64;
@@ -98,13 +98,13 @@ impl Search<'_> {
         Ok(blocks.is_empty() == (options.mode == Mode::NotMatching))
     }
 
-    /// Lines with matches, at most so many.
+    /// Returns the blocks of lines with a match, up to a limit.
     fn matched(&self, text: &[u8], most: u64, all: bool) -> Result<Vec<Block>, String> {
         let mut blocks: Vec<Block> = Vec::new();
         let mut at = 0;
         while at <= text.len() && (blocks.len() as u64) < most {
             let Some((start, end)) = self.matcher.find_at(text, at)? else { break };
-            // An empty match after the last newline is in no line.
+            // An empty match after the last newline belongs to no line.
             if start == text.len() && (text.is_empty() || text.ends_with(b"\n")) {
                 break;
             }
@@ -121,7 +121,7 @@ impl Search<'_> {
                 at = if end > start { end } else { end + 1 };
                 continue;
             }
-            // What looks like a match over several lines may be none in its line, or a shorter one.
+            // A match that spans several lines may be none or a shorter one within its first line.
             let matches = self.in_line(&text[line_start..line_end], line_start, all)?;
             if !matches.is_empty() {
                 blocks.push(Block { start: line_start, end: line_end, matches });
@@ -134,7 +134,7 @@ impl Search<'_> {
         Ok(blocks)
     }
 
-    /// The matches in one line: all, or the first only.
+    /// Returns all matches in one line, or only the first.
     fn in_line(&self, line: &[u8], offset: usize, all: bool) -> Result<Vec<(usize, usize)>, String> {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         let mut matches = Vec::new();
@@ -273,7 +273,7 @@ impl Search<'_> {
         }
     }
 
-    /// One line; with its block, if it is selected.
+    /// Prints one line. `block` is its block if the line is selected.
     fn line(&self, text: &[u8], start: usize, end: usize, number: u64, block: Option<&Block>, page: &mut Vec<u8>) {
         let options = self.options;
         let in_line: Vec<(usize, usize)> = block.map_or_else(Vec::new, |block| {
@@ -285,7 +285,7 @@ impl Search<'_> {
         if options.only_matching && block.is_some() && !options.invert {
             for (from, to) in in_line.iter().filter(|(from, to)| from < to) {
                 self.head(number, from - start + 1, *from, true, page);
-                // A match over several lines has its own line ends.
+                // A match over several lines contains its own line end.
                 let to = if *to > *from && text[*to - 1] == b'\n' { *to - 1 } else { *to };
                 self.matched_text(text, (*from, to), page);
                 page.push(b'\n');
@@ -314,7 +314,7 @@ impl Search<'_> {
         let mut shown = Vec::new();
         match &self.options.replace {
             Some(template) => {
-                // Within its line, so that a pattern that could go on does not.
+                // The search stays within the line, so that the pattern cannot match beyond it.
                 let end = if self.options.multiline { text.len() } else { span.0 + line_length(&text[span.0..]) };
                 self.matcher.replace(&text[..end], span, template, &mut shown);
             }
@@ -405,7 +405,7 @@ impl Search<'_> {
     }
 }
 
-/// Where the line after the one at a place starts.
+/// Returns the start of the line after the one at an offset.
 fn next_line(text: &[u8], at: usize) -> usize {
     at + line_length(&text[at..]) + usize::from(at + line_length(&text[at..]) < text.len())
 }

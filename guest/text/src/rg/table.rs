@@ -2,7 +2,7 @@
 
 use isopod_gnu::options::Opt;
 
-/// What is here of ripgrep's; another option is an error.
+/// The supported options of ripgrep. Any other option is an error.
 pub(super) const OPTIONS: &[Opt] = &[
     Opt::flag('e', "regexp", "A pattern to search for.").takes("PATTERN"),
     Opt::flag('f', "file", "Search for patterns from the given file.").takes("PATTERNFILE"),

@@ -1,6 +1,6 @@
-//! Kinds of files by their names: the ones that people ask for.
+//! File types by name: the common ones.
 
-/// Names and their globs, sorted.
+/// Type names with their globs, sorted.
 pub(super) const TYPES: &[(&str, &[&str])] = &[
     ("asm", &["*.S", "*.asm", "*.s"]),
     ("awk", &["*.awk"]),
@@ -161,7 +161,7 @@ pub(super) const TYPES: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The globs of a type.
+/// Returns the globs of a type.
 pub(super) fn globs(name: &str) -> Option<&'static [&'static str]> {
     TYPES.iter().find(|(known, _)| *known == name).map(|(_, globs)| *globs)
 }

@@ -1,4 +1,4 @@
-//! Files and trees: what is searched.
+//! The files to search.
 
 use isopod_gnu::input::Input;
 use isopod_gnu::output::Out;
@@ -14,13 +14,13 @@ use super::matcher::Matcher;
 use super::options::{Mode, Options, Sort};
 use super::search::{Search, Totals};
 
-/// Where a NUL makes a file binary: what ripgrep reads first.
+/// The range in which a NUL makes a file binary: ripgrep's first buffer.
 const HEAD: usize = 64 * 1024;
 
-/// Directories in each other: a link may make them endless.
+/// The deepest nesting of directories. A symbolic link can make it endless.
 const DEPTH_LIMIT: usize = 200;
 
-/// A search of all that was asked for.
+/// A search of all operands.
 pub(super) struct Walk<'a> {
     call: &'a Call,
     options: &'a Options,
@@ -32,13 +32,13 @@ pub(super) struct Walk<'a> {
     has_failed: bool,
 }
 
-/// A directory that is being read.
+/// A directory being read.
 struct Level {
-    /// As it is shown, with a slash at its end unless it is empty.
+    /// The prefix of printed paths, with a slash at its end unless it is empty.
     prefix: String,
     entries: std::vec::IntoIter<fs::Entry>,
     rules: usize,
-    /// Device and inode, if links are followed: they may lead here again.
+    /// Device and inode, if links are followed, to detect loops.
     identity: Option<(u64, u64)>,
 }
 
@@ -47,7 +47,7 @@ impl<'a> Walk<'a> {
         let matcher = match options.mode {
             Mode::Files => None,
             _ => Some(Matcher::new(options).map_err(|message| {
-                // There is no place left to report that standard error is gone.
+                // A failed write to standard error cannot be reported anywhere.
                 let _ = isopod_sys::write_all(2, format!("{message}\n").as_bytes());
                 2
             })?),
@@ -143,8 +143,8 @@ impl<'a> Walk<'a> {
         self.has_failed = true;
     }
 
-    /// Searches standard input, unless there is nothing in it: a caller that has no input to give often gives an empty
-    /// pipe, and ripgrep without a path is meant for the directory then.
+    /// Searches standard input. Returns true if it is empty: callers without input often pass an empty pipe, and then
+    /// `rg` without a path means the working directory.
     fn is_input_empty(&mut self) -> bool {
         match Input::open("-").and_then(|input| input.read_all()) {
             Ok(bytes) if bytes.is_empty() => return true,
@@ -223,7 +223,7 @@ impl<'a> Walk<'a> {
         self.options.globs.iter().rev().find(|rule| rule.fits(below, false)).is_some_and(|rule| !rule.negated)
     }
 
-    /// Rules of the directories above the root; true if one is a repository.
+    /// Adds the rules of the directories above the root. Returns true if one of them is a repository.
     fn parents(&self, root: &str, prefix: &str, rules: &mut Vec<Rules>) -> bool {
         let start = if root.starts_with('/') { root.to_owned() } else { path::join(&process::cwd(), root) };
         let mut names: Vec<&str> = Vec::new();
@@ -239,7 +239,7 @@ impl<'a> Walk<'a> {
         let repository = directories.iter().rposition(|dir| files::stat(&path::join(dir, ".git"), true).is_ok());
         if self.options.ignore_parents {
             for (index, directory) in directories.iter().enumerate().take(names.len()) {
-                // A path below the root, as seen from above: the names between are put in front by the rule's root.
+                // The rules of a parent directory match paths with the names in between in front.
                 let between = names[index..].join("/");
                 let from = format!("{between}/");
                 let is_inside = repository.is_some_and(|top| index >= top);
@@ -335,7 +335,7 @@ impl<'a> Walk<'a> {
             } else if at < HEAD {
                 return;
             } else {
-                // What comes before is text.
+                // The part before the NUL is text.
                 text = &bytes[..at];
             }
         }

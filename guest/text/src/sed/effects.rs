@@ -1,4 +1,4 @@
-//! What commands do to files and to the pattern space.
+//! Commands that affect files, or the pattern space as a whole.
 
 use std::collections::VecDeque;
 
@@ -26,7 +26,7 @@ impl Editor<'_> {
             let message = format!("-e expression #1, char 0: invalid reference \\{highest} on `s' command's RHS");
             return Err(Failure(message, 1));
         }
-        let replaced = substitute::substitute(what, &regex, &mut self.space.text, &mut self.room);
+        let replaced = substitute::substitute(what, &regex, &mut self.space.text, &mut self.buffers);
         check(&regex)?;
         if !replaced {
             return Ok(());
@@ -52,7 +52,8 @@ impl Editor<'_> {
         Ok(())
     }
 
-    /// Writes the space to a file of the script. Standard output by its name has line ends of its own, as in GNU's.
+    /// Writes the pattern space to a file of the script. As in GNU sed, `/dev/stdout` tracks missing line ends on its
+    /// own.
     pub(super) fn write(&mut self, file: usize) -> Result<(), Failure> {
         let place = self.places[file];
         let output = &mut self.outputs[place];
@@ -66,7 +67,8 @@ impl Editor<'_> {
         Ok(())
     }
 
-    /// `e`: a command's output comes first; without a command, the space is one and becomes its output.
+    /// Runs `e`: prints the output of a command. Without a command, executes the pattern space and replaces it by the
+    /// output.
     pub(super) fn run_command(&mut self, command: &[u8]) -> Result<(), Failure> {
         self.flush()?;
         if command.is_empty() {
@@ -82,7 +84,7 @@ impl Editor<'_> {
         self.output().text(&output)
     }
 
-    /// Writes out everything, so that a command or a file that is read shows it.
+    /// Flushes all outputs, so that a command or a file read afterwards sees them.
     pub(super) fn flush(&mut self) -> Result<(), Failure> {
         self.outputs.iter_mut().try_for_each(Output::flush)
     }
@@ -98,7 +100,7 @@ impl Editor<'_> {
                 Queued::File(name) => {
                     self.flush()?;
                     let name = if name == "/dev/stdin" { "-" } else { &name };
-                    // A file that cannot be read is as good as empty.
+                    // A file that cannot be read counts as empty.
                     let Ok(source) = Source::open(name) else { continue };
                     while let Ok(piece) = source.read() {
                         if piece.is_empty() {
@@ -112,7 +114,7 @@ impl Editor<'_> {
         Ok(())
     }
 
-    /// The next line of a file that `R` names.
+    /// Returns the next line of a file named by `R`.
     pub(super) fn next_of(&mut self, place: usize) -> Result<Option<Piece>, Failure> {
         if self.sources[place].is_none() {
             self.flush()?;

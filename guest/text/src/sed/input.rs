@@ -1,4 +1,4 @@
-//! Lines in, from one file after the other.
+//! Input lines, from one file after the other.
 
 use isopod_gnu::program::Call;
 use isopod_sys::files::{self, Kind, OpenFlags, Whence};
@@ -7,10 +7,10 @@ use memchr::memchr;
 
 use super::{Failure, Options};
 
-/// What is read at once.
+/// The number of bytes read at once.
 const PIECE: u32 = 64 * 1024;
 
-/// The files that are read, as one stream or each for itself.
+/// The input files, as one stream or separately.
 pub(super) struct Input<'a> {
     call: &'a Call,
     options: &'a Options,
@@ -19,30 +19,30 @@ pub(super) struct Input<'a> {
     buffer: Vec<u8>,
     at: usize,
     has_ended: bool,
-    /// The number of the line that was read last.
+    /// The number of the current line.
     pub(super) line: u64,
-    /// The name of the file it is from.
+    /// The name of the current line's file.
     pub(super) name: String,
-    /// The exit code, if some file could not be read.
+    /// The exit code if a file could not be read.
     pub(super) failure: u8,
 }
 
-/// The file that is read.
+/// The current file.
 struct File {
-    /// `None` is standard input.
+    /// `None` for standard input.
     fd: Option<Fd>,
     name: String,
 }
 
-/// What the next line is.
+/// The result of reading a line.
 pub(super) enum Line {
-    /// It was read; whether it had an end.
+    /// A line was read; the flag tells if it had a terminator.
     Read(bool),
-    /// A file has ended, and files are separate.
+    /// The end of a file, if files are separate.
     FileEnd,
-    /// A file has started, and files are separate.
+    /// The start of a file, if files are separate.
     FileStart(String),
-    /// There is no more.
+    /// The end of all files.
     End,
 }
 
@@ -69,7 +69,8 @@ impl<'a> Input<'a> {
         input
     }
 
-    /// Reads the next line into `space`, which is emptied first unless `keep`; then the line's end goes between.
+    /// Reads the next line into `space`. With `keep` it is appended after a line terminator, otherwise `space` is
+    /// cleared.
     pub(super) fn read(&mut self, space: &mut Vec<u8>, keep: bool) -> Result<Line, Failure> {
         loop {
             if self.current.is_none() {
@@ -119,7 +120,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Whether the line that was read last is the last: of all files, or of its own.
+    /// Returns true if the current line is the last one: of all files, or of its own if files are separate.
     pub(super) fn is_at_end(&mut self) -> Result<bool, Failure> {
         loop {
             if self.current.is_some() {
@@ -137,16 +138,16 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Gives back what was read from standard input and not used, for whoever reads it next.
+    /// Moves standard input back over bytes that were not used, so that the next program reads them.
     pub(super) fn give_back(&mut self) {
         let left = self.buffer.len() - self.at;
         if left > 0 && self.current.as_ref().is_some_and(|file| file.fd.is_none()) {
-            // A pipe cannot take it back.
+            // A pipe cannot seek.
             let _ = files::seek(0, -(left as i64), Whence::Current);
         }
     }
 
-    /// Makes sure that there is something in the buffer; false at the file's end.
+    /// Fills the buffer if it is empty. Returns false at the end of the file.
     fn fill(&mut self) -> Result<bool, Failure> {
         if self.at < self.buffer.len() {
             return Ok(true);
@@ -156,7 +157,7 @@ impl<'a> Input<'a> {
             return Ok(false);
         }
         let fd = file.fd.as_ref().map_or(0, Fd::raw);
-        // Unbuffered, not one byte more is taken from a pipe than is used.
+        // With `--unbuffered`, no byte beyond the current line is taken from standard input.
         let length = if self.options.unbuffered && file.fd.is_none() { 1 } else { PIECE };
         self.at = 0;
         self.buffer = loop {

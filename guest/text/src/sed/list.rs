@@ -1,6 +1,6 @@
-//! `l`: the pattern space so that everything in it can be seen.
+//! `l`: prints the pattern space unambiguously.
 
-/// Appends the text with escapes, in lines of at most `length` columns; 0 is no limit.
+/// Appends the text with escapes, in lines of at most `length` columns. 0 means no limit.
 pub(super) fn list(text: &[u8], length: usize, end: u8, out: &mut Vec<u8>) {
     let mut column = 0;
     for &byte in text {

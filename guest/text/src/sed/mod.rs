@@ -1,11 +1,11 @@
 //! `sed`: the stream editor.
 //!
 //! # Layout
-//! - `source`, `parse`, `parse_change`: a script's text, and its commands
-//! - `script`: what commands and addresses are
+//! - `source`, `parse`, `parse_change`: the text of a script, and its parser
+//! - `script`: commands and addresses
 //! - `pattern`, `replacement`: the two halves of `s`, and escapes
-//! - `input`, `output`: lines in, files out
-//! - `run`, `effects`, `substitute`, `list`: the commands, carried out
+//! - `input`, `output`: input lines and output files
+//! - `run`, `effects`, `substitute`, `list`: the execution of a script
 
 mod effects;
 mod input;
@@ -57,11 +57,11 @@ pub(crate) const PROGRAM: Program = Program {
     run: |call| run(call).unwrap_or_else(|code| code),
 };
 
-/// What was asked for.
+/// The values of the options.
 struct Options {
     quiet: bool,
     extended: bool,
-    /// Files are edited in place, with this suffix for a copy of what they were.
+    /// Edits files in place. The value is the suffix of backup files, or empty.
     in_place: Option<String>,
     separate: bool,
     follow_links: bool,
@@ -69,11 +69,11 @@ struct Options {
     posix: bool,
     sandbox: bool,
     unbuffered: bool,
-    /// What ends a line.
+    /// The line terminator.
     end: u8,
 }
 
-/// Something that ends the program: a message and the exit code.
+/// A fatal error: the message and the exit code.
 struct Failure(String, u8);
 
 fn run(call: &Call) -> Result<u8, u8> {
@@ -119,7 +119,7 @@ fn run(call: &Call) -> Result<u8, u8> {
             "sandbox" => options.sandbox = true,
             "unbuffered" => options.unbuffered = true,
             "null-data" | "zero-terminated" => options.end = 0,
-            // Bytes are never changed on their way in or out.
+            // `--binary` has no effect, since bytes are never converted.
             _ => {}
         }
     }

@@ -1,4 +1,4 @@
-//! Files out: standard output, files that `w` names, and a file that is edited in place.
+//! Outputs: standard output, files named by `w`, and the file being edited in place.
 
 use isopod_gnu::output::{Out, PIECE};
 use isopod_sys::files::{self, OpenFlags};
@@ -6,17 +6,17 @@ use isopod_sys::{Errno, Fd, fs, text, write_all};
 
 use super::{Failure, Options};
 
-/// Something that is written to.
+/// An output stream.
 pub(super) struct Output {
     sink: Sink,
-    /// The last line had no end, and gets one if another follows.
+    /// The last line had no terminator. It gets one if more output follows.
     lacks_end: bool,
     end: u8,
 }
 
 enum Sink {
     Standard(Out),
-    /// Without a file it is standard error.
+    /// A file, or standard error if `file` is `None`.
     File {
         file: Option<Fd>,
         buffer: Vec<u8>,
@@ -46,7 +46,7 @@ impl Output {
         Output { sink, lacks_end: false, end }
     }
 
-    /// Writes text that has its own end.
+    /// Writes text that includes its terminator.
     pub(super) fn text(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         if std::mem::take(&mut self.lacks_end) {
             self.push(&[self.end])?;
@@ -54,7 +54,7 @@ impl Output {
         self.push(bytes)
     }
 
-    /// Writes a line and its end, if it had one.
+    /// Writes a line, and its terminator if it had one.
     pub(super) fn line(&mut self, bytes: &[u8], has_end: bool) -> Result<(), Failure> {
         self.text(bytes)?;
         if has_end {
@@ -64,7 +64,7 @@ impl Output {
         Ok(())
     }
 
-    /// Changes places with another's note that its last line had no end.
+    /// Swaps the flag for a missing terminator with another one.
     pub(super) fn change_ends(&mut self, other: &mut bool) {
         std::mem::swap(&mut self.lacks_end, other);
     }
@@ -97,12 +97,12 @@ impl Output {
         }
     }
 
-    /// Whether nobody reads standard output any more.
+    /// Returns true if standard output has no reader any more.
     pub(super) fn has_failed(&self) -> bool {
         matches!(&self.sink, Sink::Standard(out) if out.has_failed())
     }
 
-    /// Standard output, to be finished.
+    /// Returns standard output, to be finished.
     pub(super) fn into_standard(self) -> Option<Out> {
         match self.sink {
             Sink::Standard(out) => Some(out),
@@ -111,7 +111,7 @@ impl Output {
     }
 }
 
-/// A file that is edited in place: what is written goes to another one, which takes its name at the end.
+/// A file being edited in place. Output goes to a temporary file, which is renamed at the end.
 pub(super) struct Edited {
     pub(super) output: Output,
     temporary: String,
@@ -137,17 +137,17 @@ impl Edited {
         Ok(Edited { output: Output::to(fd, &temporary, options.end), temporary, target })
     }
 
-    /// Leaves the file as it was.
+    /// Removes the temporary file and leaves the original unchanged.
     pub(super) fn abandon(self) {
-        // There is nothing to be done about a file that stays.
+        // If the removal fails, the file stays.
         let _ = fs::remove_file(&self.temporary);
     }
 
-    /// Puts the new file in the old one's place, and keeps that under the name that the suffix makes.
+    /// Renames the temporary file to the original, which is first renamed to its backup name if there is a suffix.
     pub(super) fn finish(mut self, suffix: &str) -> Result<(), Failure> {
         self.output.flush()?;
         if let Ok(found) = files::stat(&self.target, true) {
-            // What cannot be set is as it is for a new file.
+            // If the mode cannot be set, that of a new file stays.
             let _ = files::chmod(&self.temporary, found.mode, true);
         }
         let Edited { output, temporary, target } = self;
@@ -162,14 +162,15 @@ impl Edited {
     }
 }
 
-/// A star in a suffix stands for the name; with a slash it is another directory.
+/// Returns the name of a backup file. A star in the suffix stands for the name, and a slash selects another
+/// directory.
 fn backup(target: &str, suffix: &str) -> String {
     let (directory, name) = target.rfind('/').map_or(("", target), |at| target.split_at(at + 1));
     let backup = if suffix.contains('*') { suffix.replace('*', name) } else { format!("{name}{suffix}") };
     if backup.contains('/') { backup } else { format!("{directory}{backup}") }
 }
 
-/// Where a link leads to in the end.
+/// Resolves a chain of symbolic links.
 fn resolve(name: &str) -> Result<String, Failure> {
     let mut path = name.to_owned();
     for _ in 0..40 {

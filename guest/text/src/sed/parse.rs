@@ -1,4 +1,4 @@
-//! A script's commands. The messages are GNU's, as scripts and people know them.
+//! The parser of a script. Messages are those of GNU sed.
 
 use std::rc::Rc;
 
@@ -11,14 +11,14 @@ pub(super) struct Parser<'a> {
     pub(super) source: Source,
     pub(super) options: &'a Options,
     pub(super) script: Script,
-    /// Blocks that are open.
+    /// The open blocks.
     blocks: Vec<usize>,
     labels: Vec<(Vec<u8>, usize)>,
-    /// Branches whose label is not known yet.
+    /// Branches whose label is not resolved yet.
     branches: Vec<(Vec<u8>, usize)>,
 }
 
-/// Parses a script. `#n` in its first line sets the option.
+/// Parses a script. `#n` as its first line sets the option `quiet`.
 pub(super) fn parse(source: Source, options: &mut Options) -> Result<Script, Failure> {
     if source.is_quiet() {
         options.quiet = true;
@@ -59,7 +59,7 @@ impl Parser<'_> {
         Ok(self.script)
     }
 
-    /// Reads one command. False at the end.
+    /// Parses one command. Returns false at the end.
     fn command(&mut self) -> Result<bool, Failure> {
         loop {
             match self.source.peek() {
@@ -318,7 +318,7 @@ impl Parser<'_> {
         self.source.peek().is_some_and(|byte| byte.is_ascii_digit()).then(|| self.number())
     }
 
-    /// What is left of the line.
+    /// Returns the rest of the line.
     fn rest(&mut self) -> Vec<u8> {
         let mut rest = Vec::new();
         let mut byte = self.source.next_filled();
@@ -347,7 +347,7 @@ impl Parser<'_> {
     }
 }
 
-/// The place of a name in a list, at the end if it is new.
+/// Returns the index of a name in a list, and appends the name if it is new.
 pub(super) fn place(names: &mut Vec<String>, name: String) -> usize {
     names.iter().position(|known| *known == name).unwrap_or_else(|| {
         names.push(name);

@@ -1,4 +1,4 @@
-//! The commands that change text, read: `a`, `i`, `c`, `s` and `y`.
+//! The parser of the commands that change text: `a`, `i`, `c`, `s` and `y`.
 
 use std::rc::Rc;
 
@@ -9,7 +9,7 @@ use super::replacement::Replacement;
 use super::script::{Action, Prints, Substitute, Translation};
 
 impl Parser<'_> {
-    /// The text of `a`, `i`, `c`.
+    /// Parses the text of `a`, `i` and `c`.
     pub(super) fn text(&mut self) -> Result<Vec<u8>, Failure> {
         let mut text = Vec::new();
         match self.source.next_filled() {
@@ -18,7 +18,7 @@ impl Parser<'_> {
                 return Err(self.error("expected \\ after `a', `c' or `i'"));
             }
             Some(b'\\') => {
-                // The text is on the next line; or, with GNU, it follows at once and keeps its blanks.
+                // The text is on the next line. As a GNU extension it can follow at once and then keeps its blanks.
                 let mut blanks = Vec::new();
                 loop {
                     match self.source.next() {
@@ -149,7 +149,7 @@ impl Parser<'_> {
             }
             return Ok(Action::Substitute(Box::new(substitute)));
         }
-        // The position is behind what ended the flags.
+        // The position reported in messages is behind the character that ended the flags.
         let ahead = usize::from(self.source.peek().is_some());
         let regex = match pattern::compile(&self.source, &text, self.options, icase, multiline) {
             Ok(regex) => regex,
@@ -197,7 +197,7 @@ impl Parser<'_> {
     }
 }
 
-/// The characters of one half of `y`.
+/// Returns the characters of one half of `y`.
 fn symbols(text: &[u8]) -> Vec<Vec<u8>> {
     let mut symbols = Vec::new();
     let mut at = 0;
@@ -207,7 +207,7 @@ fn symbols(text: &[u8]) -> Vec<Vec<u8>> {
                 (Some((byte, length)), _) => (vec![byte], length),
                 (None, b'n') => (vec![b'\n'], 1),
                 (None, b'\\') => (vec![b'\\'], 1),
-                // Any other backslash is itself.
+                // Any other backslash stands for itself.
                 (None, _) => (vec![b'\\'], 0),
             };
             symbols.push(symbol);

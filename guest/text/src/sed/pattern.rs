@@ -4,10 +4,9 @@ use isopod_regex::{Flags, Lines, Regex, Syntax};
 
 use super::source::Source;
 use super::{Failure, Options};
-use crate::locale;
 
-/// Reads up to a delimiter. In a pattern, `\n` is a newline and a bracket may contain the delimiter. `None` if there is
-/// no delimiter.
+/// Reads up to a delimiter, or returns `None` if there is none. In a pattern, `\n` is a newline and a bracket
+/// expression may contain the delimiter.
 pub(super) fn until(source: &mut Source, delimiter: u8, is_pattern: bool) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     loop {
@@ -83,7 +82,7 @@ pub(super) fn compile(
 ) -> Result<Regex, Failure> {
     let syntax = if options.extended { Syntax::Extended } else { Syntax::Basic };
     let lines = if multiline { Lines::Within(b'\n') } else { Lines::None };
-    let flags = Flags { icase, lines, bytes: locale::is_bytes(), ..Flags::default() };
+    let flags = Flags { icase, lines, bytes: isopod_gnu::locale::is_bytes(), ..Flags::default() };
     let plain;
     let pattern = if options.posix && !options.extended {
         plain = without_extensions(pattern);
@@ -103,7 +102,7 @@ pub(super) fn compile(
     })
 }
 
-/// Makes text of the operators that POSIX does not have.
+/// Turns the operators that POSIX does not have into literal text.
 fn without_extensions(pattern: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(pattern.len());
     let mut bytes = pattern.iter();
@@ -123,7 +122,7 @@ fn without_extensions(pattern: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Replaces `\t`, `\x41` and their like; what they stand for is handed to `put`. Other escapes stay.
+/// Decodes `\t`, `\x41` and the like, and passes the decoded byte to `put`. Other escapes stay.
 pub(super) fn unescape(text: &[u8], put: &mut dyn FnMut(u8, &mut Vec<u8>)) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut at = 0;
@@ -147,7 +146,7 @@ pub(super) fn unescape(text: &[u8], put: &mut dyn FnMut(u8, &mut Vec<u8>)) -> Ve
     out
 }
 
-/// The byte that an escape stands for, and the length of what follows the backslash.
+/// Returns the byte that an escape stands for, and the length of the escape without its backslash.
 pub(super) fn escape(text: &[u8]) -> Option<(u8, usize)> {
     let number = |base: u32, most: usize| {
         let digits = text[1..].iter().take(most).take_while(|byte| char::from(**byte).is_digit(base)).count();

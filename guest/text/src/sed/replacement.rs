@@ -1,14 +1,14 @@
-//! What a match is replaced with.
+//! The replacement of `s`.
 
 use isopod_regex::Captures;
 
 use super::pattern::escape;
 
-/// A replacement, in parts.
+/// A replacement, divided into parts.
 #[derive(Default)]
 pub(super) struct Replacement {
     parts: Vec<Part>,
-    /// The highest group that is asked for.
+    /// The highest group referenced.
     pub(super) highest: usize,
     has_cases: bool,
 }
@@ -19,7 +19,7 @@ enum Part {
     Case(Case),
 }
 
-/// `\U`, `\L`, `\E`, and `\u`, `\l` for one character.
+/// The case conversions `\U`, `\L`, `\E`, and `\u`, `\l` for one character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Case {
     Upper,
@@ -29,7 +29,7 @@ enum Case {
     LowerOne,
 }
 
-/// The cases that are in force.
+/// The case conversions in force.
 #[derive(Default)]
 struct Cases {
     all: Option<Case>,
@@ -133,7 +133,7 @@ impl Cases {
     }
 }
 
-/// One character stays one, as C has it.
+/// Appends the converted character. As in C, a conversion to several characters is ignored.
 fn only(mut changed: impl Iterator<Item = char>, c: char, buffer: &mut [u8; 4], out: &mut Vec<u8>) {
     let first = changed.next().filter(|_| changed.next().is_none()).unwrap_or(c);
     out.extend_from_slice(first.encode_utf8(buffer).as_bytes());

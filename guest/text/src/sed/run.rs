@@ -1,4 +1,4 @@
-//! The commands, carried out on one line after the other.
+//! The execution of a script, line by line.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -11,42 +11,41 @@ use super::input::{Input, Line};
 use super::list::list;
 use super::output::{Edited, Output};
 use super::script::{Action, Address, Command, Range, Script};
-use super::substitute::{self, Room};
+use super::substitute::{self, Buffers};
 use super::{Failure, Options};
-use crate::locale;
 
-/// The stream editor at work.
+/// The state of the editor.
 pub(super) struct Editor<'a> {
     call: &'a Call,
     pub(super) options: &'a Options,
     pub(super) script: Script,
     pub(super) input: Input<'a>,
-    /// Standard output first, then the files that `w` names.
+    /// Standard output, then the files named by `w`.
     pub(super) outputs: Vec<Output>,
-    /// Which output each file of the script is.
+    /// The index in `outputs` of each file of the script.
     pub(super) places: Vec<usize>,
     pub(super) edited: Option<Edited>,
-    /// What `w /dev/stdout` wrote last had no end.
+    /// The last line written by `w /dev/stdout` had no terminator.
     pub(super) named_lacks_end: bool,
-    /// Lines of the files that `R` names.
+    /// The remaining lines of the files named by `R`.
     pub(super) sources: Vec<Option<VecDeque<Piece>>>,
     pub(super) space: Space,
     hold: Space,
-    /// What is printed after the line.
+    /// Output to print at the end of the cycle.
     pub(super) queue: Vec<Queued>,
     pub(super) last_regex: Option<Rc<Regex>>,
     pub(super) replaced: bool,
-    pub(super) room: Room,
+    pub(super) buffers: Buffers,
 }
 
-/// A text, and whether its last line had an end.
+/// A text. `has_end` tells if its last line had a terminator.
 #[derive(Default)]
 pub(super) struct Space {
     pub(super) text: Vec<u8>,
     pub(super) has_end: bool,
 }
 
-/// A line, and whether it had an end.
+/// A line, and a flag that tells if it had a terminator.
 pub(super) type Piece = (Vec<u8>, bool);
 
 pub(super) enum Queued {
@@ -55,13 +54,13 @@ pub(super) enum Queued {
     Line(Vec<u8>, bool),
 }
 
-/// How a script ended for a line.
+/// The end of a cycle.
 enum End {
-    /// The line is printed, unless that is turned off.
+    /// Prints the pattern space, unless `--quiet` is given.
     Cycle,
-    /// Without printing the line.
+    /// Does not print the pattern space.
     Deleted,
-    /// The next cycle goes on with what is left in the space.
+    /// Starts the next cycle with the rest of the pattern space.
     Again,
     Quit(u8),
     QuitSilently(u8),
@@ -105,11 +104,11 @@ impl<'a> Editor<'a> {
             queue: Vec::new(),
             last_regex: None,
             replaced: false,
-            room: Room::new(locale::is_bytes()),
+            buffers: Buffers::default(),
         })
     }
 
-    /// Edits everything and returns the exit code.
+    /// Edits all files and returns the exit code.
     pub(super) fn run(mut self) -> Result<u8, u8> {
         let result = self.cycles();
         if let Some(edited) = self.edited.take() {
@@ -121,7 +120,7 @@ impl<'a> Editor<'a> {
             Ok(0) => self.input.failure,
             Ok(code) => code,
             Err(Failure(message, code)) => {
-                // What was printed before comes before.
+                // Output comes before the message.
                 let _ = self.outputs[0].flush();
                 self.call.complain(&message);
                 code
@@ -158,7 +157,7 @@ impl<'a> Editor<'a> {
             }
             match end {
                 End::Quit(code) => {
-                    // A line without an end gets one here, as in GNU's.
+                    // As in GNU sed, a missing terminator is added here.
                     self.output().text(b"")?;
                     self.finish_file()?;
                     return Ok(code);
@@ -179,7 +178,7 @@ impl<'a> Editor<'a> {
         }
     }
 
-    /// Reads the next line into the pattern space; with `keep`, after what is there. False if there is none.
+    /// Reads the next line into the pattern space. With `keep` it is appended. Returns false if there is none.
     fn read(&mut self, keep: bool) -> Result<bool, Failure> {
         self.replaced = false;
         loop {
@@ -220,7 +219,7 @@ impl<'a> Editor<'a> {
         }
     }
 
-    /// The text up to its first line end, and whether there is one.
+    /// Returns the text up to its first line end, and true if it had one.
     fn first_line(&self) -> (Vec<u8>, bool) {
         let text = &self.space.text;
         match memchr(self.options.end, text) {
@@ -231,7 +230,7 @@ impl<'a> Editor<'a> {
 
     fn execute(&mut self) -> Result<End, Failure> {
         let mut index = 0;
-        // The commands are lent out while they work: nothing else looks at them.
+        // The commands are taken out of `self` while they run; no command accesses them.
         let mut commands = std::mem::take(&mut self.script.commands);
         let result = loop {
             let Some(command) = commands.get_mut(index) else { break Ok(End::Cycle) };
@@ -300,7 +299,7 @@ impl<'a> Editor<'a> {
         })
     }
 
-    /// A pattern, or the one that was used last.
+    /// Returns the given pattern, or the last one used if there is none.
     pub(super) fn regex(&mut self, regex: Option<&Rc<Regex>>) -> Result<Rc<Regex>, Failure> {
         match (regex, &self.last_regex) {
             (Some(regex), _) => {
@@ -391,7 +390,7 @@ impl<'a> Editor<'a> {
                 }
             }
             Action::AppendNext => {
-                // The line is printed all the same; POSIX would have it deleted.
+                // GNU prints the pattern space here; POSIX deletes it.
                 if self.input.is_at_end()? {
                     return Ok(Step::End(if self.options.posix { End::Deleted } else { End::Cycle }));
                 }
@@ -428,7 +427,7 @@ impl<'a> Editor<'a> {
     }
 }
 
-/// Where a script goes on.
+/// The next command to execute.
 enum Step {
     Next,
     To(usize),

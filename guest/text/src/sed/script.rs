@@ -1,4 +1,4 @@
-//! What commands and addresses are.
+//! The commands and addresses of a script.
 
 use std::rc::Rc;
 
@@ -6,7 +6,7 @@ use isopod_regex::Regex;
 
 use super::replacement::Replacement;
 
-/// One command with its addresses.
+/// A command with its addresses.
 pub(super) struct Command {
     pub(super) from: Option<Address>,
     pub(super) to: Option<Address>,
@@ -17,13 +17,13 @@ pub(super) struct Command {
 
 /// An address.
 pub(super) enum Address {
-    /// A line, by its number; 0 only before a pattern.
+    /// A line number. 0 is valid only before a pattern.
     Line(u64),
     /// `first~step`
     Step(u64, u64),
     /// `$`
     Last,
-    /// `/x/`; without a pattern, the one that was used last.
+    /// `/x/`, or the last pattern used if it is empty.
     Match(Option<Rc<Regex>>),
     /// `+n`
     Plus(u64),
@@ -31,27 +31,27 @@ pub(super) enum Address {
     Multiple(u64),
 }
 
-/// How far a range has come.
+/// The state of a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Range {
     Inactive,
-    /// Until this line, if that is known.
+    /// Active up to this line, if the line is known.
     Active(Option<u64>),
-    /// It ended, and starts at a line number that is past.
+    /// Ended. The start address is tested again.
     Closed,
 }
 
-/// What a command does.
+/// The action of a command.
 pub(super) enum Action {
-    /// `{`: what follows, up to this index, if the addresses fit.
+    /// `{`: continues at this index if the addresses do not match.
     Block(usize),
-    /// `}`, a label or a comment
+    /// `}`, a label or a comment.
     Nothing,
     Equals,
     Append(Vec<u8>),
     Insert(Vec<u8>),
     Change(Vec<u8>),
-    /// `b`, to this index
+    /// `b`, to this index.
     Branch(usize),
     /// `t`
     BranchIfReplaced(usize),
@@ -59,7 +59,7 @@ pub(super) enum Action {
     BranchUnlessReplaced(usize),
     Delete,
     DeleteLine,
-    /// `e`: a command, or the pattern space itself
+    /// `e`: a command, or the pattern space itself.
     Execute(Vec<u8>),
     FileName,
     CopyToHold,
@@ -83,14 +83,14 @@ pub(super) enum Action {
     Zap,
 }
 
-/// What `y` does.
+/// The mapping of `y`.
 pub(super) struct Translation {
-    /// For each byte of ASCII, what it becomes.
+    /// The replacement of each ASCII character.
     pub(super) ascii: Vec<Vec<u8>>,
     pub(super) others: Vec<(char, Vec<u8>)>,
 }
 
-/// Whether `s` prints the result.
+/// The time at which `s` prints the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Prints {
     Never,
@@ -99,13 +99,13 @@ pub(super) enum Prints {
     After,
 }
 
-/// What `s` does.
+/// The parameters of `s`.
 pub(super) struct Substitute {
-    /// Without a pattern, the one that was used last.
+    /// `None` stands for the last pattern used.
     pub(super) regex: Option<Rc<Regex>>,
     pub(super) replacement: Replacement,
     pub(super) global: bool,
-    /// Which match is the first to be replaced, from 1.
+    /// The number of the first match to replace, counted from 1.
     pub(super) number: u64,
     pub(super) prints: Prints,
     pub(super) executes: bool,
@@ -115,7 +115,7 @@ pub(super) struct Substitute {
 /// A script.
 pub(super) struct Script {
     pub(super) commands: Vec<Command>,
-    /// Files that are written, and files that lines are read from.
+    /// The files written by `w`, and the files read by `R`.
     pub(super) outputs: Vec<String>,
     pub(super) inputs: Vec<String>,
 }

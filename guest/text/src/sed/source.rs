@@ -1,11 +1,11 @@
-//! A script's text: expressions and files, one after the other, and where in them something is.
+//! The text of a script, and positions in it for messages.
 
 use isopod_gnu::input::Input;
 use isopod_sys::text;
 
 use super::Failure;
 
-/// The text of a script. Between two parts there is a newline.
+/// The text of a script: expressions and files, separated by newlines.
 #[derive(Default)]
 pub(super) struct Source {
     bytes: Vec<u8>,
@@ -50,7 +50,7 @@ impl Source {
         self.bytes.extend_from_slice(text);
     }
 
-    /// Whether the script starts with `#n` on a line of its own.
+    /// Returns true if the script starts with `#n` on a line of its own.
     pub(super) fn is_quiet(&self) -> bool {
         self.bytes.starts_with(b"#n") && matches!(self.bytes.get(2), None | Some(b'\n'))
     }
@@ -61,7 +61,7 @@ impl Source {
 
     pub(super) fn next(&mut self) -> Option<u8> {
         let byte = self.peek();
-        // Past the end counts, too: positions in messages are those of GNU's.
+        // The position moves past the end, too: positions in messages have to be GNU's.
         self.at += 1;
         byte
     }
@@ -70,7 +70,7 @@ impl Source {
         self.at = self.at.saturating_sub(1);
     }
 
-    /// Skips blanks and returns what follows.
+    /// Skips blanks and returns the next byte.
     pub(super) fn next_filled(&mut self) -> Option<u8> {
         loop {
             match self.next() {
@@ -80,12 +80,12 @@ impl Source {
         }
     }
 
-    /// Whether the part that is read ends here, and another one follows.
+    /// Returns true at the end of an expression or a file.
     pub(super) fn is_at_part_end(&self) -> bool {
         self.at >= self.bytes.len() || self.parts.iter().any(|part| part.start == self.at + 1)
     }
 
-    /// A message about what was read last.
+    /// Returns a message that refers to the current position.
     pub(super) fn error(&self, message: &str) -> Failure {
         let at = self.at.min(self.bytes.len());
         let part = self.parts.iter().rev().find(|part| part.start <= at);
@@ -102,7 +102,7 @@ impl Source {
         Failure(text, 1)
     }
 
-    /// A message about the whole of the last part.
+    /// Returns a message that refers to the last part as a whole.
     pub(super) fn error_at_end(&self, message: &str) -> Failure {
         match self.parts.last() {
             Some(Part { name: Name::Expression(number), .. }) => {

@@ -1,4 +1,4 @@
-//! `s`, `y` and `e`: what changes the pattern space.
+//! `s`, `y` and `e`: changes of the pattern space.
 
 use isopod_regex::{Captures, Regex};
 use isopod_sys::process::{self, Command};
@@ -7,86 +7,42 @@ use isopod_sys::{Fd, text};
 use super::Failure;
 use super::script::{Substitute, Translation};
 
-/// Room that is used again from one line to the next.
+/// Buffers that are reused for each line.
 #[derive(Default)]
-pub(super) struct Room {
-    /// Every byte is a character.
-    bytes: bool,
+pub(super) struct Buffers {
     changed: Vec<u8>,
     captures: Captures,
 }
 
-impl Room {
-    /// Room for texts in which every byte is a character, or in UTF-8.
-    pub(super) fn new(bytes: bool) -> Room {
-        Room { bytes, ..Room::default() }
-    }
-}
-
-/// Replaces matches in a text. True if one was replaced.
-pub(super) fn substitute(what: &Substitute, regex: &Regex, space: &mut Vec<u8>, room: &mut Room) -> bool {
+/// Replaces matches in a text. Returns true if at least one was replaced.
+pub(super) fn substitute(what: &Substitute, regex: &Regex, space: &mut Vec<u8>, buffers: &mut Buffers) -> bool {
+    let Buffers { changed, captures } = buffers;
     let wants_groups = what.replacement.highest > 0;
-    let mut count = 0;
-    let (mut start, mut copied) = (0, 0);
-    let mut last_end = None;
+    let (mut count, mut copied) = (0, 0);
     let mut replaced = false;
-    room.changed.clear();
-    while start <= space.len() {
-        let found = if wants_groups {
-            regex.captures_at(space, start, &mut room.captures).then(|| room.captures.get(0)).flatten()
-        } else {
-            regex.find_at(space, start)
-        };
-        let Some((from, end)) = found else { break };
-        let is_empty = from == end;
-        // Nothing right behind the last match is no match of its own.
-        if is_empty && last_end == Some(from) {
-            match step(space, from, room.bytes) {
-                Some(next) => {
-                    start = next;
-                    continue;
-                }
-                None => break,
-            }
-        }
-        last_end = Some(end);
+    changed.clear();
+    let mut matches = regex.matches(space);
+    while let Some((from, end)) = matches.next(wants_groups.then_some(&mut *captures)) {
         count += 1;
-        if count >= what.number {
-            room.changed.extend_from_slice(&space[copied..from]);
-            what.replacement.apply(space, &room.captures, (from, end), &mut room.changed);
-            copied = end;
-            replaced = true;
-            if !what.global {
-                break;
-            }
+        if count < what.number {
+            continue;
         }
-        start = if is_empty {
-            match step(space, end, room.bytes) {
-                Some(next) => next,
-                None => break,
-            }
-        } else {
-            end
-        };
+        changed.extend_from_slice(&space[copied..from]);
+        what.replacement.apply(space, captures, (from, end), changed);
+        copied = end;
+        replaced = true;
+        if !what.global {
+            break;
+        }
     }
     if replaced {
-        room.changed.extend_from_slice(&space[copied..]);
-        std::mem::swap(space, &mut room.changed);
+        changed.extend_from_slice(&space[copied..]);
+        std::mem::swap(space, changed);
     }
     replaced
 }
 
-/// The position after the character at a place.
-fn step(text: &[u8], at: usize, bytes: bool) -> Option<usize> {
-    let rest = text.get(at..).filter(|rest| !rest.is_empty())?;
-    if bytes {
-        return Some(at + 1);
-    }
-    let first = rest[..rest.len().min(4)].utf8_chunks().next()?.valid().chars().next();
-    Some(at + first.map_or(1, char::len_utf8))
-}
-
-/// Changes characters.
+/// Replaces characters.
 pub(super) fn translate(what: &Translation, space: &mut Vec<u8>) {
     let mut out = Vec::with_capacity(space.len());
     for chunk in space.utf8_chunks() {
@@ -104,7 +60,7 @@ pub(super) fn translate(what: &Translation, space: &mut Vec<u8>) {
     *space = out;
 }
 
-/// Runs a command in a shell and returns what it prints.
+/// Runs a command in a shell and returns its output.
 pub(super) fn execute(command: &[u8]) -> Result<Vec<u8>, Failure> {
     let failed = |errno| Failure(format!("error running subprocess: {}", text(errno)), 4);
     let Ok(command) = std::str::from_utf8(command) else {
@@ -132,7 +88,7 @@ pub(super) fn execute(command: &[u8]) -> Result<Vec<u8>, Failure> {
         }
         output.extend_from_slice(&piece);
     }
-    // How it ended makes no difference.
+    // The exit status does not matter.
     let _ = process::wait(Some(child), None);
     Ok(output)
 }

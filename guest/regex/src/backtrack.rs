@@ -1,8 +1,10 @@
-//! The machine for what an automaton cannot do: groups, back-references, and words beyond ASCII.
+//! A backtracking matcher for groups, back-references and word boundaries outside ASCII, which an automaton cannot
+//! do.
 //!
-//! It follows one way through the program after the other, in the order in which glibc prefers them, and remembers
-//! where it has been: no place is entered twice at one position, so time is bounded by the product of pattern and text.
-//! With back-references, what the groups hold is part of the place; that is polynomial still, and there is a limit.
+//! It follows one thread through the program after the other, in glibc's order of preference, and records visited
+//! states. No state is entered twice at one position, so time is bounded by the product of pattern and text. With
+//! back-references the contents of the referenced groups are part of the state. Time is still polynomial then, and
+//! bounded by a limit.
 
 use std::collections::HashSet;
 
@@ -11,36 +13,37 @@ use crate::set::{Class, others};
 use crate::symbol::{Encoding, Symbol};
 use crate::tree::Look;
 
-/// Steps before places are remembered when there are back-references: most searches end sooner, and go without.
-const UNREMEMBERED: u64 = 20_000;
+/// The number of steps before states are recorded for a pattern with back-references. Most searches end sooner and
+/// save the cost.
+const UNRECORDED_STEPS: u64 = 20_000;
 
-/// Steps of one search, and places that it remembers, before it gives up. Only back-references come near them.
-const PATIENCE: u64 = 50_000_000;
-const MEMORY: usize = 500_000;
+/// The limits of one search: steps, and recorded states. Only back-references come near them.
+const STEP_LIMIT: u64 = 50_000_000;
+const STATE_LIMIT: usize = 500_000;
 
 /// Start and end of a group.
 pub(crate) type Span = Option<(usize, usize)>;
 
-/// The search did not come to an end within its bounds.
+/// The search exceeded its limits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GaveUp;
 
-/// Where a search starts and where it stops, and how many groups there are, with the whole.
+/// The range of a search, and the number of groups, the whole match included.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Reach {
+pub(crate) struct Bounds {
     pub(crate) base: usize,
     pub(crate) stop: usize,
     pub(crate) groups: usize,
 }
 
 /// One search.
-pub(crate) struct Machine<'a> {
+pub(crate) struct Backtracker<'a> {
     program: &'a Program,
     text: &'a [u8],
     encoding: Encoding,
     fold: bool,
     line_end: Option<u8>,
-    /// Positions count from here, and go no further than there. What is around them is seen all the same.
+    /// The first and the last offset of a match. Look-around conditions see the text outside of them.
     base: usize,
     stop: usize,
     visited: Visited,
@@ -49,7 +52,7 @@ pub(crate) struct Machine<'a> {
     steps: u64,
 }
 
-/// Where a group started and ended, and whether it had matched before it started last.
+/// Start and end of a group. `before` is set if the group had matched before its last start.
 #[derive(Debug, Clone, Copy, Default)]
 struct Slot {
     start: Option<usize>,
@@ -58,39 +61,39 @@ struct Slot {
 }
 
 enum Frame {
-    /// A way that is left to try.
+    /// A thread to try: a step and an offset.
     Try(usize, usize),
-    /// What a group was on that way.
+    /// The former value of a group, to be restored before the next thread.
     Restore(usize, Slot),
 }
 
 enum Visited {
     Bits { bits: Vec<u64>, width: usize },
-    Places(HashSet<(usize, usize, Vec<Option<usize>>)>),
+    States(HashSet<(usize, usize, Vec<Option<usize>>)>),
 }
 
-impl<'a> Machine<'a> {
+impl<'a> Backtracker<'a> {
     pub(crate) fn new(
         program: &'a Program,
         text: &'a [u8],
-        reach: Reach,
+        bounds: Bounds,
         encoding: Encoding,
         fold: bool,
         line_end: Option<u8>,
-    ) -> Machine<'a> {
-        let Reach { base, stop, groups } = reach;
+    ) -> Backtracker<'a> {
+        let Bounds { base, stop, groups } = bounds;
         let visited = if program.referenced.is_empty() {
             Visited::Bits { bits: Vec::new(), width: stop + 1 - base }
         } else {
-            Visited::Places(HashSet::new())
+            Visited::States(HashSet::new())
         };
         let slots = vec![Slot::default(); groups];
-        Machine { program, text, encoding, fold, line_end, base, stop, visited, stack: Vec::new(), slots, steps: 0 }
+        Backtracker { program, text, encoding, fold, line_end, base, stop, visited, stack: Vec::new(), slots, steps: 0 }
     }
 
-    /// The leftmost, longest match.
+    /// Returns the leftmost, longest match.
     pub(crate) fn find(&mut self) -> Result<Option<(usize, usize)>, GaveUp> {
-        self.forget();
+        self.reset();
         let mut start = self.base;
         loop {
             if let Some(end) = self.explore(start, None)? {
@@ -103,9 +106,9 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The groups of the match from `base` to `end`, in the way that glibc prefers.
+    /// Finds the groups of the match from `base` to `end`, in glibc's order of preference.
     pub(crate) fn groups(&mut self, end: usize, spans: &mut [Span]) -> Result<bool, GaveUp> {
-        self.forget();
+        self.reset();
         let found = self.explore(self.base, Some(end))?.is_some();
         if found {
             for (span, slot) in spans.iter_mut().zip(&self.slots).skip(1) {
@@ -118,17 +121,18 @@ impl<'a> Machine<'a> {
         Ok(found)
     }
 
-    fn forget(&mut self) {
+    fn reset(&mut self) {
         match &mut self.visited {
             Visited::Bits { bits, width } => {
                 bits.clear();
                 bits.resize((self.program.steps.len() * *width).div_ceil(64), 0);
             }
-            Visited::Places(places) => places.clear(),
+            Visited::States(states) => states.clear(),
         }
     }
 
-    /// Follows all ways from `start`. With `wanted`, until one ends there; without, to the longest.
+    /// Follows all threads from `start`. With `wanted`, stops at the first one that ends there; otherwise returns the
+    /// longest end.
     fn explore(&mut self, start: usize, wanted: Option<usize>) -> Result<Option<usize>, GaveUp> {
         let mut longest = None;
         self.stack.clear();
@@ -137,8 +141,8 @@ impl<'a> Machine<'a> {
         while let Some(frame) = self.stack.pop() {
             match frame {
                 Frame::Restore(group, slot) => self.slots[group] = slot,
-                Frame::Try(place, at) => {
-                    if let Some(end) = self.follow(place, at)? {
+                Frame::Try(step, at) => {
+                    if let Some(end) = self.follow(step, at)? {
                         if wanted == Some(end) {
                             return Ok(wanted);
                         }
@@ -155,37 +159,38 @@ impl<'a> Machine<'a> {
         Ok(longest)
     }
 
-    /// Follows one way to its end; what branches off is left on the stack.
-    fn follow(&mut self, mut place: usize, mut at: usize) -> Result<Option<usize>, GaveUp> {
+    /// Follows one thread to its end. Branches are left on the stack.
+    fn follow(&mut self, mut step: usize, mut at: usize) -> Result<Option<usize>, GaveUp> {
         loop {
             self.steps += 1;
-            if self.steps > PATIENCE {
+            if self.steps > STEP_LIMIT {
                 return Err(GaveUp);
             }
-            match &self.program.steps[place] {
+            match &self.program.steps[step] {
                 Step::Match => return Ok(Some(at)),
                 Step::Jump(to) => {
-                    place = *to;
+                    step = *to;
                     continue;
                 }
                 Step::Split(first, second) => {
-                    if !self.enter(place, at)? {
+                    if !self.record(step, at)? {
                         return Ok(None);
                     }
                     self.stack.push(Frame::Try(*second, at));
-                    place = *first;
+                    step = *first;
                     continue;
                 }
                 Step::Again { start, exit, group } => {
-                    // The body matched nothing: once, that sets its groups; again, it would only spoil them.
-                    let empty = self.has_entered(*start, at);
+                    // The body matched nothing. The first time, that sets its groups. A second time would only
+                    // overwrite them.
+                    let empty = self.is_recorded(*start, at);
                     if empty && group.is_some_and(|group| self.slots[group].before) {
                         return Ok(None);
                     }
-                    place = if empty { *exit } else { *start };
+                    step = if empty { *exit } else { *start };
                     continue;
                 }
-                _ if !self.enter(place, at)? => return Ok(None),
+                _ if !self.record(step, at)? => return Ok(None),
                 Step::Open(group) => {
                     let slot = self.slots[*group];
                     self.stack.push(Frame::Restore(*group, slot));
@@ -201,12 +206,12 @@ impl<'a> Machine<'a> {
                     _ => return Ok(None),
                 },
                 Step::Look(_) => return Ok(None),
-                step => {
+                consuming => {
                     if at >= self.stop {
                         return Ok(None);
                     }
                     let (symbol, length) = self.encoding.at(self.text, at);
-                    let accepts = match step {
+                    let accepts = match consuming {
                         Step::Symbol(wanted) => symbol == *wanted,
                         Step::Letter(small) => symbol < 0x80 && symbol | 0x20 == Symbol::from(*small),
                         Step::Set(set) => self.program.sets[*set].contains(symbol),
@@ -218,41 +223,41 @@ impl<'a> Machine<'a> {
                     at += length;
                 }
             }
-            place += 1;
+            step += 1;
         }
     }
 
-    /// Notes that a place is entered; false if it has been before.
-    fn enter(&mut self, place: usize, at: usize) -> Result<bool, GaveUp> {
+    /// Records a state. Returns false if it has been recorded before.
+    fn record(&mut self, step: usize, at: usize) -> Result<bool, GaveUp> {
         match &mut self.visited {
             Visited::Bits { bits, width } => {
-                let index = place * *width + (at - self.base);
+                let index = step * *width + (at - self.base);
                 let is_new = bits[index / 64] >> (index % 64) & 1 == 0;
                 bits[index / 64] |= 1 << (index % 64);
                 Ok(is_new)
             }
-            Visited::Places(places) => {
-                // Loops are told by their places, so those of splits are always noted.
-                let is_split = matches!(self.program.steps[place], Step::Split(..));
-                if !is_split || (self.steps < UNREMEMBERED && !self.program.loops_can_be_empty) {
+            Visited::States(states) => {
+                // The detection of empty loops looks up the states of splits, so these are recorded in any case.
+                let is_split = matches!(self.program.steps[step], Step::Split(..));
+                if !is_split || (self.steps < UNRECORDED_STEPS && !self.program.loops_can_be_empty) {
                     return Ok(true);
                 }
-                if places.len() >= MEMORY {
+                if states.len() >= STATE_LIMIT {
                     return Err(GaveUp);
                 }
                 let held = held(self.program, &self.slots);
-                Ok(places.insert((place, at, held)))
+                Ok(states.insert((step, at, held)))
             }
         }
     }
 
-    fn has_entered(&self, place: usize, at: usize) -> bool {
+    fn is_recorded(&self, step: usize, at: usize) -> bool {
         match &self.visited {
             Visited::Bits { bits, width } => {
-                let index = place * *width + (at - self.base);
+                let index = step * *width + (at - self.base);
                 bits[index / 64] >> (index % 64) & 1 == 1
             }
-            Visited::Places(places) => places.contains(&(place, at, held(self.program, &self.slots))),
+            Visited::States(states) => states.contains(&(step, at, held(self.program, &self.slots))),
         }
     }
 
