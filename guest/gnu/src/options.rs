@@ -9,15 +9,15 @@ pub struct Opt {
     short: Option<char>,
     /// Its long name.
     long: Option<&'static str>,
-    /// What `Found` calls it.
+    /// Its name in `Found`.
     key: &'static str,
-    /// Whether it takes a value, and the value's name in `--help`.
+    /// Its value, with the value's name in `--help`.
     value: Value,
     /// One line for `--help`; empty for an option that is not shown.
     help: &'static str,
 }
 
-/// Whether an option takes a value.
+/// The value of an option: none, required, optional, or a number.
 #[derive(Clone, Copy)]
 enum Value {
     None,
@@ -35,7 +35,7 @@ pub struct Found {
     pub value: Option<String>,
 }
 
-/// What every program has.
+/// The options of every program.
 pub const COMMON: &[Opt] =
     &[Opt::long("help", "display this help and exit"), Opt::long("version", "output version information and exit")];
 
@@ -55,22 +55,22 @@ impl Opt {
         Opt { short: Some(short), long: None, key, value: Value::None, help }
     }
 
-    /// The old way to give a number, `-12`, which `Found` calls `key`. What is glued to the digit is part of the value.
+    /// The old way to give a number, `-12`, which `Found` calls `key`. Characters glued to the digit belong to the value.
     pub const fn number(key: &'static str) -> Opt {
         Opt { short: None, long: None, key, value: Value::Number, help: "" }
     }
 
-    /// With a value that must be there.
+    /// Requires a value.
     pub const fn takes(self, name: &'static str) -> Opt {
         Opt { value: Value::Required(name), ..self }
     }
 
-    /// With a value that may be there, glued to the option.
+    /// Allows a value, glued to the option.
     pub const fn may_take(self, name: &'static str) -> Opt {
         Opt { value: Value::Optional(name), ..self }
     }
 
-    /// Its line in `--help`.
+    /// Adds the option's line of `--help`.
     pub fn describe(&self, text: &mut String) {
         if self.help.is_empty() {
             return;
@@ -110,7 +110,7 @@ pub fn parse(table: &[Opt], args: Vec<String>, mixed: bool) -> Result<(Vec<Found
                 break;
             }
         }
-        // What follows `--help` is not looked at: it is answered even if the rest is wrong.
+        // Arguments after `--help` are not read: it is answered even if they are wrong.
         if found.last().is_some_and(|last: &Found| matches!(last.option, "help" | "version")) {
             break;
         }

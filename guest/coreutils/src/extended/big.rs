@@ -35,12 +35,12 @@ impl Big {
         self.digits.is_empty()
     }
 
-    /// How many bits it has.
+    /// Returns the number of bits.
     pub(super) fn bits(&self) -> usize {
         self.digits.last().map_or(0, |last| self.digits.len() * 32 - last.leading_zeros() as usize)
     }
 
-    /// Its lowest 128 bits.
+    /// Returns the lowest 128 bits.
     pub(super) fn low_128(&self) -> u128 {
         self.digits.iter().take(4).rev().fold(0, |value, digit| value << 32 | u128::from(*digit))
     }
@@ -57,7 +57,7 @@ impl Big {
         }
     }
 
-    /// Divides, and returns what is left.
+    /// Divides and returns the remainder.
     pub(super) fn divide(&mut self, divisor: u32) -> u32 {
         let mut rest = 0u64;
         for digit in self.digits.iter_mut().rev() {
@@ -76,7 +76,7 @@ impl Big {
         self.multiply_add(10u32.pow((power % TENS.0 as usize) as u32), 0);
     }
 
-    /// Divides by a power of ten, and says whether something was left.
+    /// Divides by a power of ten and returns true if there is a remainder.
     pub(super) fn over_power_of_ten(&mut self, power: usize) -> bool {
         let mut left = false;
         for _ in 0..power / TENS.0 as usize {
@@ -103,7 +103,7 @@ impl Big {
         result
     }
 
-    /// Without its lowest bits, rounded to the nearest, a half to even; `sticky` says that something lay below them.
+    /// Removes the lowest bits and rounds to the nearest, a half to even; `sticky` stands for bits further below.
     pub(super) fn rounded_right(&self, bits: usize, sticky: bool) -> Big {
         if bits == 0 {
             return self.clone();
@@ -127,7 +127,7 @@ impl Big {
         result
     }
 
-    /// Its decimal digits; none for zero.
+    /// Returns the decimal digits; none for zero.
     pub(super) fn decimal(mut self) -> String {
         let mut chunks = Vec::new();
         while !self.is_zero() {

@@ -12,19 +12,19 @@ pub(crate) enum Notation {
     Hexadecimal,
 }
 
-/// How a number is written.
+/// The notation, precision and flags of a number.
 #[derive(Clone, Copy)]
 pub(crate) struct Style {
     pub(crate) notation: Notation,
     pub(crate) upper: bool,
-    /// `None` is what C takes if none is given.
+    /// `None` is C's default.
     pub(crate) precision: Option<usize>,
     /// `#`: a point always, and zeros at the end.
     pub(crate) alternate: bool,
 }
 
 impl Extended {
-    /// The number without a sign and without padding.
+    /// Formats the number without sign and padding.
     pub(crate) fn magnitude(self, style: Style) -> String {
         let text = match self.size {
             Size::Infinite => "inf".to_owned(),
@@ -45,17 +45,17 @@ impl Extended {
         if style.upper { text.to_ascii_uppercase() } else { text }
     }
 
-    /// With its sign, as `%g` and the like.
+    /// Formats the number with its sign, as `%g` and the like.
     pub(crate) fn text(self, style: Style) -> String {
         format!("{}{}", if self.negative { "-" } else { "" }, self.magnitude(style))
     }
 }
 
-/// `round(mantissa * 2^exponent * 10^power)`, a half to even.
+/// Returns `round(mantissa * 2^exponent * 10^power)`, a half to even.
 fn scaled(mantissa: u64, exponent: i32, power: i64) -> String {
     let mut value = Big::from(u128::from(mantissa));
     let mut sticky = false;
-    // Two bits more than asked for tell halves apart after a division.
+    // Two more bits tell halves apart after a division.
     let mut shift = 0;
     if power >= 0 {
         value.times_power_of_ten(power as usize);
@@ -73,7 +73,7 @@ fn scaled(mantissa: u64, exponent: i32, power: i64) -> String {
 }
 
 fn fixed(mantissa: u64, exponent: i32, precision: usize, alternate: bool) -> String {
-    // There are no more digits than the exponent has bits: what follows them is zeros.
+    // There are no more digits than the exponent has bits; zeros follow.
     let exact = precision.min(exponent.min(0).unsigned_abs() as usize);
     let digits = scaled(mantissa, exponent, exact as i64);
     let mut text = format!("{digits:0>width$}", width = exact + 1);
@@ -85,7 +85,7 @@ fn fixed(mantissa: u64, exponent: i32, precision: usize, alternate: bool) -> Str
     text
 }
 
-/// The first digits, one and `precision` more, and the power of ten of the first.
+/// Returns the first digits, one and `precision` more, and the power of ten of the first.
 fn significant(mantissa: u64, exponent: i32, precision: usize) -> (String, i64) {
     if mantissa == 0 {
         return ("0".repeat(precision + 1), 0);

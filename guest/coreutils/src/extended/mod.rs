@@ -1,5 +1,5 @@
-//! Floating-point numbers with a significand of 64 bits: what `long double` is on the machines that GNU's tools are
-//! used on, so that `printf '%.20f' 0.1` and `seq 0 0.1 1` print the same digits here.
+//! Floating-point numbers with a significand of 64 bits, like `long double` on x86, so that `printf '%.20f' 0.1` and
+//! `seq 0 0.1 1` print the same digits as GNU's tools there.
 //!
 //! Reading and writing go through whole numbers of any size and round once, so that they are exact.
 
@@ -19,7 +19,7 @@ pub(crate) struct Extended {
     pub(crate) size: Size,
 }
 
-/// How large a number is.
+/// The magnitude of a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Size {
     /// `mantissa * 2^exponent`; the mantissa's highest bit is set, unless it is zero or too small for that.
@@ -41,7 +41,7 @@ impl Extended {
         number
     }
 
-    /// A number of 64 bits.
+    /// A number of an `f64`.
     pub(crate) fn double(value: f64) -> Extended {
         let negative = value.is_sign_negative();
         if value.is_nan() {
@@ -57,7 +57,7 @@ impl Extended {
         Extended::rounded(negative, Big::from(u128::from(mantissa)), exponent, false).0
     }
 
-    /// From the ten bytes that x86 keeps it in.
+    /// Reads the ten bytes of x86's format.
     pub(crate) fn from_bytes(bytes: [u8; 10]) -> Extended {
         let mantissa =
             u64::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7]]);
@@ -66,7 +66,7 @@ impl Extended {
         let size = match sign_and_exponent & 0x7fff {
             0x7fff if mantissa << 1 == 0 => Size::Infinite,
             0x7fff => Size::NotANumber,
-            // Numbers without their highest bit are none that the machine takes.
+            // The machine refuses numbers whose highest bit is not set.
             exponent if exponent > 0 && mantissa >> 63 == 0 => Size::NotANumber,
             exponent => Size::Finite(mantissa, i32::from(exponent.max(1)) - 16_446),
         };
@@ -81,7 +81,7 @@ impl Extended {
         matches!(self.size, Size::Finite(..))
     }
 
-    /// The nearest number of 64 bits.
+    /// Returns the nearest `f64`.
     pub(crate) fn to_double(self) -> f64 {
         let size = match self.size {
             Size::Finite(mantissa, exponent) => {
@@ -95,7 +95,8 @@ impl Extended {
         if self.negative { -size } else { size }
     }
 
-    /// `value * 2^exponent`, with something below it if `sticky`, rounded to the nearest; and whether it is in range.
+    /// Rounds `value * 2^exponent` to the nearest; `sticky` stands for bits further below. The flag is true if the
+    /// number is in range.
     fn rounded(negative: bool, value: Big, exponent: i32, sticky: bool) -> (Extended, bool) {
         let bits = value.bits() as i32;
         if bits == 0 {

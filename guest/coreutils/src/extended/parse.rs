@@ -6,15 +6,15 @@ use super::{Extended, Size};
 /// A number at the start of a text.
 pub(crate) struct Parsed {
     pub(crate) number: Extended,
-    /// How many bytes of the text it is; 0 if there is no number.
+    /// Its length in bytes; 0 if there is no number.
     pub(crate) length: usize,
-    /// Whether it is neither too large nor too small.
+    /// It is neither too large nor too small.
     pub(crate) in_range: bool,
 }
 
-/// Digits beyond these only say that there is something.
+/// Digits beyond these count only as not zero.
 const MOST_DIGITS: usize = 1200;
-/// Exponents beyond this are all the same.
+/// Larger exponents make no difference.
 const MOST_EXPONENT: i64 = 40_000;
 
 /// Reads a number: decimal or hexadecimal, with a fraction and an exponent, or `inf` or `nan`.
@@ -105,7 +105,7 @@ fn hex(negative: bool, text: &[u8]) -> ((Extended, bool), usize) {
     (Extended::rounded(negative, Big::from(value), power, sticky), used + exponent_used)
 }
 
-/// The digits before and after a point, the power of the base they are to be taken times, and their length.
+/// Reads the digits before and after a point. Returns them, the power of the base to multiply with, and the length.
 fn mantissa(text: &[u8], is_digit: fn(&u8) -> bool) -> (Vec<u8>, i64, usize) {
     let whole = text.iter().take_while(|byte| is_digit(byte)).count();
     let mut digits = text[..whole].to_vec();
@@ -122,7 +122,7 @@ fn mantissa(text: &[u8], is_digit: fn(&u8) -> bool) -> (Vec<u8>, i64, usize) {
     (digits, power, used)
 }
 
-/// An exponent after its letter, and its length; 0 if there is none.
+/// Reads an exponent after its letter. Returns it and its length; 0 if there is none.
 fn exponent(text: &[u8], letter: u8) -> (i64, usize) {
     if text.first().map(u8::to_ascii_lowercase) != Some(letter) {
         return (0, 0);

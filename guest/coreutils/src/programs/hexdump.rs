@@ -282,7 +282,7 @@ impl Format {
                 let after = if last { unit.after.trim_end_matches(' ') } else { &unit.after };
                 let Some(bytes) = block.get(at..(at + unit.size).min(block.len())).filter(|bytes| !bytes.is_empty())
                 else {
-                    // What is not there leaves its place.
+                    // A unit beyond the end of the input is filled with blanks.
                     let width = unit.before.len() + unit.width + after.len();
                     out.push(" ".repeat(width).as_bytes());
                     continue;

@@ -1,4 +1,4 @@
-//! `strings`: what can be read in a file.
+//! `strings`: prints the printable texts of a file.
 
 use isopod_gnu::input::Input;
 use isopod_gnu::options::{Found, Opt};

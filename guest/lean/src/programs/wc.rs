@@ -29,10 +29,10 @@ pub(crate) const PROGRAM: Program = Program {
     run: |call| run(call).unwrap_or_else(|code| code),
 };
 
-/// A list of names is read up to here.
+/// The most bytes that are read of a list of names.
 const MOST_NAMES: usize = 64 << 20;
 
-/// What is counted.
+/// The counts that are printed.
 #[derive(Clone, Copy)]
 struct Wanted {
     lines: bool,
@@ -82,7 +82,7 @@ fn run(call: &Call) -> Result<u8, u8> {
         if let Err(errno) = result {
             call.complain(&format!("{}: {}", quote::name(path), text(errno)));
             code = 1;
-            // One that was opened and could not be read has its line all the same.
+            // A file that was opened and could not be read has its line all the same.
             if Input::open(path).is_err() {
                 continue;
             }
@@ -121,7 +121,7 @@ impl Wanted {
         [self.lines, self.words, self.chars, self.bytes, self.longest].into_iter().filter(|wanted| *wanted).count()
     }
 
-    /// How wide numbers are: as wide as all bytes of the files, and at least seven if one has no size.
+    /// Returns the width of numbers: that of the sum of all sizes, and at least seven if a file has no size.
     fn width(self, inputs: &[&str]) -> usize {
         if inputs.len() == 1 && self.count() == 1 {
             return 1;
@@ -206,7 +206,7 @@ struct Text {
 }
 
 impl Text {
-    /// Counts bytes and returns how many were used: all, unless the last character is cut and more may come.
+    /// Counts bytes and returns the number used: all, unless the last character is cut and more may come.
     fn read(&mut self, bytes: &[u8], ended: bool) -> usize {
         let mut at = 0;
         while at < bytes.len() {
@@ -236,7 +236,7 @@ impl Text {
                     self.wide(c);
                     at += length;
                 }
-                // What is no character counts as a byte only.
+                // A byte that is no character counts as a byte only.
                 None => at += 1,
             }
         }
