@@ -3,7 +3,6 @@
 //! # Layout
 //! - `lines`, `pattern`, `random`: inputs line by line, regular expressions, random numbers
 //! - `extended`, `directive`: numbers as C's `long double`, and `printf`'s conversions
-//! - `time`: moments, zones and dates
 //! - `programs`: the programs, one file or directory each
 
 mod directive;
@@ -12,7 +11,6 @@ mod lines;
 mod pattern;
 mod programs;
 mod random;
-mod time;
 
 use isopod_gnu::program::main_of;
 

@@ -68,7 +68,7 @@ pub(crate) const PKILL: Program = Program {
     run: |call| kill(call).unwrap_or_else(|code| code),
 };
 
-/// A process, as far as it can be seen.
+/// A process, as `/proc` shows it.
 struct Process {
     pid: u32,
     parent: u32,
@@ -82,7 +82,7 @@ impl Process {
     }
 }
 
-/// Those that `/proc` lists; if it lists none, this one.
+/// Returns the processes of `/proc`; if it lists none, this one.
 fn processes() -> Vec<Process> {
     let mut found: Vec<Process> = Vec::new();
     for name in files::read_dir("/proc").unwrap_or_default() {
@@ -227,8 +227,7 @@ fn kill(call: &Call) -> Result<u8, u8> {
     if given.is_some() {
         operands.remove(0);
     }
-    let mut read = Call { name: call.name.clone(), program: call.program, options: Vec::new(), operands };
-    read.read_options(true)?;
+    let read = call.read_operands(operands, true)?;
     let signal = match read.value("signal") {
         Some(name) => signals::parse(name).ok_or_else(|| read.misused(&format!("invalid signal \"{name}\"")))?,
         None => given.unwrap_or(signals::TERM),
@@ -243,7 +242,7 @@ fn find(call: &Call, signal: Option<u8>) -> Result<u8, u8> {
         [] => return Err(call.misused("no matching criteria specified")),
         _ => return Err(call.misused("only one pattern can be provided")),
     };
-    // What a regular expression would do with anything else is not done here.
+    // Other regular expressions than plain text are not supported.
     if pattern.contains(['*', '[', '(', '|', '+', '?', '\\', '$', '^']) {
         call.complain("unsupported: a pattern that is more than a plain text");
         return Err(2);
