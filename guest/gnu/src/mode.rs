@@ -1,8 +1,9 @@
 //! Permissions as `chmod` takes them: octal digits, or changes such as `u+x`.
 
-/// Applies a text to permission bits, with no umask.
+/// Applies a text to permission bits, with no umask. `+222` is refused: `find -perm` once had another meaning for it.
 pub fn apply(text: &str, mode: u32, is_directory: bool) -> Option<u32> {
-    Mode::parse(text).map(|change| change.apply(mode, is_directory, 0))
+    let is_old = text.starts_with('+') && text[1..].starts_with(|c: char| c.is_ascii_digit());
+    Mode::parse(text).filter(|_| !is_old).map(|change| change.apply(mode, is_directory, 0))
 }
 
 /// Formats permission bits as `ls -l` does, without the file's type.
@@ -224,6 +225,7 @@ mod tests {
         }
         assert_eq!(apply("a+X", 0o600, true), Some(0o711));
         assert_eq!(apply("q", 0o600, false), None);
+        assert_eq!(apply("+222", 0o600, false), None);
         assert_eq!(letters(0o7644), "rwSr-Sr-T");
     }
 }

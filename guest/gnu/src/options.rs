@@ -9,7 +9,7 @@ pub struct Opt {
     short: Option<char>,
     /// Its long name.
     long: Option<&'static str>,
-    /// Its name in `Found`.
+    /// Its name in `GivenOption`.
     key: &'static str,
     /// Its value, with the value's name in `--help`.
     value: Value,
@@ -28,7 +28,7 @@ enum Value {
 }
 
 /// An option that was given.
-pub struct Found {
+pub struct GivenOption {
     /// The option's long name, or its letter if it has none.
     pub option: &'static str,
     /// Its value.
@@ -50,12 +50,13 @@ impl Opt {
         Opt { short: None, long: Some(long), key: long, value: Value::None, help }
     }
 
-    /// An option with a letter only, which `Found` calls `key`.
+    /// An option with a letter only, which `GivenOption` calls `key`.
     pub const fn letter(short: char, key: &'static str, help: &'static str) -> Opt {
         Opt { short: Some(short), long: None, key, value: Value::None, help }
     }
 
-    /// The old way to give a number, `-12`, which `Found` calls `key`. Characters glued to the digit belong to the value.
+    /// The old way to give a number, `-12`, which `GivenOption` calls `key`. Characters glued to the digit belong to the
+    /// value.
     pub const fn number(key: &'static str) -> Opt {
         Opt { short: None, long: None, key, value: Value::Number, help: "" }
     }
@@ -92,7 +93,7 @@ impl Opt {
 }
 
 /// Splits arguments into options and operands. With `mixed`, options may follow operands.
-pub fn parse(table: &[Opt], args: Vec<String>, mixed: bool) -> Result<(Vec<Found>, Vec<String>), String> {
+pub fn parse(table: &[Opt], args: Vec<String>, mixed: bool) -> Result<(Vec<GivenOption>, Vec<String>), String> {
     let (mut found, mut operands) = (Vec::new(), Vec::new());
     let mut args = args.into_iter();
     while let Some(arg) = args.next() {
@@ -111,14 +112,14 @@ pub fn parse(table: &[Opt], args: Vec<String>, mixed: bool) -> Result<(Vec<Found
             }
         }
         // Arguments after `--help` are not read: it is answered even if they are wrong.
-        if found.last().is_some_and(|last: &Found| matches!(last.option, "help" | "version")) {
+        if found.last().is_some_and(|last: &GivenOption| matches!(last.option, "help" | "version")) {
             break;
         }
     }
     Ok((found, operands))
 }
 
-fn long_option(table: &[Opt], text: &str, rest: &mut impl Iterator<Item = String>) -> Result<Found, String> {
+fn long_option(table: &[Opt], text: &str, rest: &mut impl Iterator<Item = String>) -> Result<GivenOption, String> {
     let (name, glued) = match text.split_once('=') {
         Some((name, value)) => (name, Some(value.to_owned())),
         None => (text, None),
@@ -149,14 +150,14 @@ fn long_option(table: &[Opt], text: &str, rest: &mut impl Iterator<Item = String
         },
         (_, glued) => glued,
     };
-    Ok(Found { option: option.key, value })
+    Ok(GivenOption { option: option.key, value })
 }
 
 fn cluster(
     table: &[Opt],
     letters: &str,
     rest: &mut impl Iterator<Item = String>,
-    found: &mut Vec<Found>,
+    found: &mut Vec<GivenOption>,
 ) -> Result<(), String> {
     for (index, letter) in letters.char_indices() {
         let is_meant = |opt: &&Opt| match opt.value {
@@ -178,7 +179,7 @@ fn cluster(
             },
         };
         let ends = value.is_some();
-        found.push(Found { option: option.key, value });
+        found.push(GivenOption { option: option.key, value });
         if ends {
             break;
         }

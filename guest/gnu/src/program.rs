@@ -1,6 +1,6 @@
 //! The description of a program, and its start by the name in /bin.
 
-use crate::options::{self, Found, Opt};
+use crate::options::{self, GivenOption, Opt};
 use crate::output::{Out, complain};
 
 /// A program of this component.
@@ -41,7 +41,7 @@ pub struct Call {
     /// The program.
     pub program: &'static Program,
     /// The options, in their order.
-    pub options: Vec<Found>,
+    pub options: Vec<GivenOption>,
     /// The other arguments.
     pub operands: Vec<String>,
 }

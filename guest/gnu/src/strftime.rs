@@ -89,7 +89,10 @@ impl<'a> Formatter<'a> {
         // The C locale has no other eras or digits.
         chars.next_if(|(_, c)| matches!(c, 'E' | 'O'));
         let Some((index, letter)) = chars.next() else { return 0 };
-        let is_known = (flags.colons == 0 || letter == 'z' && flags.colons <= 3)
+        // GNU's takes no flags for a percent sign.
+        let is_bare = letter != '%' || index == 1 || !self.is_gnu();
+        let is_known = is_bare
+            && (flags.colons == 0 || letter == 'z' && flags.colons <= 3)
             && (self.number(letter, &flags, text) || self.words(letter, &flags, text));
         if is_known {
             return index + letter.len_utf8();
@@ -109,10 +112,10 @@ impl<'a> Formatter<'a> {
         // The C library does not pad years.
         let year_digits = if self.is_gnu() { 4 } else { 0 };
         let (value, digits, pad) = match letter {
-            'C' => (date.year.div_euclid(100), 2, '0'),
+            'C' => (date.year / 100, 2, '0'),
             'd' => (date.day, 2, '0'),
             'e' => (date.day, 2, '_'),
-            'g' => (date.iso_week().0.rem_euclid(100), 2, '0'),
+            'g' => (date.iso_week().0.abs() % 100, 2, '0'),
             'G' => (date.iso_week().0, year_digits, '0'),
             'H' => (date.hour, 2, '0'),
             'I' => (twelve, 2, '0'),
@@ -129,7 +132,7 @@ impl<'a> Formatter<'a> {
             'V' => (date.iso_week().1, 2, '0'),
             'w' => (date.weekday, 1, '0'),
             'W' => ((date.day_of_year + 7 - (date.weekday + 6) % 7) / 7, 2, '0'),
-            'y' => (date.year.rem_euclid(100), 2, '0'),
+            'y' => (date.year.abs() % 100, 2, '0'),
             'Y' => (date.year, year_digits, '0'),
             _ => return false,
         };
@@ -165,8 +168,9 @@ impl<'a> Formatter<'a> {
                 Some(nanos) => flags.nanos(nanos, text),
                 None => return false,
             },
-            'z' => flags.offset(self.offset, text),
-            'c' => self.nested("%a %b %e %H:%M:%S %Y", flags, text),
+            // `-00` is the name of a zone whose offset is not known.
+            'z' => flags.offset(self.offset, self.zone.starts_with('-'), text),
+            'c' => self.nested("%a %b %e %H:%M:%S %-Y", flags, text),
             'D' | 'x' => self.nested("%m/%d/%y", flags, text),
             // GNU's writes a sign before a year of five digits, so that dates still sort.
             'F' if self.is_gnu() && date.year > 9999 => self.nested("+%Y-%m-%d", flags, text),
@@ -238,8 +242,8 @@ impl Flags {
     }
 
     /// Writes an offset from UTC, with as many parts as there are colons.
-    fn offset(&self, offset: i64, text: &mut String) {
-        let sign = if offset < 0 { '-' } else { '+' };
+    fn offset(&self, offset: i64, is_unknown: bool, text: &mut String) {
+        let sign = if offset < 0 || offset == 0 && is_unknown { '-' } else { '+' };
         let total = offset.abs();
         let (hours, minutes, seconds) = (total / 3600, total / 60 % 60, total % 60);
         let tail = match self.colons {

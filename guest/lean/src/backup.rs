@@ -1,6 +1,6 @@
 //! `--backup`: a file that would be replaced is kept under another name.
 
-use isopod_gnu::options::Found;
+use isopod_gnu::options::GivenOption;
 use isopod_gnu::program::Call;
 use isopod_gnu::quote::plain;
 use isopod_sys::{Errno, files, fs};
@@ -24,7 +24,7 @@ impl Backup {
     /// Reads the options; `None` is no backup.
     pub(crate) fn read(call: &Call) -> Result<Option<Backup>, u8> {
         let mut control = None;
-        for Found { option, value } in &call.options {
+        for GivenOption { option, value } in &call.options {
             match (*option, value) {
                 ("backup", Some(word)) => control = Some(word.clone()),
                 ("backup", None) => control = Some(std::env::var("VERSION_CONTROL").unwrap_or_default()),

@@ -2,7 +2,7 @@
 
 use isopod_gnu::calendar::{MONTHS, days_of};
 use isopod_gnu::moment::Moment;
-use isopod_gnu::options::{Found, Opt};
+use isopod_gnu::options::{GivenOption, Opt};
 use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_gnu::zone::{LocalTime, Zone};
 
@@ -48,7 +48,7 @@ fn run(call: &Call) -> Result<u8, u8> {
         [first, second, ..] => (month, year) = (parse_month(first)?, parse_year(second)?),
     }
     let (mut before, mut after) = (0, 0);
-    for Found { option, value } in &call.options {
+    for GivenOption { option, value } in &call.options {
         let text = value.as_deref().unwrap_or_default();
         let number = || {
             text.parse::<i64>().ok().filter(|n| (0..1200).contains(n)).ok_or_else(|| fail("no number of months", text))

@@ -1,7 +1,7 @@
 //! `date`: formats the current or another time.
 
 use isopod_gnu::moment::{self, Moment};
-use isopod_gnu::options::{Found, Opt};
+use isopod_gnu::options::{GivenOption, Opt};
 use isopod_gnu::output::Out;
 use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_gnu::quote::plain;
@@ -103,7 +103,7 @@ fn format(call: &Call) -> Result<String, u8> {
         let _ = isopod_sys::write_all(2, format!("Valid arguments are:\n{list}").as_bytes());
         call.hint()
     };
-    for Found { option, value } in &call.options {
+    for GivenOption { option, value } in &call.options {
         match (*option, value.as_deref()) {
             ("iso-8601", value) => {
                 let names = ["hours", "minutes", "date", "seconds", "ns"];

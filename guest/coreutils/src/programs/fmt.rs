@@ -1,7 +1,7 @@
 //! `fmt`: fills paragraphs to lines of about the same length.
 
 use isopod_gnu::input::Input;
-use isopod_gnu::options::{Found, Opt};
+use isopod_gnu::options::{GivenOption, Opt};
 use isopod_gnu::output::Out;
 use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_gnu::quote::plain;
@@ -57,7 +57,7 @@ fn run(call: &Call) -> Result<u8, u8> {
     }
     let call = &call.read_operands(operands, true)?;
     let mut goal_text = None;
-    for Found { option, value } in &call.options {
+    for GivenOption { option, value } in &call.options {
         match *option {
             "width" => width_text = value.clone(),
             "goal" => goal_text = value.clone(),

@@ -1,7 +1,7 @@
 //! `hexdump` and `hd`: bytes in hexadecimal.
 
 use isopod_gnu::input::{Input, or_standard_input};
-use isopod_gnu::options::{Found, Opt};
+use isopod_gnu::options::{GivenOption, Opt};
 use isopod_gnu::output::Out;
 use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_gnu::size;
@@ -54,7 +54,7 @@ fn run(call: &Call) -> Result<u8, u8> {
     let (skip, limit) = (number("skip")?.unwrap_or(0), number("length")?.unwrap_or(u64::MAX));
     let mut styles: Vec<&str> = Vec::new();
     let mut format = None;
-    for Found { option, value } in &call.options {
+    for GivenOption { option, value } in &call.options {
         match *option {
             "length" | "skip" | "no-squeezing" => {}
             "format" => format = value.as_deref(),

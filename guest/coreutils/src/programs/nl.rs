@@ -1,6 +1,6 @@
 //! `nl`: numbers lines.
 
-use isopod_gnu::options::{Found, Opt};
+use isopod_gnu::options::{GivenOption, Opt};
 use isopod_gnu::output::Out;
 use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_gnu::quote::plain;
@@ -65,7 +65,7 @@ fn run(call: &Call) -> Result<u8, u8> {
         start: 1,
         width: 6,
     };
-    for Found { option, value } in &call.options {
+    for GivenOption { option, value } in &call.options {
         let value = value.as_deref().unwrap_or_default();
         let number = |what: &str, least: i64| {
             value

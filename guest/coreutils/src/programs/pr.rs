@@ -1,7 +1,7 @@
 //! `pr`: formats files in pages and columns.
 
 use isopod_gnu::moment::Moment;
-use isopod_gnu::options::{Found, Opt};
+use isopod_gnu::options::{GivenOption, Opt};
 use isopod_gnu::output::Out;
 use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_gnu::quote::plain;
@@ -142,7 +142,7 @@ impl Settings {
         let headed = !call.has("omit-header") && !call.has("omit-pagination") && length > 10;
         let pages = pages.or_else(|| call.value("pages").map(str::to_owned)).unwrap_or_else(|| "1".to_owned());
         let (first, last) = pages.split_once(':').map_or((pages.as_str(), None), |(first, last)| (first, Some(last)));
-        let numbers = call.options.iter().rev().find(|Found { option, .. }| *option == "number-lines");
+        let numbers = call.options.iter().rev().find(|GivenOption { option, .. }| *option == "number-lines");
         let numbers = numbers.map(|found| {
             let text = found.value.as_deref().unwrap_or_default();
             let split = text.find(|c: char| c.is_ascii_digit()).unwrap_or(text.len());

@@ -2,7 +2,7 @@
 
 use isopod_gnu::calendar::{Date, days_of};
 use isopod_gnu::moment::{self, Moment};
-use isopod_gnu::options::{Found, Opt};
+use isopod_gnu::options::{GivenOption, Opt};
 use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_gnu::quote::{plain, shell};
 use isopod_gnu::zone::{LocalTime, Zone};
@@ -75,7 +75,7 @@ fn touch(call: &Call, path: &str, times: &Times) -> Result<(), (&'static str, Er
 
 fn times(call: &Call) -> Result<Times, u8> {
     let (mut accessed, mut modified) = (call.has("a"), call.has("m"));
-    for Found { value, .. } in call.options.iter().filter(|found| found.option == "time") {
+    for GivenOption { value, .. } in call.options.iter().filter(|found| found.option == "time") {
         let word = value.as_deref().unwrap_or_default();
         match word {
             "access" | "atime" | "use" => accessed = true,

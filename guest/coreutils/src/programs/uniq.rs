@@ -1,7 +1,7 @@
 //! `uniq`: leaves out or counts repeated lines.
 
 use isopod_gnu::input::Input;
-use isopod_gnu::options::{Found, Opt};
+use isopod_gnu::options::{GivenOption, Opt};
 use isopod_gnu::output::{Out, redirect};
 use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_gnu::quote::{name, plain};
@@ -66,7 +66,7 @@ fn run(call: &Call) -> Result<u8, u8> {
         repeated: true,
         end: if call.has("zero-terminated") { 0 } else { b'\n' },
     };
-    for Found { option, value } in &call.options {
+    for GivenOption { option, value } in &call.options {
         let value = value.as_deref();
         match *option {
             "skip-fields" => uniq.skip_fields = number(call, value, "fields to skip")?,

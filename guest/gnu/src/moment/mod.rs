@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_date_is_refused() {
+    fn other_texts_are_refused() {
         let mut refused =
             vec!["blah", "2024-13-01", "2024-02-30", "25:61", "2024-01-01 2024-01-02", "@x", "3 blah ago"];
         refused.extend(["noon", "24:00", "10:00:60", "2nd", "-1", "2024-01", "Jan 2024", "1.5 days", "1704412800"]);

@@ -352,8 +352,8 @@ fn twelve(hour: i64, afternoon: bool) -> Option<i64> {
 /// Returns the year of a number; two digits stand for a year between 1969 and 2068.
 fn full_year(year: i64, digits: usize) -> i64 {
     match year {
-        0..69 if digits <= 2 => year + 2000,
-        69..100 if digits <= 2 => year + 1900,
+        0..69 if digits == 2 => year + 2000,
+        69..100 if digits == 2 => year + 1900,
         year => year,
     }
 }

@@ -5,7 +5,7 @@ use isopod_sys::{fs, text};
 
 use crate::backup::Backup;
 use crate::copying::{Copier, CopyKind, Follow, Preserve, Replace, Rules};
-use isopod_gnu::options::{Found, Opt};
+use isopod_gnu::options::{GivenOption, Opt};
 use isopod_gnu::path::{join, last_part, trim_slashes};
 use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_gnu::quote::{plain, shell};
@@ -103,7 +103,7 @@ fn rules(call: &Call) -> Result<Rules, u8> {
         backup: Backup::read(call)?,
         verbose: call.has("verbose"),
     };
-    for Found { option, value } in &call.options {
+    for GivenOption { option, value } in &call.options {
         match *option {
             "archive" => {
                 follow = Some(Follow::Never);

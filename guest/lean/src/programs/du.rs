@@ -7,7 +7,7 @@ use isopod_sys::files::{self, Attributes, Kind};
 use isopod_sys::text;
 
 use isopod_gnu::human::{Unit, disk_usage};
-use isopod_gnu::options::{Found, Opt};
+use isopod_gnu::options::{GivenOption, Opt};
 use isopod_gnu::output::Out;
 use isopod_gnu::path::{join, last_part};
 use isopod_gnu::program::{Call, Program, Syntax};
@@ -89,7 +89,7 @@ fn run(call: &Call) -> Result<u8, u8> {
         out: Out::new(),
         code: 0,
     };
-    for Found { option, value } in &call.options {
+    for GivenOption { option, value } in &call.options {
         let value = value.as_deref().unwrap_or_default();
         match *option {
             "bytes" => walk.unit = Unit::Bytes(1, ""),

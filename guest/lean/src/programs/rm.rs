@@ -5,7 +5,7 @@ use isopod_sys::{Errno, fs, text};
 
 use crate::copying::is_same;
 use crate::removal::{Question, RemovalStep, remove_tree};
-use isopod_gnu::options::{Found, Opt};
+use isopod_gnu::options::{GivenOption, Opt};
 use isopod_gnu::output::Out;
 use isopod_gnu::path::last_part;
 use isopod_gnu::program::{Call, Program, Syntax};
@@ -67,7 +67,7 @@ fn run(call: &Call) -> Result<u8, u8> {
 /// Reads `-f`, `-i`, `-I` and `--interactive`, of which the last counts; with `-f` missing files are no error.
 fn prompt_policy(call: &Call) -> Result<(PromptPolicy, bool), u8> {
     let (mut prompt_policy, mut force) = (PromptPolicy::Never, false);
-    for Found { option, value } in &call.options {
+    for GivenOption { option, value } in &call.options {
         (prompt_policy, force) = match (*option, value.as_deref()) {
             ("force", _) => (PromptPolicy::Never, true),
             ("i", _) | ("interactive", None | Some("always" | "yes")) => (PromptPolicy::Always, false),

@@ -34,7 +34,7 @@ const MOST_NAMES: usize = 64 << 20;
 
 /// The counts that are printed.
 #[derive(Clone, Copy)]
-struct Wanted {
+struct Selection {
     lines: bool,
     words: bool,
     chars: bool,
@@ -53,7 +53,7 @@ struct Counts {
 
 fn run(call: &Call) -> Result<u8, u8> {
     let none = !["bytes", "chars", "lines", "max-line-length", "words"].iter().any(|option| call.has(option));
-    let wanted = Wanted {
+    let wanted = Selection {
         lines: none || call.has("lines"),
         words: none || call.has("words"),
         chars: call.has("chars"),
@@ -116,7 +116,7 @@ fn names_from(call: &Call) -> Result<Option<Vec<String>>, u8> {
     Ok(Some(if list.is_empty() { Vec::new() } else { list.split('\0').map(str::to_owned).collect() }))
 }
 
-impl Wanted {
+impl Selection {
     fn count(self) -> usize {
         [self.lines, self.words, self.chars, self.bytes, self.longest].into_iter().filter(|wanted| *wanted).count()
     }
@@ -140,7 +140,7 @@ impl Wanted {
 }
 
 impl Counts {
-    fn read(&mut self, input: &Input, wanted: Wanted) -> Result<(), Errno> {
+    fn read(&mut self, input: &Input, wanted: Selection) -> Result<(), Errno> {
         let by_character = wanted.chars || wanted.words || wanted.longest;
         let mut text = Text::default();
         // Bytes of a character that the last piece cut in two.
@@ -174,7 +174,7 @@ impl Counts {
         self.longest = self.longest.max(other.longest);
     }
 
-    fn print(&self, wanted: Wanted, width: usize, name: Option<&str>, out: &mut Out) {
+    fn print(&self, wanted: Selection, width: usize, name: Option<&str>, out: &mut Out) {
         let columns = [
             (wanted.lines, self.lines),
             (wanted.words, self.words),

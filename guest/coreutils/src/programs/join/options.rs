@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use isopod_gnu::options::Found;
+use isopod_gnu::options::GivenOption;
 use isopod_gnu::program::Call;
 use isopod_gnu::quote::plain;
 
@@ -62,7 +62,7 @@ impl Settings {
             }
             _ => Ok(()),
         };
-        for Found { option, value } in &call.options {
+        for GivenOption { option, value } in &call.options {
             let value = value.as_deref().unwrap_or_default();
             match *option {
                 "a" | "v" => {

@@ -1,6 +1,6 @@
 //! The options of `numfmt`.
 
-use isopod_gnu::options::Found;
+use isopod_gnu::options::GivenOption;
 use isopod_gnu::program::Call;
 use isopod_gnu::quote::plain;
 
@@ -56,7 +56,7 @@ impl Settings {
             end: if call.has("zero-terminated") { 0 } else { b'\n' },
         };
         let fail = |message: String| call.failed(&message);
-        for Found { option, value } in &call.options {
+        for GivenOption { option, value } in &call.options {
             let text = value.as_deref().unwrap_or_default();
             let bad = |what: &str| call.misused(&format!("invalid argument {} for '--{what}'", plain(text)));
             match *option {

@@ -1,6 +1,6 @@
 //! The options of `od`.
 
-use isopod_gnu::options::Found;
+use isopod_gnu::options::GivenOption;
 use isopod_gnu::program::Call;
 use isopod_gnu::quote::plain;
 use isopod_gnu::size;
@@ -36,7 +36,7 @@ impl Settings {
         let mut width = None;
         // Only calls in the old form have offsets as operands.
         let mut modern = false;
-        for Found { option, value } in &call.options {
+        for GivenOption { option, value } in &call.options {
             let text = value.as_deref();
             modern |= matches!(
                 *option,

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use super::index::{Index, Occurrence};
 use super::options::Settings;
 use super::text::Text;
-use super::words::Left;
+use super::words::ContextStart;
 
 /// The widths of the parts of all lines. They are `i64`, as in GNU's on 64-bit machines, and may be negative.
 pub(super) struct Layout<'a> {
@@ -84,7 +84,7 @@ impl<'a> Layout<'a> {
         let left = if key.start as i64 - context.start as i64 > most {
             words.jump(text, key.start - most as usize, key.start)
         } else {
-            Left { at: context.start, jumped: false }
+            ContextStart { at: context.start, jumped: false }
         };
 
         let mut before = Field { start: left.at, end: text.before_white(key.start, left.at), is_cut: false };

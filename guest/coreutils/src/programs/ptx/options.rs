@@ -1,6 +1,6 @@
 //! The options of `ptx`.
 
-use isopod_gnu::options::{Found, Opt};
+use isopod_gnu::options::{GivenOption, Opt};
 use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_gnu::quote::plain;
 
@@ -85,7 +85,7 @@ impl Settings {
     pub(super) fn read(call: &Call) -> Result<Settings, u8> {
         let mut format = None;
         let (mut gap, mut width) = (3, 72);
-        for Found { option, value } in &call.options {
+        for GivenOption { option, value } in &call.options {
             let value = value.as_deref().unwrap_or_default();
             let number = |what: &str| {
                 positive(value).ok_or_else(|| call.failed(&format!("invalid {what} width: {}", plain(value))))

@@ -1,8 +1,8 @@
 //! Regular expressions as `ptx` has them.
 //!
-//! GNU's are those of Emacs in glibc: `+` and `?` are operators, there are no intervals and no classes; `^` and `$` match
-//! at lines, and `.` matches no newline, but every other set may. Our engine has no sets with newlines in this mode, so
-//! such a set becomes a choice between itself and a newline.
+//! GNU's are those of Emacs in glibc: `+` and `?` are operators, there are no intervals and no classes; `^` and `$`
+//! match at lines, and `.` matches no newline, but every other set may. Our engine has no sets with newlines in this
+//! mode, so such a set becomes a choice between itself and a newline.
 
 use std::ops::Range;
 

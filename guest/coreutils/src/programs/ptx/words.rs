@@ -70,17 +70,17 @@ impl Words {
 
     /// Returns a start for the fields of a long context that is near the key: behind the match or byte at `at`. Long
     /// words are not scanned for their start.
-    pub(super) fn jump(&self, text: &Text, at: usize, key: usize) -> Left {
+    pub(super) fn jump(&self, text: &Text, at: usize, key: usize) -> ContextStart {
         let at = match self {
             Words::Matching(_) => self.skip(text, at, key),
             Words::Bytes(_) => at + 1,
         };
-        Left { at, jumped: true }
+        ContextStart { at, jumped: true }
     }
 
     /// Skips words and other bytes from the left of a context until at most `width` bytes are left before `end`; a
     /// negative width leads beyond it.
-    pub(super) fn trim(&self, text: &Text, from: &Left, end: usize, width: i64) -> usize {
+    pub(super) fn trim(&self, text: &Text, from: &ContextStart, end: usize, width: i64) -> usize {
         match self {
             Words::Matching(_) => {
                 let mut at = from.at;
@@ -107,7 +107,7 @@ impl Words {
 }
 
 /// The earliest start of the fields before a key.
-pub(super) struct Left {
+pub(super) struct ContextStart {
     pub(super) at: usize,
     /// The start is inside the context, maybe in a word, which is skipped then.
     pub(super) jumped: bool,

@@ -1,6 +1,6 @@
 //! The options of `split`.
 
-use isopod_gnu::options::Found;
+use isopod_gnu::options::GivenOption;
 use isopod_gnu::program::Call;
 use isopod_gnu::quote::plain;
 use isopod_gnu::size;
@@ -52,7 +52,7 @@ impl Settings {
         let mut first = String::new();
         let mut old_lines = String::new();
         let mut separator = b'\n';
-        for Found { option, value } in &call.options {
+        for GivenOption { option, value } in &call.options {
             let text = value.as_deref().unwrap_or_default();
             let number = |what: &str| amount(call, text, what);
             let found = match *option {

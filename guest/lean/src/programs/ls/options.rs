@@ -5,7 +5,7 @@ use isopod_sys::files::Attributes;
 
 use super::run;
 use isopod_gnu::human::Unit;
-use isopod_gnu::options::{Found, Opt};
+use isopod_gnu::options::{GivenOption, Opt};
 use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_gnu::quote;
 
@@ -219,7 +219,7 @@ impl Settings {
         }
         let mut sort = None;
         let mut follow = None;
-        for Found { option, value } in &call.options {
+        for GivenOption { option, value } in &call.options {
             let word = value.as_deref().unwrap_or_default();
             match *option {
                 "sort" => sort = Some(choose(call, option, word, SORTS)?),

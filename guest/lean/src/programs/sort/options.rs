@@ -8,7 +8,7 @@ use isopod_sys::{Fd, text};
 use super::key::{Comparison, Key, Kind};
 use super::{order, run};
 use isopod_gnu::input::Input;
-use isopod_gnu::options::{Found, Opt};
+use isopod_gnu::options::{GivenOption, Opt};
 use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_gnu::{quote, size};
 
@@ -105,7 +105,7 @@ impl Settings {
         };
         let mut global = Comparison::default();
         let mut kinds: Vec<(char, Kind)> = Vec::new();
-        for Found { option, value } in &call.options {
+        for GivenOption { option, value } in &call.options {
             let value = value.as_deref().unwrap_or_default();
             match *option {
                 "ignore-leading-blanks" => (global.skip_start_blanks, global.skip_end_blanks) = (true, true),
