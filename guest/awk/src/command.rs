@@ -185,5 +185,3 @@ fn prepare(call: &Call, operands: &[String], machine: &mut Machine) -> Result<()
     }
     Ok(())
 }
-
-}

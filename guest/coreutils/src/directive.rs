@@ -1,4 +1,4 @@
-//! C's conversions: flags, width and precision, and what they make of a text or a number.
+//! C's conversions of texts and numbers, with flags, width and precision.
 
 use isopod_gnu::long_double::{LongDouble, Notation, Style};
 
@@ -31,19 +31,19 @@ impl Directive {
         true
     }
 
-    /// A text, cut to the precision and filled up to the width.
+    /// Writes a text, cut to the precision and filled up to the width.
     pub(crate) fn text(&self, text: &[u8], out: &mut Vec<u8>) {
         let text = &text[..text.len().min(self.precision.unwrap_or(usize::MAX))];
         self.fill(b"", text, false, out);
     }
 
-    /// A whole number with a sign.
+    /// Writes a signed whole number.
     pub(crate) fn signed(&self, value: i64, out: &mut Vec<u8>) {
         let sign = self.sign(value < 0);
         self.digits(sign, value.unsigned_abs().to_string(), out);
     }
 
-    /// A whole number without a sign, by the letter of its conversion.
+    /// Writes an unsigned whole number by the letter of its conversion.
     pub(crate) fn unsigned(&self, value: u64, letter: u8, out: &mut Vec<u8>) {
         match letter {
             b'o' => {
@@ -59,7 +59,7 @@ impl Directive {
         }
     }
 
-    /// A number by the letter of its conversion, one of `aefgAEFG`.
+    /// Writes a number by the letter of its conversion, one of `aefgAEFG`.
     pub(crate) fn float(&self, value: LongDouble, letter: u8, out: &mut Vec<u8>) {
         let notation = match letter.to_ascii_lowercase() {
             b'f' => Notation::Fixed,

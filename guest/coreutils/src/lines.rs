@@ -6,14 +6,14 @@ use isopod_gnu::quote;
 use isopod_sys::{Errno, text};
 use memchr::memchr;
 
-/// An input that is read line by line, without a copy of what lies in one piece.
+/// An input that is read line by line. A line that lies within one piece is not copied.
 pub(crate) struct Lines {
     input: Input,
     buffer: Vec<u8>,
     at: usize,
     delimiter: u8,
     ended: bool,
-    /// Whether the line that was read last had its delimiter.
+    /// The last line had its delimiter.
     complete: bool,
 }
 
@@ -28,7 +28,7 @@ impl Lines {
         Input::open(path).map(|input| Lines::new(input, delimiter))
     }
 
-    /// The next line without its delimiter.
+    /// Reads the next line, without its delimiter.
     pub(crate) fn next(&mut self) -> Result<Option<&[u8]>, Errno> {
         let mut searched = self.at;
         loop {
@@ -58,14 +58,13 @@ impl Lines {
         }
     }
 
-    /// Whether the line that was read last had its delimiter: only the very last may lack it.
+    /// Returns true if the last line had its delimiter: only that of the end of a file may lack it.
     pub(crate) fn is_complete(&self) -> bool {
         self.complete
     }
 }
 
-/// Reads every operand, or standard input if there are none. What cannot be read is complained about, and makes the
-/// exit code 1.
+/// Reads every operand, or standard input if there are none. Returns 1 after errors, which are reported.
 pub(crate) fn each_input(call: &Call, mut read: impl FnMut(Input) -> Result<(), Errno>) -> u8 {
     let mut code = 0;
     for path in or_standard_input(&call.operands) {
@@ -76,7 +75,7 @@ pub(crate) fn each_input(call: &Call, mut read: impl FnMut(Input) -> Result<(), 
     code
 }
 
-/// `PROGRAM: FILE: REASON`, and the exit code for it.
+/// Writes `PROGRAM: FILE: REASON` and returns the exit code.
 pub(crate) fn complain(call: &Call, path: &str, errno: Errno) -> u8 {
     call.failed(&format!("{}: {}", quote::name(path), text(errno)))
 }

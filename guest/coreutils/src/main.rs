@@ -3,7 +3,6 @@
 //! # Layout
 //! - `lines`, `pattern`, `random`: inputs line by line, regular expressions, random numbers
 //! - `directive`: `printf`'s conversions
-//! - `time`: moments, zones and dates
 //! - `programs`: the programs, one file or directory each
 
 mod directive;
@@ -11,6 +10,5 @@ mod lines;
 mod pattern;
 mod programs;
 mod random;
-mod time;
 
 isopod_gnu::component!(programs::PROGRAMS);

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use isopod_regex::{Captures, Flags, Regex, Syntax};
 
-/// A pattern, read.
+/// A compiled pattern.
 pub(crate) struct Pattern {
     regex: Regex,
 }
@@ -24,7 +24,7 @@ impl Pattern {
         self.regex.groups() > 1
     }
 
-    /// The end of a match at the very start, and where its first group is. The leftmost match is there, or none is.
+    /// Matches at the very start of a text. Returns the end of the match and the range of its first group.
     pub(crate) fn at_start(&self, text: &[u8]) -> Option<(usize, Option<Range<usize>>)> {
         let mut captures = Captures::default();
         if !self.regex.captures_at(text, 0, &mut captures) {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use isopod_sys::files::OpenFlags;
 use isopod_sys::{Errno, Fd};
 
-/// As many as a table of 64 MiB holds.
+/// The numbers that a table of 64 MiB holds.
 const DENSE: u64 = 16 << 20;
 
 /// A source of random numbers.
@@ -23,7 +23,7 @@ impl Random {
         Ok(Random { file, buffer: Vec::new(), at: 0, left: (0, 0) })
     }
 
-    /// A byte.
+    /// Draws a byte.
     pub(crate) fn byte(&mut self) -> Result<u8, Errno> {
         if self.at == self.buffer.len() {
             self.buffer = self.file.read(4096)?;
@@ -36,7 +36,7 @@ impl Random {
         Ok(self.buffer[self.at - 1])
     }
 
-    /// A number below `count`, all equally likely.
+    /// Draws a number below `count`, all equally likely.
     pub(crate) fn below(&mut self, count: u64) -> Result<u64, Errno> {
         let most = count.saturating_sub(1);
         let (mut number, mut largest) = self.left;
@@ -49,7 +49,7 @@ impl Random {
                 self.left = (0, 0);
                 return Ok(number);
             }
-            // What is over after as many whole rounds as fit is not used, or some numbers would be likelier.
+            // Values beyond the last whole multiple of `count` are not used, or some numbers would be likelier.
             let over = (largest - most) % count;
             let reduced = number % count;
             if number <= largest - over {
@@ -60,15 +60,15 @@ impl Random {
         }
     }
 
-    /// The numbers below `count` in random order, drawn one by one.
+    /// Returns the numbers below `count` in random order, to be drawn one by one.
     pub(crate) fn order(&self, count: u64, wanted: u64) -> Order {
-        // A table of all is quicker, if most of it is used.
+        // A table of all is quicker if a good part of it is used.
         let places = if count <= DENSE && wanted > count / 32 { (0..count as u32).collect() } else { Vec::new() };
         Order { count, drawn: 0, places, moved: HashMap::new() }
     }
 }
 
-/// A permutation as far as it was drawn. Only what moved is kept: a few of many cost little.
+/// A permutation, as far as it was drawn. Only numbers that moved are kept, so that a few of many cost little.
 pub(crate) struct Order {
     count: u64,
     drawn: u64,

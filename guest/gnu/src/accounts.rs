@@ -1,4 +1,4 @@
-//! Who a process is, and the names of users and groups.
+//! The user of a process, and the names of users and groups.
 //!
 //! The kernel has no users: there is one, and its number is fixed. Names come from the sandbox's own
 //! `/etc/passwd` and `/etc/group`.

@@ -1,14 +1,15 @@
 //! The directories that a walk is in, so that a link which leads back to one of them is not followed without end.
 
-/// Where a walk is: from the outermost directory to the innermost, each with its device and inode.
+/// The directories around the current one of a walk, from the outermost to the innermost, each with its device and
+/// inode.
 #[derive(Default)]
 pub struct Ancestors {
     within: Vec<(String, (u64, u64))>,
 }
 
 impl Ancestors {
-    /// Goes into a directory. False, and it is not gone into, if it is one of those that its path is in. A walk need not
-    /// say when it leaves one: the next path tells.
+    /// Enters a directory. Returns false, and does not enter, if it is one of its own ancestors. A walk need not
+    /// report that it leaves one: the next path shows it.
     pub fn enter(&mut self, path: &str, identity: (u64, u64)) -> bool {
         while self.within.pop_if(|(outer, _)| !is_below(path, outer)).is_some() {}
         if self.within.iter().any(|(_, outer)| *outer == identity) {

@@ -1,6 +1,11 @@
-//! Dates of the proleptic Gregorian calendar, in UTC and English: a sandbox has no other time zone or language.
+//! Dates of the proleptic Gregorian calendar.
+//!
+//! By hand although `zone` uses the crate `jiff`: a file's time and `date -d @N` reach years beyond 9999, where `jiff`
+//! ends, and `ls` and `stat` need these two functions and no more.
 
-/// A moment, taken apart.
+use crate::strftime::Formatter;
+
+/// A point in time as a calendar and a clock show it, like C's `struct tm`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Date {
     /// The year.
@@ -15,7 +20,8 @@ pub struct Date {
     pub minute: i64,
     /// The second.
     pub second: i64,
-    /// Nanoseconds into the second, for who writes them: `date` has `%N`, `strftime` has not.
+    /// Nanoseconds into the second. Programs that use GNU's extended `strftime` have them, for `%N`; those that use
+    /// the C library's have `None`.
     pub nanos: Option<u32>,
     /// The day of the week, from 0 for Sunday.
     pub weekday: i64,
@@ -23,7 +29,7 @@ pub struct Date {
     pub day_of_year: i64,
 }
 
-/// The months' names.
+/// Names of the months.
 pub const MONTHS: [&str; 12] = [
     "January",
     "February",
@@ -38,15 +44,15 @@ pub const MONTHS: [&str; 12] = [
     "November",
     "December",
 ];
-/// The days' names, from Sunday.
+/// Names of the weekdays, from Sunday.
 pub const WEEKDAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
-/// A moment as `2026-11-16 04:37:00.000000000 +0000`, from nanoseconds since 1970.
+/// Formats nanoseconds since 1970 as `2026-11-16 04:37:00.000000000 +0000`.
 pub fn timestamp(nanos: u64) -> String {
     Date::new(nanos).format("%F %T.%N %z").unwrap_or_default()
 }
 
-/// Days since 1970 of a date, whose month (from 0) and day (from 1) may be beyond their ends.
+/// Returns the days from 1970 to a date. A month (from 0) or day (from 1) out of range runs over into the next.
 pub fn days_of(year: i64, month: i64, day: i64) -> i64 {
     // Years that begin in March have the leap day at their end; 400 of them are an era of always the same length.
     let year = year + month.div_euclid(12);
@@ -58,16 +64,16 @@ pub fn days_of(year: i64, month: i64, day: i64) -> i64 {
 }
 
 impl Date {
-    /// The date of nanoseconds since 1970.
+    /// The date in UTC of nanoseconds since 1970.
     pub fn new(nanos: u64) -> Date {
         let date = Date::at((nanos / 1_000_000_000) as i64);
         Date { nanos: Some((nanos % 1_000_000_000) as u32), ..date }
     }
 
-    /// The date of seconds since 1970, or before.
+    /// The date in UTC of seconds since 1970; negative ones lie before it.
     pub fn at(seconds: i64) -> Date {
         let (days, of_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-        // The way back from `days_of`.
+        // The inverse of `days_of`.
         let shifted = days + 719_468;
         let (era, of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
         let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
@@ -89,115 +95,24 @@ impl Date {
         }
     }
 
-    /// As `strftime` writes it. An error is the conversion that is not supported.
+    /// Formats the date as C's `strftime` does. An error is the first conversion that is not known.
     pub fn format(&self, format: &str) -> Result<String, String> {
-        self.format_or(format, |letter| Err(format!("%{letter}")))
+        Formatter::utc(self).strict(format)
     }
 
-    /// The same; `unknown` says what becomes of conversions that are not supported.
-    pub fn format_or(
-        &self,
-        format: &str,
-        unknown: impl Fn(char) -> Result<String, String> + Copy,
-    ) -> Result<String, String> {
-        let mut text = String::new();
-        let mut chars = format.chars();
-        while let Some(c) = chars.next() {
-            if c != '%' {
-                text.push(c);
-                continue;
-            }
-            let mut letter = chars.next().unwrap_or('%');
-            // `%-d` leaves out padding, `%_d` pads with blanks; `E` and `O` ask for other calendars and digits.
-            let flag = Some(letter).filter(|flag| matches!(flag, '-' | '_' | '0' | '^' | '#'));
-            if flag.is_some() {
-                letter = chars.next().unwrap_or('%');
-            }
-            if matches!(letter, 'E' | 'O') {
-                letter = chars.next().unwrap_or('%');
-            }
-            let piece = match (self.number(letter), self.name(letter), short_for(letter)) {
-                (Some((value, width, fill)), _, _) => match (flag, fill) {
-                    (Some('-'), _) => value.to_string(),
-                    (Some('_'), _) | (None, ' ') => format!("{value:>width$}"),
-                    _ => format!("{value:0>width$}"),
-                },
-                (_, Some(name), _) => name,
-                (_, _, Some(longer)) => self.format_or(longer, unknown)?,
-                _ => unknown(letter)?,
-            };
-            match flag {
-                Some('^') => text.push_str(&piece.to_uppercase()),
-                // The other case: `pm`, but `NOVEMBER`.
-                Some('#') if piece.chars().any(char::is_lowercase) => text.push_str(&piece.to_uppercase()),
-                Some('#') => text.push_str(&piece.to_lowercase()),
-                _ => text.push_str(&piece),
-            }
-        }
-        Ok(text)
+    /// Formats the date as C's `strftime` does; conversions that are not known stay as they are.
+    pub fn format_lenient(&self, format: &str) -> String {
+        Formatter::utc(self).lenient(format)
     }
 
-    /// The number that a letter stands for, how wide it is and what fills it up.
-    fn number(&self, letter: char) -> Option<(i64, usize, char)> {
-        let hour = if self.hour % 12 == 0 { 12 } else { self.hour % 12 };
-        Some(match letter {
-            'Y' => (self.year, 0, '0'),
-            'C' => (self.year.div_euclid(100), 2, '0'),
-            'y' => (self.year.rem_euclid(100), 2, '0'),
-            'm' => (self.month + 1, 2, '0'),
-            'd' => (self.day, 2, '0'),
-            'e' => (self.day, 2, ' '),
-            'H' => (self.hour, 2, '0'),
-            'I' => (hour, 2, '0'),
-            'k' => (self.hour, 2, ' '),
-            'l' => (hour, 2, ' '),
-            'M' => (self.minute, 2, '0'),
-            'S' => (self.second, 2, '0'),
-            'N' => (self.nanos?.into(), 9, '0'),
-            'j' => (self.day_of_year + 1, 3, '0'),
-            's' => (self.seconds(), 0, '0'),
-            'u' => (if self.weekday == 0 { 7 } else { self.weekday }, 0, '0'),
-            'w' => (self.weekday, 0, '0'),
-            'U' => ((self.day_of_year + 7 - self.weekday) / 7, 2, '0'),
-            'W' => ((self.day_of_year + 7 - (self.weekday + 6) % 7) / 7, 2, '0'),
-            'V' => (self.iso_week().1, 2, '0'),
-            'G' => (self.iso_week().0, 0, '0'),
-            'g' => (self.iso_week().0.rem_euclid(100), 2, '0'),
-            _ => return None,
-        })
-    }
-
-    /// The word that a letter stands for.
-    fn name(&self, letter: char) -> Option<String> {
-        // Who makes a date of numbers from elsewhere may have made one that is none.
-        let of = |names: &[&'static str], at: i64| usize::try_from(at).ok().and_then(|at| names.get(at).copied());
-        let of = |names, at| of(names, at).unwrap_or("?");
-        let short = |name: &str| name[..name.len().min(3)].to_owned();
-        let half = if self.hour < 12 { "AM" } else { "PM" };
-        Some(match letter {
-            'a' => short(of(&WEEKDAYS, self.weekday)),
-            'A' => of(&WEEKDAYS, self.weekday).to_string(),
-            'b' | 'h' => short(of(&MONTHS, self.month)),
-            'B' => of(&MONTHS, self.month).to_string(),
-            'p' => half.to_owned(),
-            'P' => half.to_ascii_lowercase(),
-            'z' => "+0000".to_owned(),
-            'Z' => "UTC".to_owned(),
-            'n' => "\n".to_owned(),
-            't' => "\t".to_owned(),
-            '%' => "%".to_owned(),
-            _ => return None,
-        })
-    }
-
-    /// Seconds since 1970.
+    /// Returns the seconds since 1970, for a date in UTC.
     pub fn seconds(&self) -> i64 {
         let days = days_of(self.year, self.month, self.day);
         days.saturating_mul(86_400).saturating_add(self.hour * 3600 + self.minute * 60 + self.second)
     }
 
-    /// The year and week of ISO 8601: weeks start on Monday and belong to the year of their Thursday.
-    fn iso_week(&self) -> (i64, i64) {
+    /// Returns the year and week of ISO 8601: weeks start on Monday and belong to the year of their Thursday.
+    pub(crate) fn iso_week(&self) -> (i64, i64) {
         let length_of = |year: i64| days_of(year + 1, 0, 1) - days_of(year, 0, 1);
         let thursday = self.day_of_year - (self.weekday + 6) % 7 + 3;
         if thursday < 0 {
@@ -209,19 +124,6 @@ impl Date {
         }
         (self.year, thursday / 7 + 1)
     }
-}
-
-/// The format that a letter is short for.
-fn short_for(letter: char) -> Option<&'static str> {
-    Some(match letter {
-        'F' => "%Y-%m-%d",
-        'T' | 'X' => "%H:%M:%S",
-        'R' => "%H:%M",
-        'D' | 'x' => "%m/%d/%y",
-        'c' => "%a %b %e %H:%M:%S %Y",
-        'r' => "%I:%M:%S %p",
-        _ => return None,
-    })
 }
 
 #[cfg(test)]
@@ -249,7 +151,7 @@ mod tests {
              1700000000|2|2|11/14/23|22:13:20|23|20|10|%"
         );
         assert_eq!(date.format("%Q"), Err("%Q".into()));
-        assert_eq!(date.format_or("%Q%%", |letter| Ok(format!("<{letter}>"))), Ok("<Q>%".into()));
+        assert_eq!(date.format_lenient("%Q%-Q%%"), "%Q%-Q%");
     }
 
     /// Recorded from `date -u -d @N`, but for the flags on words, which are those of `strftime`.
@@ -267,5 +169,15 @@ mod tests {
         }
         assert_eq!(Date::at(0).format("%N"), Err("%N".into()));
         assert_eq!(Date { month: 12, weekday: -1, ..Date::at(0) }.format("%B %a"), Ok("? ?".into()));
+    }
+    #[test]
+    fn dates_and_days_agree() {
+        for day in (-800_000..3_000_000).step_by(97) {
+            let date = Date::at(day * 86_400 + 3661);
+            assert_eq!(date.seconds(), day * 86_400 + 3661);
+            assert!((0..12).contains(&date.month) && (1..=31).contains(&date.day));
+        }
+        assert_eq!(Date::at(1_735_603_200).iso_week(), (2025, 1));
+        assert_eq!(days_of(2024, 12, 0), days_of(2024, 11, 31));
     }
 }

@@ -10,8 +10,8 @@ use isopod_sys::{Errno, files, process};
 
 use crate::signals;
 
-/// Signals that a program in front hands on to the one behind it.
-const HANDED_ON: [u8; 6] = [signals::HUP, signals::INT, signals::QUIT, signals::USR1, signals::USR2, signals::TERM];
+/// Signals that a program hands on to its child.
+const FORWARDED: [u8; 6] = [signals::HUP, signals::INT, signals::QUIT, signals::USR1, signals::USR2, signals::TERM];
 
 /// Starts a program with all open files of this one. A script without `#!` goes to the shell, as `execvp` does it.
 pub fn spawn(argv: &[String], env: &[(String, String)]) -> Result<u32, Errno> {
@@ -42,9 +42,9 @@ pub fn not_started(errno: Errno) -> u8 {
     if errno == Errno::NoEntry { 127 } else { 126 }
 }
 
-/// Catches the signals that are handed on. Those that are ignored stay ignored, for the child too.
+/// Catches the signals that are handed on. Ignored ones stay ignored, for the child too.
 pub fn catch_signals() {
-    for signal in HANDED_ON {
+    for signal in FORWARDED {
         if process::on_signal(signal, Disposition::Catch) == Ok(Disposition::Ignore) {
             // The call can only fail on a number that is no signal.
             let _ = process::on_signal(signal, Disposition::Ignore);

@@ -5,10 +5,10 @@
 
 use std::time::Duration;
 
-/// Longer than any sandbox lives, and short enough that its nanoseconds fit where clocks keep them.
+/// Longer than any sandbox lives, and short enough that its nanoseconds fit into 64 bits.
 const FOREVER: Duration = Duration::from_secs(1 << 33);
 
-/// More digits than this change nothing that a clock can tell.
+/// Digits beyond these make no difference to a clock.
 const MOST_DIGITS: u32 = 24;
 
 /// Reads a duration: `1`, `0.5`, `1e-3`, `0x10`, `2m`, `infinity`. A fraction of a nanosecond is rounded up, so
@@ -45,7 +45,7 @@ fn split_unit<'a>(text: &'a str, units: &str) -> (&'a str, u128) {
     (&text[..text.len() - unit.map_or(0, char::len_utf8)], seconds)
 }
 
-/// Digits, how many of them stand after the point (or before it, if negative), and the base.
+/// Reads a number: its digits, the count of them after the point (negative: before it), and the base.
 fn number(text: &str, base: u32) -> Option<(u128, i64, u32)> {
     let (mantissa, exponent) = match text.find(['e', 'E']) {
         Some(at) if base == 10 => (&text[..at], exponent(&text[at + 1..])?),

@@ -2,17 +2,17 @@
 
 use isopod_sys::files::{Attributes, Kind};
 
-/// How sizes are written.
+/// The notation of sizes.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Unit {
-    /// In multiples of so many bytes, rounded up, with this after the number.
+    /// Multiples of so many bytes, rounded up, with a suffix.
     Bytes(u64, &'static str),
-    /// With at most three digits and a letter, by powers of 1024 or 1000.
+    /// At most three digits and a letter, by powers of 1024 or 1000.
     Human(u64),
 }
 
 impl Unit {
-    /// A size of so many bytes.
+    /// Formats a size in bytes.
     pub fn text(self, bytes: u64) -> String {
         match self {
             Unit::Bytes(unit, suffix) => format!("{}{suffix}", bytes.div_ceil(unit)),
@@ -46,8 +46,7 @@ impl Unit {
     }
 }
 
-/// Bytes that a file takes. The kernel counts those in it only: this is what a file system with blocks of 4 KiB
-/// would use.
+/// Returns the bytes that a file takes on a file system with blocks of 4 KiB. The kernel counts the content only.
 pub fn disk_usage(of: &Attributes) -> u64 {
     match of.kind {
         Kind::File => of.size.div_ceil(4096) * 4096,

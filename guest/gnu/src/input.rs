@@ -24,7 +24,7 @@ impl Input {
         self.file.as_ref().map_or(0, Fd::raw)
     }
 
-    /// The next piece; empty at the end.
+    /// Reads the next piece; empty at the end.
     pub fn read(&self) -> Result<Vec<u8>, Errno> {
         loop {
             match files::read(self.fd(), PIECE as u32, None) {
@@ -34,7 +34,7 @@ impl Input {
         }
     }
 
-    /// All that is left.
+    /// Reads to the end.
     pub fn read_all(&self) -> Result<Vec<u8>, Errno> {
         let mut bytes = Vec::new();
         loop {

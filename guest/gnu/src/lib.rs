@@ -1,18 +1,19 @@
-//! What the programs of the sandbox have in common.
+//! Code that the programs of the sandbox share.
 //!
-//! What costs start-up is left out: no argument parser crate, no localisation, and the kernel's calls in place
-//! of std's files, so that a `cat` is a few reads and writes and nothing else.
+//! Nothing here costs start-up: there is no argument parser crate and no localisation, and the kernel's calls stand in
+//! place of std's files, so that a `cat` is a few reads and writes.
 //!
 //! # Layout
-//! - `program`: what a program is, and how one is started by its name in /bin
+//! - `program`: a program's description, and its start by the name in /bin
 //! - `component`: the `main` of a component with several programs
 //! - `options`: GNU's `getopt_long`, over a table
 //! - `output`: standard output in large pieces, and complaints on standard error
-//! - `pattern`, `moment`, `mode`: names, dates and permissions as people write them, for programs that choose files
-//! - `ancestors`: where a walk through directories is, so that no link leads it round in circles
+//! - `pattern`, `mode`: patterns of names, and permissions
+//! - `calendar`, `zone`, `strftime`, `moment`: dates, time zones, the formats of dates, and the texts of `date -d`
+//! - `ancestors`: the directories around a walk, so that no link leads it round in circles
 //! - `natural`, `long_double`: numbers of any length, and C's `long double`
 //! - `input`, `quote`, `path`, `prompt`, `human`, `size`, `width`, `version`, `signals`, `duration`, `accounts`,
-//!   `calendar`, `child`, `digits`, `locale`: what several programs share
+//!   `child`, `digits`, `locale`: smaller things that several programs need
 
 pub mod accounts;
 pub mod ancestors;
@@ -37,5 +38,7 @@ pub mod prompt;
 pub mod quote;
 pub mod signals;
 pub mod size;
+pub mod strftime;
 pub mod version;
 pub mod width;
+pub mod zone;

@@ -9,15 +9,15 @@ pub struct Opt {
     short: Option<char>,
     /// Its long name.
     long: Option<&'static str>,
-    /// What `Found` calls it.
+    /// Its name in `GivenOption`.
     key: &'static str,
-    /// Whether it takes a value, and the value's name in `--help`.
+    /// Its value, with the value's name in `--help`.
     value: Value,
     /// One line for `--help`; empty for an option that is not shown.
     help: &'static str,
 }
 
-/// Whether an option takes a value.
+/// The value of an option: none, required, optional, or a number.
 #[derive(Clone, Copy)]
 enum Value {
     None,
@@ -28,14 +28,14 @@ enum Value {
 }
 
 /// An option that was given.
-pub struct Found {
+pub struct GivenOption {
     /// The option's long name, or its letter if it has none.
     pub option: &'static str,
     /// Its value.
     pub value: Option<String>,
 }
 
-/// What every program has.
+/// The options of every program.
 pub const COMMON: &[Opt] =
     &[Opt::long("help", "display this help and exit"), Opt::long("version", "output version information and exit")];
 
@@ -50,27 +50,28 @@ impl Opt {
         Opt { short: None, long: Some(long), key: long, value: Value::None, help }
     }
 
-    /// An option with a letter only, which `Found` calls `key`.
+    /// An option with a letter only, which `GivenOption` calls `key`.
     pub const fn letter(short: char, key: &'static str, help: &'static str) -> Opt {
         Opt { short: Some(short), long: None, key, value: Value::None, help }
     }
 
-    /// The old way to give a number, `-12`, which `Found` calls `key`. What is glued to the digit is part of the value.
+    /// The old way to give a number, `-12`, which `GivenOption` calls `key`. Characters glued to the digit belong to the
+    /// value.
     pub const fn number(key: &'static str) -> Opt {
         Opt { short: None, long: None, key, value: Value::Number, help: "" }
     }
 
-    /// With a value that must be there.
+    /// Requires a value.
     pub const fn takes(self, name: &'static str) -> Opt {
         Opt { value: Value::Required(name), ..self }
     }
 
-    /// With a value that may be there, glued to the option.
+    /// Allows a value, glued to the option.
     pub const fn may_take(self, name: &'static str) -> Opt {
         Opt { value: Value::Optional(name), ..self }
     }
 
-    /// Its line in `--help`.
+    /// Adds the option's line of `--help`.
     pub fn describe(&self, text: &mut String) {
         if self.help.is_empty() {
             return;
@@ -92,7 +93,7 @@ impl Opt {
 }
 
 /// Splits arguments into options and operands. With `mixed`, options may follow operands.
-pub fn parse(table: &[Opt], args: Vec<String>, mixed: bool) -> Result<(Vec<Found>, Vec<String>), String> {
+pub fn parse(table: &[Opt], args: Vec<String>, mixed: bool) -> Result<(Vec<GivenOption>, Vec<String>), String> {
     let (mut found, mut operands) = (Vec::new(), Vec::new());
     let mut args = args.into_iter();
     while let Some(arg) = args.next() {
@@ -110,15 +111,15 @@ pub fn parse(table: &[Opt], args: Vec<String>, mixed: bool) -> Result<(Vec<Found
                 break;
             }
         }
-        // What follows `--help` is not looked at: it is answered even if the rest is wrong.
-        if found.last().is_some_and(|last: &Found| matches!(last.option, "help" | "version")) {
+        // Arguments after `--help` are not read: it is answered even if they are wrong.
+        if found.last().is_some_and(|last: &GivenOption| matches!(last.option, "help" | "version")) {
             break;
         }
     }
     Ok((found, operands))
 }
 
-fn long_option(table: &[Opt], text: &str, rest: &mut impl Iterator<Item = String>) -> Result<Found, String> {
+fn long_option(table: &[Opt], text: &str, rest: &mut impl Iterator<Item = String>) -> Result<GivenOption, String> {
     let (name, glued) = match text.split_once('=') {
         Some((name, value)) => (name, Some(value.to_owned())),
         None => (text, None),
@@ -149,14 +150,14 @@ fn long_option(table: &[Opt], text: &str, rest: &mut impl Iterator<Item = String
         },
         (_, glued) => glued,
     };
-    Ok(Found { option: option.key, value })
+    Ok(GivenOption { option: option.key, value })
 }
 
 fn cluster(
     table: &[Opt],
     letters: &str,
     rest: &mut impl Iterator<Item = String>,
-    found: &mut Vec<Found>,
+    found: &mut Vec<GivenOption>,
 ) -> Result<(), String> {
     for (index, letter) in letters.char_indices() {
         let is_meant = |opt: &&Opt| match opt.value {
@@ -178,7 +179,7 @@ fn cluster(
             },
         };
         let ends = value.is_some();
-        found.push(Found { option: option.key, value });
+        found.push(GivenOption { option: option.key, value });
         if ends {
             break;
         }

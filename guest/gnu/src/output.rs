@@ -1,11 +1,12 @@
 //! Standard output in large pieces, and complaints on standard error.
 
-use isopod_sys::{Errno, files, write_all};
+use isopod_sys::files::OpenFlags;
+use isopod_sys::{Errno, Fd, files, write_all};
 
 /// A pipe's size, so that one write fills one pipe and one read empties it.
 pub const PIECE: usize = 64 * 1024;
 
-/// Buffered output, to standard output as a rule. The first error is kept, and what follows it is thrown away.
+/// Buffered output, to standard output as a rule. The first error is kept, and later output is thrown away.
 pub struct Out {
     fd: u32,
     buffer: Vec<u8>,
@@ -19,7 +20,7 @@ impl Default for Out {
 }
 
 impl Out {
-    /// An empty buffer. It grows with what is pushed: most programs print a line and end.
+    /// An empty buffer. It starts small: most programs print a line and end.
     pub const fn new() -> Out {
         Out::to(1)
     }
@@ -49,7 +50,7 @@ impl Out {
         self.buffer.push(byte);
     }
 
-    /// Writes what is there.
+    /// Writes the buffered bytes.
     pub fn flush(&mut self) {
         if !self.buffer.is_empty() {
             let buffer = std::mem::take(&mut self.buffer);
@@ -59,18 +60,18 @@ impl Out {
         }
     }
 
-    /// Whether an output error makes it pointless to go on.
+    /// Returns true after an output error, when going on is pointless.
     pub fn has_failed(&self) -> bool {
         self.result.is_err()
     }
 
-    /// Writes what is there and says whether all of it was written.
+    /// Writes the buffered bytes and returns the first error of all output.
     pub fn finish(mut self) -> Result<(), Errno> {
         self.flush();
         self.result
     }
 
-    /// Writes bytes without copying them, after what is there.
+    /// Writes the buffered bytes, then `bytes` without copying them.
     pub fn write(&mut self, bytes: &[u8]) {
         if self.result.is_ok() {
             self.result = write_all(self.fd, bytes);
@@ -78,7 +79,15 @@ impl Out {
     }
 }
 
-/// Says what is wrong on standard error: one line, in one write, so that lines of two processes don't mix.
+/// Opens a file in place of standard output.
+pub fn redirect(path: &str, flags: OpenFlags) -> Result<(), Errno> {
+    // A new descriptor is the lowest free one, which is the one just closed.
+    let _ = files::close(1);
+    std::mem::forget(Fd::open(path, flags, 0o666)?);
+    Ok(())
+}
+
+/// Writes an error message to standard error: one line, in one write, so that lines of two processes don't mix.
 pub fn complain(name: &str, message: &str) {
     // There is no place left to report that standard error is gone.
     let _ = write_all(2, format!("{name}: {message}\n").as_bytes());

@@ -1,6 +1,6 @@
 //! Paths as strings: their last part, and their joining.
 
-/// The last part of a path without its trailing slashes; `/` for the root.
+/// Returns the last part of a path without trailing slashes; `/` for the root.
 pub fn last_part(path: &str) -> &str {
     let trimmed = path.trim_end_matches('/');
     match trimmed.rsplit('/').next() {
@@ -10,12 +10,12 @@ pub fn last_part(path: &str) -> &str {
     }
 }
 
-/// A name in a directory.
+/// Joins a directory and a name.
 pub fn join(directory: &str, name: &str) -> String {
     if directory.ends_with('/') { format!("{directory}{name}") } else { format!("{directory}/{name}") }
 }
 
-/// Without trailing slashes, unless it is nothing but slashes.
+/// Removes trailing slashes, unless the path is nothing but slashes.
 pub fn trim_slashes(path: &str) -> &str {
     let trimmed = path.trim_end_matches('/');
     if trimmed.is_empty() && !path.is_empty() { "/" } else { trimmed }

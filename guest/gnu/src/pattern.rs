@@ -10,16 +10,16 @@ pub struct Pattern {
     rules: Rules,
 }
 
-/// How a pattern is matched.
+/// The rules of matching.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Rules {
-    /// Whether upper and lower case are one.
+    /// Upper and lower case are the same.
     pub fold: bool,
-    /// Whether `*`, `?` and sets match no slash.
+    /// `*`, `?` and sets match no slash.
     pub slash_is_special: bool,
-    /// Whether a match may end before a slash, so that a directory stands for all below it.
+    /// A match may end before a slash, so that a directory stands for all below it.
     pub leading_directory: bool,
-    /// Whether only a dot matches the dot that a name starts with.
+    /// Only a dot matches the dot that a name starts with.
     pub leading_dot: bool,
 }
 
@@ -83,7 +83,7 @@ impl Pattern {
         Pattern { parts, rules }
     }
 
-    /// Whether the whole of a name matches.
+    /// Returns true if the whole name matches.
     pub fn matches(&self, name: &str) -> bool {
         if let Some(quick) = self.matches_suffix(name) {
             return quick;
@@ -116,7 +116,7 @@ impl Pattern {
         }
     }
 
-    /// A star and plain characters, in the case they are written in: one comparison.
+    /// Matches a pattern of a star and plain characters by one comparison; `None` if it is another.
     fn matches_suffix(&self, name: &str) -> Option<bool> {
         if self.rules != Rules::default() {
             return None;
@@ -131,7 +131,7 @@ impl Pattern {
                 return None;
             };
             if from_end.next() != Some(*wanted) {
-                // What follows may still be a star that makes this no plain suffix.
+                // A later star would make this no plain suffix.
                 return literal.iter().all(|part| matches!(part, Part::Char(_))).then_some(false);
             }
         }
@@ -154,8 +154,8 @@ impl Pattern {
     }
 }
 
-/// Matches a character by what stands at `at` in a pattern, and says where the pattern goes on. For languages that have
-/// more than these patterns have, such as `**`.
+/// Matches a character by the element at `at` of a pattern and returns the index of the next element. For pattern
+/// languages that have more than these patterns, such as `**`.
 pub fn one(pattern: &[char], at: usize, c: char) -> Option<usize> {
     let (is_match, next) = match *pattern.get(at)? {
         '?' => (true, at + 1),
@@ -225,7 +225,7 @@ impl Class {
     }
 }
 
-/// The set whose first character is at `at`, and where the pattern goes on.
+/// Reads the set whose first character is at `at`. Returns it and the index behind it.
 fn set(chars: &[char], at: usize, fold: bool) -> Option<(Part, usize)> {
     let negated = matches!(chars.get(at), Some('!' | '^'));
     let mut next = at + usize::from(negated);
@@ -236,7 +236,7 @@ fn set(chars: &[char], at: usize, fold: bool) -> Option<(Part, usize)> {
             return Some((Part::Set { negated, members }, next + 1));
         }
         if let Some((class, after)) = class(chars, next) {
-            // A class that nobody knows makes the set match nothing.
+            // An unknown class makes the set match nothing.
             members.extend(class.map(Member::Class));
             next = after;
             continue;
@@ -252,7 +252,7 @@ fn set(chars: &[char], at: usize, fold: bool) -> Option<(Part, usize)> {
     }
 }
 
-/// One character of a set, maybe behind a backslash or as `[.x.]`.
+/// Reads one character of a set, maybe behind a backslash or as `[.x.]`.
 fn element(chars: &[char], next: &mut usize) -> Option<char> {
     let c = *chars.get(*next)?;
     if c == '[' && matches!(chars.get(*next + 1), Some('.' | '=')) {
@@ -270,7 +270,7 @@ fn element(chars: &[char], next: &mut usize) -> Option<char> {
     Some(c)
 }
 
-/// `[:name:]`, if it starts here: the class, if there is one of this name, and where it ends.
+/// Reads `[:name:]`, if it starts here. Returns the class, if there is one of this name, and the index behind it.
 fn class(chars: &[char], at: usize) -> Option<(Option<Class>, usize)> {
     if chars.get(at) != Some(&'[') || chars.get(at + 1) != Some(&':') {
         return None;
@@ -288,7 +288,7 @@ fn folded(c: char, fold: bool) -> char {
     match c {
         c if !fold => c,
         c if c.is_ascii() => c.to_ascii_lowercase(),
-        // One that becomes several characters stays as it is: so it does in the C library.
+        // A letter whose lower case is several characters stays as it is, as in the C library.
         c => {
             let mut lower = c.to_lowercase();
             match (lower.next(), lower.next()) {

@@ -1,32 +1,32 @@
-//! What a program is, and how one is started by its name in /bin.
+//! The description of a program, and its start by the name in /bin.
 
-use crate::options::{self, Found, Opt};
+use crate::options::{self, GivenOption, Opt};
 use crate::output::{Out, complain};
 
 /// A program of this component.
 pub struct Program {
     /// The name it is called by.
     pub name: &'static str,
-    /// What follows its name in the usage line; one line a form.
+    /// The operands in the usage line; one line a form.
     pub operands: &'static [&'static str],
     /// One or two sentences for `--help`.
     pub about: &'static str,
-    /// How its arguments are read.
+    /// The syntax of its arguments.
     pub syntax: Syntax,
     /// Its options besides `--help` and `--version`.
     pub options: &'static [Opt],
     /// The exit code of a usage error.
     pub failure: u8,
-    /// What it does.
+    /// The main function; it returns the exit code.
     pub run: fn(&Call) -> u8,
 }
 
-/// How arguments are read.
+/// The syntax of arguments.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Syntax {
     /// Options and operands in any order, as most GNU programs have it.
     Mixed,
-    /// Options end at the first operand: what follows belongs to another command.
+    /// Options end at the first operand; the rest belongs to another command.
     OptionsFirst,
     /// Every argument is an operand; only a sole `--help` or `--version` is answered.
     Plain,
@@ -34,20 +34,20 @@ pub enum Syntax {
     Own,
 }
 
-/// One run of a program: its arguments, read.
+/// One run of a program, with its parsed arguments.
 pub struct Call {
     /// The name for messages: as it was called, directory and all, like GNU's.
     pub name: String,
     /// The program.
     pub program: &'static Program,
     /// The options, in their order.
-    pub options: Vec<Found>,
+    pub options: Vec<GivenOption>,
     /// The other arguments.
     pub operands: Vec<String>,
 }
 
-/// The main function of a component with these programs, which are sorted by name: runs the one that the kernel
-/// says this process is. `args[0]` is what the caller likes it to be, and is only for messages.
+/// Runs the program that the kernel names for this process, out of the programs of a component, sorted by name.
+/// `args[0]` is the caller's choice and only for messages.
 ///
 /// Not `isopod_sys::entry`: paths go to the kernel, which knows the working directory, so that std need not.
 pub fn main_of(programs: &[&'static Program]) -> ! {
@@ -80,7 +80,14 @@ fn start(programs: &[&'static Program], program: &str, mut args: Vec<String>) ->
 }
 
 impl Call {
-    /// Takes the options out of the operands. An error is the exit code, and all has been said.
+    /// Reads other operands in place of this call's, for a program of `Syntax::Own` that rewrites old notations first.
+    pub fn read_operands(&self, operands: Vec<String>, mixed: bool) -> Result<Call, u8> {
+        let mut call = Call { name: self.name.clone(), program: self.program, options: Vec::new(), operands };
+        call.read_options(mixed)?;
+        Ok(call)
+    }
+
+    /// Moves the options out of the operands. An error is the exit code, after the message was written.
     pub fn read_options(&mut self, mixed: bool) -> Result<(), u8> {
         match options::parse(self.program.options, std::mem::take(&mut self.operands), mixed) {
             Ok((options, operands)) => (self.options, self.operands) = (options, operands),
@@ -93,24 +100,24 @@ impl Call {
         }
     }
 
-    /// Says what is wrong on standard error.
+    /// Writes a message to standard error.
     pub fn complain(&self, message: &str) {
         complain(&self.name, message);
     }
 
-    /// A failure: says what is wrong, and returns the exit code for it.
+    /// Reports a failure and returns its exit code.
     pub fn failed(&self, message: &str) -> u8 {
         self.complain(message);
         self.program.failure
     }
 
-    /// A usage error: says what is wrong and where to look, and returns the exit code for it.
+    /// Reports a usage error with the hint at `--help` and returns its exit code.
     pub fn misused(&self, message: &str) -> u8 {
         self.complain(message);
         self.hint()
     }
 
-    /// The hint of a usage error on its own, and the exit code for it.
+    /// Writes the hint of a usage error alone and returns the exit code.
     pub fn hint(&self) -> u8 {
         let hint = format!("Try '{} --help' for more information.\n", self.name);
         // There is no place left to report that standard error is gone.
@@ -118,7 +125,7 @@ impl Call {
         self.program.failure
     }
 
-    /// A usage error if there are operands beyond `most`.
+    /// Reports a usage error if there are more than `most` operands.
     pub fn at_most(&self, most: usize) -> Result<(), u8> {
         match self.operands.get(most) {
             Some(extra) => Err(self.misused(&format!("extra operand {}", crate::quote::plain(extra)))),
@@ -126,17 +133,17 @@ impl Call {
         }
     }
 
-    /// Whether an option is given.
+    /// Returns true if an option is given.
     pub fn has(&self, option: &str) -> bool {
         self.options.iter().any(|found| found.option == option)
     }
 
-    /// The value of an option, the last one given.
+    /// Returns the last value that an option is given.
     pub fn value(&self, option: &str) -> Option<&str> {
         self.options.iter().rev().find(|found| found.option == option)?.value.as_deref()
     }
 
-    /// Answers `--help`.
+    /// Writes the answer to `--help`.
     pub fn help(&self) -> u8 {
         let mut text = String::new();
         for (index, form) in self.program.operands.iter().enumerate() {
@@ -150,7 +157,7 @@ impl Call {
         self.print(&text)
     }
 
-    /// Answers `--version`.
+    /// Writes the answer to `--version`.
     pub fn version(&self) -> u8 {
         let name = self.program.name;
         // Scripts look for `GNU sed` and the like here, to know which options there are.
@@ -164,7 +171,7 @@ impl Call {
         self.finish(out, 0)
     }
 
-    /// Writes out what is left and returns `code`, or the failure's if output was lost.
+    /// Flushes the output and returns `code`, or the failure's code if output was lost.
     pub fn finish(&self, out: Out, code: u8) -> u8 {
         match out.finish() {
             Ok(()) => code,

@@ -1,17 +1,17 @@
-//! Questions to whoever is at standard input.
+//! Questions that are answered on standard input.
 
 use std::cell::RefCell;
 
 use isopod_sys::{files, write_all};
 
 thread_local! {
-    /// What was read beyond the last answer.
+    /// Bytes that were read beyond the last answer.
     static REST: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Asks, and says whether the answer is yes. No answer is a no.
+/// Asks a question and returns true if the answer is yes. No answer is a no.
 pub fn ask(question: &str) -> bool {
-    // A question that can't be shown is still answered by what stands in the input.
+    // A question that can't be shown is still answered by the input.
     let _ = write_all(2, question.as_bytes());
     REST.with_borrow_mut(|rest| {
         loop {

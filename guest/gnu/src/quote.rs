@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// In single quotes: how a message shows an argument that is wrong.
+/// Quotes a wrong argument for a message, in single quotes.
 pub fn plain(text: &str) -> String {
     let mut quoted = String::from("'");
     for c in text.chars() {
@@ -17,7 +17,7 @@ pub fn plain(text: &str) -> String {
     quoted
 }
 
-/// As a shell would read it back, quoted only if need be.
+/// Quotes a text so that a shell reads it back, only if need be.
 pub fn argument(text: &str) -> String {
     // A colon alone is no reason for quotes.
     if name(&text.replace(':', "")) == text.replace(':', "") && !text.is_empty() {
@@ -27,7 +27,7 @@ pub fn argument(text: &str) -> String {
     }
 }
 
-/// With C's escapes for a backslash, control characters and `also`.
+/// Escapes a backslash, control characters and `also` as C does.
 pub fn c_escaped(text: &str, also: char) -> String {
     let mut escaped = String::new();
     for c in text.chars() {
@@ -42,7 +42,7 @@ pub fn c_escaped(text: &str, also: char) -> String {
     escaped
 }
 
-/// As a shell would read it back, quoted only if need be. A colon needs it: one follows the name.
+/// Quotes a name so that a shell reads it back, only if need be. A colon in it needs quotes: one follows the name.
 pub fn name(text: &str) -> Cow<'_, str> {
     let special = |(index, c): (usize, char)| match c {
         ' ' | '!' | '"' | '$' | '&' | '(' | ')' | '*' | ';' | '<' | '=' | '>' | '?' | '[' | '^' | '`' | '|' => true,
@@ -54,7 +54,7 @@ pub fn name(text: &str) -> Cow<'_, str> {
     if text.is_empty() || text.char_indices().any(special) { Cow::Owned(shell(text)) } else { Cow::Borrowed(text) }
 }
 
-/// As a shell would read it back, always quoted.
+/// Quotes a text so that a shell reads it back, always.
 pub fn shell(text: &str) -> String {
     if text.contains('\'') && text.chars().all(|c| c.is_ascii_alphanumeric() || "%+,-./:@]_ '".contains(c)) {
         return format!("\"{text}\"");

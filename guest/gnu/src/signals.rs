@@ -15,11 +15,11 @@ pub const INT: u8 = 2;
 pub const QUIT: u8 = 3;
 /// Kill: cannot be caught.
 pub const KILL: u8 = 9;
-/// For the user.
+/// User-defined.
 pub const USR1: u8 = 10;
-/// For the user, another.
+/// User-defined, the second.
 pub const USR2: u8 = 12;
-/// The polite request to end.
+/// Terminate.
 pub const TERM: u8 = 15;
 /// Continue.
 pub const CONT: u8 = 18;

@@ -1,6 +1,6 @@
 //! Numbers with units, as `head` and `sort` take them.
 
-/// Reads `10`, `2K`, `1MB`, `b`: a number and a unit. One that is too large is as large as can be.
+/// Reads `10`, `2K`, `1MB`, `b`: a number and a unit. A number that is too large becomes the largest.
 pub fn parse(text: &str) -> Option<u64> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     if digits == 0 {

@@ -23,7 +23,7 @@ pub fn compare(a: &[u8], b: &[u8]) -> Ordering {
     }
 }
 
-/// A name without its suffixes such as `.tar.gz`, so that a version before them is compared first.
+/// Removes suffixes such as `.tar.gz`, so that a version before them is compared first.
 fn stem(name: &[u8]) -> &[u8] {
     let mut end = name.len();
     loop {
@@ -73,7 +73,7 @@ fn weight(c: Option<&u8>) -> i32 {
     }
 }
 
-/// The digits in front without leading zeros, and what follows.
+/// Splits the leading digits, without zeros in front, from the rest.
 fn digits(text: &[u8]) -> (&[u8], &[u8]) {
     let end = text.iter().take_while(|c| c.is_ascii_digit()).count();
     let zeros = text[..end].iter().take_while(|c| **c == b'0').count();

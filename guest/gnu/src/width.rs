@@ -1,7 +1,6 @@
-//! How many columns characters take.
+//! The width of characters in columns.
 //!
-//! Not all of Unicode's tables, only what the scripts that people use need: they would be a tenth of this
-//! component.
+//! The tables have the scripts in common use only: all of Unicode's would be a tenth of this component.
 
 /// East Asian scripts and emoji.
 const WIDE: [(u32, u32); 52] = [
@@ -59,7 +58,7 @@ const WIDE: [(u32, u32); 52] = [
     (0x20000, 0x3fffd),
 ];
 
-/// Control characters, combining marks and what is not seen.
+/// Control characters, combining marks and invisible characters.
 const NONE: [(u32, u32); 14] = [
     (0x0, 0x1f),
     (0x7f, 0x9f),
@@ -77,7 +76,7 @@ const NONE: [(u32, u32); 14] = [
     (0xfeff, 0xfeff),
 ];
 
-/// Columns of a character.
+/// Returns the columns of a character.
 pub fn of(c: char) -> usize {
     let code = u32::from(c);
     match code {
@@ -88,7 +87,7 @@ pub fn of(c: char) -> usize {
     }
 }
 
-/// Columns of a text.
+/// Returns the columns of a text.
 pub fn of_text(text: &str) -> usize {
     text.chars().map(of).sum()
 }

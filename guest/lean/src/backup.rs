@@ -1,11 +1,11 @@
-//! `--backup`: what would be replaced is kept under another name.
+//! `--backup`: a file that would be replaced is kept under another name.
 
-use isopod_gnu::options::Found;
+use isopod_gnu::options::GivenOption;
 use isopod_gnu::program::Call;
 use isopod_gnu::quote::plain;
 use isopod_sys::{Errno, files, fs};
 
-/// How backups are named.
+/// The naming of backups.
 #[derive(Clone)]
 pub(crate) struct Backup {
     control: Control,
@@ -16,15 +16,15 @@ pub(crate) struct Backup {
 enum Control {
     Simple,
     Numbered,
-    /// Numbered where there are numbered ones already.
+    /// Numbered if there are numbered ones already.
     Existing,
 }
 
 impl Backup {
-    /// What the options say; `None` is no backup.
+    /// Reads the options; `None` is no backup.
     pub(crate) fn read(call: &Call) -> Result<Option<Backup>, u8> {
         let mut control = None;
-        for Found { option, value } in &call.options {
+        for GivenOption { option, value } in &call.options {
             match (*option, value) {
                 ("backup", Some(word)) => control = Some(word.clone()),
                 ("backup", None) => control = Some(std::env::var("VERSION_CONTROL").unwrap_or_default()),
@@ -49,7 +49,7 @@ impl Backup {
         Ok(Some(Backup { control, suffix: suffix.unwrap_or_else(|| "~".to_owned()) }))
     }
 
-    /// Gives a file its backup's name, and returns that.
+    /// Renames a file to its backup's name and returns that.
     pub(crate) fn save(&self, path: &str) -> Result<String, Errno> {
         let (directory, name) = path
             .rsplit_once('/')

@@ -4,10 +4,10 @@ use isopod_gnu::path::join;
 use isopod_sys::files::{self, Kind};
 use isopod_sys::{Errno, fs, process};
 
-/// What of a path must be there.
+/// The parts of a path that must exist.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Must {
-    /// All of it.
+pub(crate) enum MustExist {
+    /// All parts.
     All,
     /// All but the last part.
     AllButLast,
@@ -15,29 +15,30 @@ pub(crate) enum Must {
     Nothing,
 }
 
-/// As many links as Linux follows.
+/// The number of links that Linux follows.
 const MOST_LINKS: usize = 40;
 
-/// The path that this one leads to. Without `follow`, links stay, and only dots and slashes are taken out.
-pub(crate) fn canonical(path: &str, must: Must, follow: bool) -> Result<String, Errno> {
+/// Resolves a path. Without `follow`, links stay, and only dots and double slashes are removed.
+pub(crate) fn canonical(path: &str, must: MustExist, follow: bool) -> Result<String, Errno> {
     if path.is_empty() {
         return Err(Errno::NoEntry);
     }
     let mut done = if path.starts_with('/') { "/".to_owned() } else { process::cwd() };
-    // What is still to be looked at, the next part last.
+    // The parts that are still to be resolved, the next one last.
     let mut parts: Vec<String> = path.split('/').rev().map(str::to_owned).collect();
     let mut links = 0;
     while let Some(part) = parts.pop() {
         let wants_directory = !parts.is_empty();
         match part.as_str() {
             "" | "." => {
-                if must != Must::Nothing && !parts.iter().any(|part| !part.is_empty()) && wants_a_directory(&done) {
+                if must != MustExist::Nothing && !parts.iter().any(|part| !part.is_empty()) && wants_a_directory(&done)
+                {
                     return Err(Errno::NotDirectory);
                 }
                 continue;
             }
             ".." => {
-                if must != Must::Nothing && wants_a_directory(&done) {
+                if must != MustExist::Nothing && wants_a_directory(&done) {
                     return Err(Errno::NotDirectory);
                 }
                 done.truncate(done.rfind('/').unwrap_or(0).max(1));
@@ -50,7 +51,7 @@ pub(crate) fn canonical(path: &str, must: Must, follow: bool) -> Result<String, 
             Ok(found) if found.kind == Kind::Symlink && follow => {
                 links += 1;
                 if links > MOST_LINKS {
-                    if must == Must::Nothing {
+                    if must == MustExist::Nothing {
                         done = next;
                         continue;
                     }
@@ -64,7 +65,7 @@ pub(crate) fn canonical(path: &str, must: Must, follow: bool) -> Result<String, 
             }
             Ok(found) => {
                 let directory = found.kind == Kind::Directory || !follow && found.kind == Kind::Symlink;
-                if wants_directory && !directory && must != Must::Nothing {
+                if wants_directory && !directory && must != MustExist::Nothing {
                     return Err(Errno::NotDirectory);
                 }
                 done = next;
@@ -72,8 +73,8 @@ pub(crate) fn canonical(path: &str, must: Must, follow: bool) -> Result<String, 
             Err(errno) => {
                 let is_last = parts.iter().all(|part| part.is_empty());
                 match must {
-                    Must::Nothing => {}
-                    Must::AllButLast if is_last && errno == Errno::NoEntry => {}
+                    MustExist::Nothing => {}
+                    MustExist::AllButLast if is_last && errno == Errno::NoEntry => {}
                     _ => return Err(errno),
                 }
                 done = next;
@@ -87,7 +88,7 @@ fn wants_a_directory(path: &str) -> bool {
     files::stat(path, true).is_ok_and(|found| found.kind != Kind::Directory)
 }
 
-/// A path as seen from a directory; both are canonical.
+/// Returns a path relative to a directory; both are canonical.
 pub(crate) fn relative(path: &str, from: &str) -> String {
     let parts = |path: &str| path.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect::<Vec<_>>();
     let (path, from) = (parts(path), parts(from));

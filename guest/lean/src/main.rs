@@ -1,14 +1,16 @@
 //! The programs that run often, in one small component.
 //!
 //! # Layout
-//! - `backup`: what is kept of files that are replaced
+//! - `backup`: backups of files that are replaced
 //! - `canonical`: paths without links
+//! - `headers`: headers between files, for `head` and `tail`
 //! - `copying`, `removal`: trees of files, for `cp`, `mv` and `rm`
 //! - `programs`: the programs, one file each
 
 mod backup;
 mod canonical;
 mod copying;
+mod headers;
 mod programs;
 mod removal;
 

@@ -2,7 +2,7 @@
 
 use crate::Errno;
 
-/// The text of an error as `strerror` has it.
+/// Returns the text of an error as `strerror` has it.
 pub fn text(errno: Errno) -> &'static str {
     match errno {
         Errno::Access => "Permission denied",
@@ -41,12 +41,12 @@ pub fn text(errno: Errno) -> &'static str {
     }
 }
 
-/// The number of an error in wasi-libc's `errno.h`.
+/// Returns the number of an error in wasi-libc's `errno.h`.
 pub fn number(errno: Errno) -> i32 {
     NUMBERS.iter().find(|(known, _)| *known == errno).map_or(29, |(_, number)| *number)
 }
 
-/// The error of a number in wasi-libc's `errno.h`, if the kernel has it.
+/// Returns the error of a number in wasi-libc's `errno.h`, if the kernel has it.
 pub fn from_number(number: i32) -> Option<Errno> {
     NUMBERS.iter().find(|(_, known)| *known == number).map(|(errno, _)| *errno)
 }

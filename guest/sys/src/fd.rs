@@ -24,7 +24,7 @@ impl Fd {
         files::open(path, how, mode).map(Fd)
     }
 
-    /// A new pipe: reading end, writing end.
+    /// Makes a pipe: reading end, writing end.
     pub fn pipe() -> Result<(Fd, Fd), Errno> {
         files::pipe().map(|(reader, writer)| (Fd(reader), Fd(writer)))
     }

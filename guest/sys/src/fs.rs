@@ -1,7 +1,7 @@
-//! Changes of the directory tree, which WASI can do and the kernel's calls leave to it.
+//! Changes of the directory tree. WASI has calls for them, so the kernel has none.
 //!
-//! std and libc look paths up on their own and know no working directory unless they are told one: here, a
-//! relative path is the kernel's, as in every other call.
+//! std and libc resolve paths on their own and know no working directory unless they are told one. Here a relative
+//! path starts at the kernel's working directory, as in every other call.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use crate::{Errno, files, process};
 
 pub use files::{Entry, entries};
 
-/// Makes a directory, with what the umask leaves of all rights.
+/// Makes a directory with all rights but those of the umask.
 pub fn create_dir(path: &str) -> Result<(), Errno> {
     std::fs::create_dir(absolute(path)?).map_err(reason)
 }
@@ -24,12 +24,12 @@ pub fn remove_file(path: &str) -> Result<(), Errno> {
     std::fs::remove_file(absolute(path)?).map_err(reason)
 }
 
-/// Gives a file another name, and replaces what had it.
+/// Renames a file and replaces an existing one.
 pub fn rename(from: &str, to: &str) -> Result<(), Errno> {
     std::fs::rename(absolute(from)?, absolute(to)?).map_err(reason)
 }
 
-/// Gives a file a second name.
+/// Makes a hard link.
 pub fn hard_link(file: &str, name: &str) -> Result<(), Errno> {
     std::fs::hard_link(absolute(file)?, absolute(name)?).map_err(reason)
 }
@@ -42,7 +42,7 @@ pub fn symlink(target: &str, path: &str) -> Result<(), Errno> {
     libc::symlink(target, &absolute(path)?)
 }
 
-/// Where a symbolic link points to.
+/// Returns the target of a symbolic link.
 pub fn read_link(path: &str) -> Result<String, Errno> {
     let target = std::fs::read_link(absolute(path)?).map_err(reason)?;
     target.into_os_string().into_string().map_err(|_| Errno::IllegalSequence)
@@ -56,7 +56,7 @@ pub fn set_times(path: &str, accessed: u64, modified: u64, follow: bool) -> Resu
 
 fn absolute(path: &str) -> Result<String, Errno> {
     match path {
-        // An empty path names nothing, and joined to the working directory it would name that.
+        // An empty path names nothing; joined to the working directory it would name that directory.
         "" => Err(Errno::NoEntry),
         path if path.contains('\0') => Err(Errno::Invalid),
         path if path.starts_with('/') => Ok(path.to_owned()),
@@ -95,7 +95,7 @@ mod libc {
         fn utimensat(directory: c_int, path: *const c_char, times: *const Time, flags: c_int) -> c_int;
     }
 
-    /// wasi-libc's AT_FDCWD; the paths here are absolute, so that it stands for nothing.
+    /// wasi-libc's AT_FDCWD; it has no effect, since the paths here are absolute.
     const NO_DIRECTORY: c_int = -2;
     const DO_NOT_FOLLOW: c_int = 1;
 

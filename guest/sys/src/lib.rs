@@ -1,11 +1,11 @@
 //! The kernel's calls, as programs of the sandbox use them.
 //!
-//! `files` and `process` are the bindings of `wit/kernel.wit`. Around them stands only what every program
-//! needs: an entry point that hands the true exit code to the kernel, an owned descriptor, error texts, and the
-//! changes of the directory tree that WASI does.
+//! `files` and `process` are the bindings of `wit/kernel.wit`. The rest is needed by every program: an entry point that
+//! hands the true exit code to the kernel, an owned descriptor, error texts, and the changes of the directory tree that
+//! WASI does.
 //!
-//! Compiled for this machine, the same calls are the host's own (`native`): so a program can be tested against GNU's
-//! without a build of the sandbox, and measured against itself in it.
+//! Compiled for the host, the same calls are the host's own (`native`). So a program can be tested against GNU's
+//! without a build of the sandbox, and its time compared with that in the sandbox.
 
 #[allow(missing_docs, unsafe_code, unreachable_pub, clippy::all)]
 mod bindings {

@@ -1,7 +1,7 @@
 //! The kernel's calls on this machine's own files and processes, for tests and benchmarks outside the sandbox.
 //!
-//! Only what programs need to be compared with GNU's: a child gets the descriptors 0 to 2 and no payload, and signals
-//! are not caught.
+//! They suffice to compare programs with GNU's: a child gets the descriptors 0 to 2 and no payload, and signals are not
+//! caught.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use rustix::io::Errno as HostErrno;
 
 use crate::Errno;
 
-/// The kernel's name for an error of the host.
+/// Returns the kernel's name for an error of the host.
 pub(crate) fn reason(error: &io::Error) -> Errno {
     HostErrno::from_io_error(error).map_or(Errno::Io, errno)
 }
@@ -130,7 +130,7 @@ pub mod files {
 
     #[allow(unsafe_code)]
     pub fn close(fd: u32) -> Result<(), Errno> {
-        // SAFETY: descriptors are plain numbers to a program, as they are in the sandbox: whoever closes one owns it.
+        // SAFETY: descriptors are plain numbers to a program, as in the sandbox; the caller of `close` owns its one.
         drop(unsafe { OwnedFd::from_raw_fd(fd as i32) });
         Ok(())
     }
@@ -175,7 +175,7 @@ pub mod files {
         rustix::fs::chownat(CWD, path, uid.map(Uid::from_raw), gid.map(Gid::from_raw), flags).map_err(native::errno)
     }
 
-    /// A file that stays open.
+    /// Borrows a descriptor as a file that is not closed.
     #[allow(unsafe_code)]
     fn borrow(fd: u32) -> ManuallyDrop<File> {
         // SAFETY: as for `close`; the file is never dropped, so that nothing is closed twice.
@@ -210,7 +210,7 @@ pub mod files {
         }
     }
 
-    /// A second handle to an open file, for a child.
+    /// Duplicates a descriptor, for a child.
     pub(super) fn duplicate(fd: u32) -> Result<OwnedFd, Errno> {
         let file = borrow(fd);
         let borrowed: BorrowedFd<'_> = file.as_fd();
@@ -293,13 +293,13 @@ pub mod process {
         std::process::exit(code.into())
     }
 
-    /// What the name of the executable's link says: a test calls a component by the name of each of its programs.
+    /// Returns the name of the link to the executable: a test calls a component by the name of each of its programs.
     pub fn program() -> String {
         let name = std::env::args().next().unwrap_or_default();
         name.rsplit('/').next().unwrap_or_default().to_owned()
     }
 
-    /// Nobody gives orders here.
+    /// Returns no order: there are no live sessions outside the sandbox.
     pub fn next_order(_status: u8) -> Option<String> {
         None
     }

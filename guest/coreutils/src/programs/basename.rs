@@ -1,4 +1,4 @@
-//! `basename` and `dirname`: paths, taken apart.
+//! `basename` and `dirname`: the parts of paths.
 
 use isopod_gnu::options::Opt;
 use isopod_gnu::output::Out;

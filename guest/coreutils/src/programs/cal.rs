@@ -1,10 +1,10 @@
-//! `cal`: months, with their days.
+//! `cal`: a calendar of months.
 
-use isopod_gnu::calendar::MONTHS;
-use isopod_gnu::options::{Found, Opt};
+use isopod_gnu::calendar::{MONTHS, days_of};
+use isopod_gnu::moment::Moment;
+use isopod_gnu::options::{GivenOption, Opt};
 use isopod_gnu::program::{Call, Program, Syntax};
-
-use crate::time::{Civil, Moment, Zone, days};
+use isopod_gnu::zone::{LocalTime, Zone};
 
 /// `cal`.
 pub(crate) const PROGRAM: Program = Program {
@@ -27,9 +27,8 @@ pub(crate) const PROGRAM: Program = Program {
 
 fn run(call: &Call) -> Result<u8, u8> {
     call.at_most(2)?;
-    let now = Moment::now();
-    let today = Civil::new(now.seconds + Zone::local().at(now.seconds).seconds);
-    let (mut month, mut year, mut whole) = (today.month, today.year, call.has("y"));
+    let today = Zone::local().date_at(Moment::now().seconds);
+    let (mut month, mut year, mut whole) = (today.month + 1, today.year, call.has("y"));
     let fail = |what: &str, text: &str| call.failed(&format!("{text} is {what}"));
     let parse_year = |text: &str| {
         text.parse::<i64>()
@@ -49,7 +48,7 @@ fn run(call: &Call) -> Result<u8, u8> {
         [first, second, ..] => (month, year) = (parse_month(first)?, parse_year(second)?),
     }
     let (mut before, mut after) = (0, 0);
-    for Found { option, value } in &call.options {
+    for GivenOption { option, value } in &call.options {
         let text = value.as_deref().unwrap_or_default();
         let number = || {
             text.parse::<i64>().ok().filter(|n| (0..1200).contains(n)).ok_or_else(|| fail("no number of months", text))
@@ -86,7 +85,7 @@ fn month_of(text: &str) -> Option<i64> {
     MONTHS.iter().position(known).map(|index| index as i64 + 1)
 }
 
-/// Eight lines of 22 columns: the heading, the weekdays and six weeks.
+/// Returns eight lines of 22 columns: the heading, the weekdays and six weeks.
 fn block(year: i64, month: i64, with_year: bool) -> Vec<String> {
     let title = if with_year {
         format!("{} {year}", MONTHS[month as usize - 1])
@@ -96,7 +95,7 @@ fn block(year: i64, month: i64, with_year: bool) -> Vec<String> {
     let left = (20usize.saturating_sub(title.len())) / 2;
     let mut lines =
         vec![format!("{:<22}", format!("{}{title}", " ".repeat(left))), "Su Mo Tu We Th Fr Sa  ".to_owned()];
-    let (first, length) = days_of(year, month);
+    let (first, length) = days_of_month(year, month);
     let start = (first + 4).rem_euclid(7);
     for week in 0..6 {
         let mut line = String::new();
@@ -110,18 +109,19 @@ fn block(year: i64, month: i64, with_year: bool) -> Vec<String> {
     lines
 }
 
-/// The first day of a month, counted from 1970, and its length. Before September 1752 the calendar is the Julian
-/// one, as it was in the English-speaking world; the eleven days that month lost are not shown.
-fn days_of(year: i64, month: i64) -> (i64, i64) {
+/// Returns the first day of a month (from 1), counted from 1970, and its length. Before September 1752 the calendar is
+/// the Julian one, as it was in the English-speaking world; the eleven days that month lost are not shown.
+fn days_of_month(year: i64, month: i64) -> (i64, i64) {
     if (year, month) >= (1752, 9) {
-        return (days(year, month, 1), days(year, month + 1, 1) - days(year, month, 1));
+        let first = days_of(year, month - 1, 1);
+        return (first, days_of(year, month, 1) - first);
     }
     let julian = |year: i64, month: i64| {
         let (year, month) = if month > 12 { (year + 1, month - 12) } else { (year, month) };
         let leap = i64::from(year % 4 == 0 && month > 2);
         const BEFORE: [i64; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
         // The Julian year 1 began two days before the Gregorian one.
-        days(1, 1, 1) - 2 + (year - 1) * 365 + (year - 1) / 4 + BEFORE[month as usize - 1] + leap
+        days_of(1, 0, 1) - 2 + (year - 1) * 365 + (year - 1) / 4 + BEFORE[month as usize - 1] + leap
     };
     (julian(year, month), julian(year, month + 1) - julian(year, month))
 }

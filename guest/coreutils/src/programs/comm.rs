@@ -30,16 +30,16 @@ pub(crate) const PROGRAM: Program = Program {
     run: |call| run(call).unwrap_or_else(|code| code),
 };
 
-/// Whether input must be sorted.
+/// The check of the inputs' order.
 #[derive(Clone, Copy, PartialEq)]
 enum Check {
-    /// Only if it made a difference.
+    /// An error only if a line had no partner.
     Unpairable,
     Always,
     Never,
 }
 
-/// One of the two files: its current line, and what came before it.
+/// One of the two files: its current line and the one before it.
 struct Side<'a> {
     path: &'a str,
     lines: Lines,
@@ -92,7 +92,7 @@ fn run(call: &Call) -> Result<u8, u8> {
     Ok(call.finish(out, code))
 }
 
-/// Why a comparison ends before its inputs.
+/// The reason why a comparison ends early.
 enum Stop {
     Disorder,
     Unread(usize, Errno),
@@ -104,7 +104,7 @@ struct Comm<'a> {
     check: Check,
     delimiter: Vec<u8>,
     counts: [u64; 3],
-    /// Whether a line was seen that only one file has.
+    /// A line was seen that only one file has.
     unpairable: bool,
     code: u8,
     out: Out,

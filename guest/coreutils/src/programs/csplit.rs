@@ -1,4 +1,4 @@
-//! `csplit`: a file in pieces that begin where lines match.
+//! `csplit`: splits a file at lines that match.
 
 use isopod_gnu::options::Opt;
 use isopod_gnu::output::Out;
@@ -33,15 +33,15 @@ pub(crate) const PROGRAM: Program = Program {
     run: |call| run(call).unwrap_or_else(|code| code),
 };
 
-/// Where a piece ends.
-enum Place {
-    /// Before this line, or so many lines on when it is repeated.
+/// The end of a piece.
+enum PieceEnd {
+    /// Before this line, or that many lines further when it is repeated.
     Line(usize),
-    /// Before a line that matches, or some lines from it; what is before it may be left out.
+    /// Before a line that matches, or some lines from it; `skips` leaves out the piece before it.
     Match { pattern: Box<Pattern>, offset: i64, skips: bool },
 }
 
-/// How often.
+/// The number of repetitions.
 enum Repeat {
     Times(usize),
     Forever,
@@ -49,7 +49,7 @@ enum Repeat {
 
 struct Step<'a> {
     text: &'a str,
-    place: Place,
+    end: PieceEnd,
     repeat: Repeat,
 }
 
@@ -73,8 +73,8 @@ fn run(call: &Call) -> Result<u8, u8> {
             };
             continue;
         }
-        let place = parse(pattern).map_err(|message| call.failed(&message))?;
-        steps.push(Step { text: pattern, place, repeat: Repeat::Times(0) });
+        let end = parse(pattern).map_err(|message| call.failed(&message))?;
+        steps.push(Step { text: pattern, end, repeat: Repeat::Times(0) });
     }
     check_lines(call, &steps)?;
     let format = Suffix::new(call)?;
@@ -91,7 +91,7 @@ fn run(call: &Call) -> Result<u8, u8> {
         }
         if !call.has("keep-files") {
             for path in made {
-                // What cannot be removed is left; the failure has been said.
+                // A file that cannot be removed stays; the failure was reported.
                 let _ = fs::remove_file(&path);
             }
         }
@@ -116,7 +116,7 @@ fn read(call: &Call, path: &str) -> Result<Vec<Vec<u8>>, u8> {
     Ok(all)
 }
 
-fn parse(text: &str) -> Result<Place, String> {
+fn parse(text: &str) -> Result<PieceEnd, String> {
     let mark = text.chars().next().unwrap_or(' ');
     if mark == '/' || mark == '%' {
         let end = text.rfind(mark).filter(|end| *end > 0);
@@ -127,11 +127,11 @@ fn parse(text: &str) -> Result<Place, String> {
         };
         let pattern = Pattern::basic(&text[1..end])
             .map_err(|message| format!("{}: invalid regular expression: {message}", name(text)))?;
-        return Ok(Place::Match { pattern: Box::new(pattern), offset, skips: mark == '%' });
+        return Ok(PieceEnd::Match { pattern: Box::new(pattern), offset, skips: mark == '%' });
     }
     match text.parse() {
         Ok(0) => Err(format!("{text}: line number must be greater than zero")),
-        Ok(line) => Ok(Place::Line(line)),
+        Ok(line) => Ok(PieceEnd::Line(line)),
         Err(_) => Err(format!("{}: invalid pattern", name(text))),
     }
 }
@@ -139,7 +139,7 @@ fn parse(text: &str) -> Result<Place, String> {
 fn check_lines(call: &Call, steps: &[Step]) -> Result<(), u8> {
     let mut before = 0;
     for step in steps {
-        if let Place::Line(line) = step.place {
+        if let PieceEnd::Line(line) = step.end {
             if line < before {
                 return Err(call.failed(&format!(
                     "line number {} is smaller than preceding line number, {before}",
@@ -229,7 +229,7 @@ struct Work<'a> {
     lines: &'a [Vec<u8>],
     /// The first line that is not written yet, from 0.
     at: usize,
-    /// How far was looked for matches.
+    /// The line up to which matches were searched.
     current: usize,
     made: Vec<String>,
     format: Suffix,
@@ -254,11 +254,11 @@ impl Work<'_> {
         self.write(self.lines.len())
     }
 
-    /// Writes one piece. `false` is the end of a step that is repeated forever.
+    /// Writes one piece. Returns false at the end of a step that is repeated for ever.
     fn step(&mut self, step: &Step, repetition: usize) -> Result<bool, String> {
         let again = if repetition > 0 { format!(" on repetition {repetition}") } else { String::new() };
-        match &step.place {
-            Place::Line(line) => {
+        match &step.end {
+            PieceEnd::Line(line) => {
                 let target = line * (repetition + 1) - 1;
                 if target > self.lines.len() || target == self.lines.len() && self.at >= self.lines.len() {
                     self.write(self.lines.len())?;
@@ -271,7 +271,7 @@ impl Work<'_> {
                 }
                 Ok(true)
             }
-            Place::Match { pattern, offset, skips } => {
+            PieceEnd::Match { pattern, offset, skips } => {
                 let bare = |line: &Vec<u8>| line.strip_suffix(b"\n").unwrap_or(line).to_vec();
                 let from = self.current.min(self.lines.len());
                 let found = self.lines[from..].iter().position(|line| pattern.is_in(&bare(line)));

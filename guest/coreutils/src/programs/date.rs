@@ -1,13 +1,14 @@
-//! `date`: what time it is, or was, or will be.
+//! `date`: formats the current or another time.
 
-use isopod_gnu::options::{Found, Opt};
+use isopod_gnu::moment::{self, Moment};
+use isopod_gnu::options::{GivenOption, Opt};
 use isopod_gnu::output::Out;
 use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_gnu::quote::plain;
+use isopod_gnu::zone::Zone;
 use isopod_sys::{files, text};
 
 use crate::lines::{Lines, complain};
-use crate::time::{self, Moment, Zone};
 
 /// `date`.
 pub(crate) const PROGRAM: Program = Program {
@@ -49,19 +50,19 @@ fn run(call: &Call) -> Result<u8, u8> {
     let mut out = Out::new();
     let mut code = 0;
     let mut print = |moment: Moment| {
-        out.push(time::format(&format, moment, &zone).as_bytes());
+        out.push(moment.format(&format, &zone).as_bytes());
         out.byte(b'\n');
     };
     let now = Moment::now();
     let invalid = |text: &str| call.failed(&format!("invalid date {}", plain(text)));
     if let Some(text) = call.value("date") {
-        print(time::read(text, now, &zone).ok_or_else(|| invalid(text))?);
+        print(moment::parse_in(text, now, &zone).ok_or_else(|| invalid(text))?);
     } else if let Some(path) = call.value("file") {
         let failed = |errno| complain(call, path, errno);
         let mut lines = Lines::open(path, b'\n').map_err(failed)?;
         while let Some(line) = lines.next().map_err(failed)? {
             let line = String::from_utf8_lossy(line).into_owned();
-            match time::read(&line, now, &zone) {
+            match moment::parse_in(&line, now, &zone) {
                 Some(moment) => print(moment),
                 None => code = invalid(&line),
             }
@@ -78,11 +79,11 @@ fn run(call: &Call) -> Result<u8, u8> {
     Ok(call.finish(out, code))
 }
 
-/// The clock cannot be set; GNU's shows what it would have been set to.
+/// Refuses to set the clock, after the same checks as GNU's.
 fn set(call: &Call, zone: &Zone) -> u8 {
     let text = call.value("set").unwrap_or_else(|| call.operands.first().map_or("", String::as_str));
     let digits = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    if call.has("set") && time::read(text, Moment::now(), zone).is_none() || !call.has("set") && !digits {
+    if call.has("set") && moment::parse_in(text, Moment::now(), zone).is_none() || !call.has("set") && !digits {
         call.complain(&format!("invalid date {}", plain(text)));
         return 1;
     }
@@ -102,7 +103,7 @@ fn format(call: &Call) -> Result<String, u8> {
         let _ = isopod_sys::write_all(2, format!("Valid arguments are:\n{list}").as_bytes());
         call.hint()
     };
-    for Found { option, value } in &call.options {
+    for GivenOption { option, value } in &call.options {
         match (*option, value.as_deref()) {
             ("iso-8601", value) => {
                 let names = ["hours", "minutes", "date", "seconds", "ns"];

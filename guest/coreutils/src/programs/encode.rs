@@ -1,5 +1,9 @@
 //! `base64`, `base32` and `basenc`: bytes as text, and back.
+//!
+//! The crate `data-encoding` has all encodings but Z85, and its errors tell how many bytes were valid: GNU's programs
+//! write those before they fail.
 
+use data_encoding::{BitOrder, Encoding, Specification};
 use isopod_gnu::input::Input;
 use isopod_gnu::options::Opt;
 use isopod_gnu::output::Out;
@@ -56,55 +60,50 @@ pub(crate) const BASENC: Program =
         code(call, base).unwrap_or_else(|code| code)
     });
 
-/// How bytes become letters: groups of bytes become groups of letters.
+/// An encoding of `basenc`.
 struct Base {
     name: &'static str,
-    alphabet: &'static [u8],
+    symbols: &'static str,
     /// Bytes of a group, and letters.
     group: (usize, usize),
-    kind: Kind,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Kind {
-    /// Bits in order, filled up with `=`.
-    Padded,
-    /// Bits in order; a group is one byte.
-    Plain,
-    /// The lowest bit first.
-    Reversed,
-    /// A number in base 85.
-    Z85,
+    is_padded: bool,
 }
 
 const B64: Base = Base {
     name: "base64",
-    alphabet: b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
+    symbols: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
     group: (3, 4),
-    kind: Kind::Padded,
+    is_padded: true,
 };
-const B32: Base =
-    Base { name: "base32", alphabet: b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", group: (5, 8), kind: Kind::Padded };
+const B32: Base = Base { name: "base32", symbols: "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", group: (5, 8), is_padded: true };
 static BASES: [Base; 8] = [
     B64,
     B32,
     Base {
         name: "base64url",
-        alphabet: b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
+        symbols: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
         group: (3, 4),
-        kind: Kind::Padded,
+        is_padded: true,
     },
-    Base { name: "base32hex", alphabet: b"0123456789ABCDEFGHIJKLMNOPQRSTUV", group: (5, 8), kind: Kind::Padded },
-    Base { name: "base16", alphabet: b"0123456789ABCDEF", group: (1, 2), kind: Kind::Plain },
-    Base { name: "base2msbf", alphabet: b"01", group: (1, 8), kind: Kind::Plain },
-    Base { name: "base2lsbf", alphabet: b"01", group: (1, 8), kind: Kind::Reversed },
+    Base { name: "base32hex", symbols: "0123456789ABCDEFGHIJKLMNOPQRSTUV", group: (5, 8), is_padded: true },
+    Base { name: "base16", symbols: "0123456789ABCDEF", group: (1, 2), is_padded: false },
+    Base { name: "base2msbf", symbols: "01", group: (1, 8), is_padded: false },
+    Base { name: "base2lsbf", symbols: "01", group: (1, 8), is_padded: false },
     Base {
         name: "z85",
-        alphabet: b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#",
+        symbols: "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#",
         group: (4, 5),
-        kind: Kind::Z85,
+        is_padded: false,
     },
 ];
+
+/// The way from groups of bytes to groups of letters.
+enum Coding {
+    /// A few bits a letter. The second encoding has no padding, for the start of a group that is not valid.
+    Bits(Encoding, Encoding),
+    /// Four bytes as a number in base 85.
+    Z85([u8; 85]),
+}
 
 fn code(call: &Call, base: &Base) -> Result<u8, u8> {
     let wrap = match call.value("wrap") {
@@ -120,10 +119,11 @@ fn code(call: &Call, base: &Base) -> Result<u8, u8> {
     let path = call.operands.first().map_or("-", String::as_str);
     let input = Input::open(path).map_err(|errno| complain(call, path, errno))?;
     let mut out = Out::new();
+    let coding = base.coding().ok_or_else(|| call.failed("invalid encoding"))?;
     let result = if call.has("decode") {
-        base.decode(&input, call.has("ignore-garbage"), &mut out)
+        base.decode(&coding, &input, call.has("ignore-garbage"), &mut out)
     } else {
-        base.encode(&input, wrap, &mut out)
+        base.encode(&coding, &input, wrap, &mut out)
     };
     let code = match result {
         Ok(()) => 0,
@@ -150,11 +150,23 @@ impl From<Errno> for Stop {
 }
 
 impl Base {
-    fn bits(&self) -> u32 {
-        self.alphabet.len().ilog2()
+    /// Returns the coding; `None` would be an error in the table above.
+    fn coding(&self) -> Option<Coding> {
+        if self.name == "z85" {
+            return self.symbols.as_bytes().try_into().ok().map(Coding::Z85);
+        }
+        let mut specification = Specification::new();
+        specification.symbols.push_str(self.symbols);
+        specification.check_trailing_bits = false;
+        if self.name == "base2lsbf" {
+            specification.bit_order = BitOrder::LeastSignificantFirst;
+        }
+        let plain = specification.encoding().ok()?;
+        specification.padding = self.is_padded.then_some('=');
+        Some(Coding::Bits(specification.encoding().ok()?, plain))
     }
 
-    fn encode(&self, input: &Input, wrap: usize, out: &mut Out) -> Result<(), Stop> {
+    fn encode(&self, coding: &Coding, input: &Input, wrap: usize, out: &mut Out) -> Result<(), Stop> {
         let mut rest: Vec<u8> = Vec::new();
         let mut column = 0;
         let mut letters = Vec::new();
@@ -163,10 +175,7 @@ impl Base {
             let last = piece.is_empty();
             rest.extend_from_slice(&piece);
             let whole = if last { rest.len() } else { rest.len() / self.group.0 * self.group.0 };
-            letters.clear();
-            for group in rest[..whole].chunks(self.group.0) {
-                self.encode_group(group, &mut letters)?;
-            }
+            coding.encode(&rest[..whole], &mut letters)?;
             rest.drain(..whole);
             if wrap == 0 {
                 out.push(&letters);
@@ -192,116 +201,103 @@ impl Base {
         }
     }
 
-    fn encode_group(&self, group: &[u8], letters: &mut Vec<u8>) -> Result<(), Stop> {
-        // Nearly all that is ever encoded.
-        if let ([a, b, c], (3, 4)) = (group, self.group) {
-            let value = u32::from_be_bytes([0, *a, *b, *c]);
-            let letter = |shift: u32| self.alphabet[(value >> shift & 63) as usize];
-            letters.extend_from_slice(&[letter(18), letter(12), letter(6), letter(0)]);
-            return Ok(());
-        }
-        match self.kind {
-            Kind::Z85 => {
-                let [a, b, c, d] = *group else {
-                    return Err(Stop::Invalid("invalid input (length must be multiple of 4 characters)"));
-                };
-                let value = u32::from_be_bytes([a, b, c, d]);
-                for power in [85u32.pow(4), 85u32.pow(3), 85 * 85, 85, 1] {
-                    letters.push(self.alphabet[(value / power % 85) as usize]);
-                }
-            }
-            Kind::Reversed => letters.extend((0..8).map(|bit| b'0' + (group[0] >> bit & 1))),
-            _ => {
-                let bits = self.bits() as usize;
-                let total = self.group.0 * 8;
-                let mut value = group.iter().fold(0u64, |value, byte| value << 8 | u64::from(*byte));
-                value <<= (self.group.0 - group.len()) * 8;
-                let used = (group.len() * 8).div_ceil(bits);
-                for index in 0..self.group.1 {
-                    let letter = value >> (total - bits * (index + 1)) & ((1 << bits) - 1);
-                    letters.push(if index < used { self.alphabet[letter as usize] } else { b'=' });
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn decode(&self, input: &Input, ignore: bool, out: &mut Out) -> Result<(), Stop> {
-        let mut table = [255u8; 256];
-        for (value, letter) in self.alphabet.iter().enumerate() {
-            table[usize::from(*letter)] = value as u8;
-        }
-        let mut group: Vec<u8> = Vec::new();
+    fn decode(&self, coding: &Coding, input: &Input, ignore: bool, out: &mut Out) -> Result<(), Stop> {
+        let mut letters: Vec<u8> = Vec::new();
         let mut bytes = Vec::new();
         loop {
             let piece = input.read()?;
             if piece.is_empty() {
                 break;
             }
-            bytes.clear();
-            for letter in piece {
-                let padding = letter == b'=' && self.kind == Kind::Padded;
-                if letter == b'\n' || ignore && table[usize::from(letter)] == 255 && !padding {
-                    continue;
-                }
-                group.push(letter);
-                if group.len() == self.group.1 {
-                    let fine = self.decode_group(&group, &table, &mut bytes);
-                    group.clear();
-                    if !fine {
-                        out.push(&bytes);
-                        return Err(Stop::Invalid("invalid input"));
-                    }
-                }
+            let is_known = |letter: u8| coding.knows(letter) || letter == b'=' && self.is_padded;
+            letters.extend(piece.iter().filter(|letter| **letter != b'\n' && (!ignore || is_known(**letter))));
+            let whole = letters.len() / self.group.1 * self.group.1;
+            let is_valid = coding.decode(&letters[..whole], self.group.1, &mut bytes);
+            out.push(&bytes);
+            if !is_valid {
+                return Err(Stop::Invalid("invalid input"));
             }
+            letters.drain(..whole);
+        }
+        if letters.is_empty() {
+            return Ok(());
+        }
+        // GNU's writes the bytes of a group that is cut off for base64 only.
+        if let (Coding::Bits(_, plain), 4) = (coding, self.group.1) {
+            bytes.clear();
+            start_of(&letters, plain, &mut bytes);
             out.push(&bytes);
         }
-        if !group.is_empty() {
-            bytes.clear();
-            // Only base64 has something to say about a group that is cut off.
-            if self.group.1 == 4 {
-                self.decode_group(&group, &table, &mut bytes);
+        Err(Stop::Invalid("invalid input"))
+    }
+}
+
+impl Coding {
+    fn encode(&self, bytes: &[u8], letters: &mut Vec<u8>) -> Result<(), Stop> {
+        letters.clear();
+        match self {
+            Coding::Bits(encoding, _) => {
+                letters.resize(encoding.encode_len(bytes.len()), 0);
+                encoding.encode_mut(bytes, letters);
             }
-            out.push(&bytes);
-            return Err(Stop::Invalid("invalid input"));
+            Coding::Z85(alphabet) => {
+                let (groups, []) = bytes.as_chunks::<4>() else {
+                    return Err(Stop::Invalid("invalid input (length must be multiple of 4 characters)"));
+                };
+                for group in groups {
+                    let value = u32::from_be_bytes(*group);
+                    let digits = [85u32.pow(4), 85u32.pow(3), 85 * 85, 85, 1].map(|power| value / power % 85);
+                    letters.extend(digits.map(|digit| alphabet[digit as usize]));
+                }
+            }
         }
         Ok(())
     }
 
-    /// Adds the bytes of a group, as far as they can be told, and says whether it is a right one.
-    fn decode_group(&self, group: &[u8], table: &[u8; 256], bytes: &mut Vec<u8>) -> bool {
-        let value = |index: usize| group.get(index).map(|letter| table[usize::from(*letter)]).filter(|v| *v != 255);
-        if self.kind == Kind::Z85 {
-            let mut number = 0u64;
-            for index in 0..5 {
-                let Some(digit) = value(index) else { return false };
-                number = number * 85 + u64::from(digit);
+    /// Decodes whole groups of letters into the bytes. At a group that is not valid it stops and returns false; the
+    /// bytes that the start of that group stands for are kept.
+    fn decode(&self, letters: &[u8], group: usize, bytes: &mut Vec<u8>) -> bool {
+        match self {
+            Coding::Bits(encoding, plain) => {
+                bytes.resize(encoding.decode_len(letters.len()).unwrap_or(0), 0);
+                match encoding.decode_mut(letters, bytes) {
+                    Ok(count) => {
+                        bytes.truncate(count);
+                        true
+                    }
+                    Err(partial) => {
+                        bytes.truncate(partial.written);
+                        let end = letters.len().min(partial.read + group);
+                        start_of(&letters[partial.read..end], plain, bytes);
+                        false
+                    }
+                }
             }
-            let Ok(number) = u32::try_from(number) else { return false };
-            bytes.extend_from_slice(&number.to_be_bytes());
-            return true;
-        }
-        let bits = self.bits() as usize;
-        let (mut held, mut count, mut index) = (0u32, 0, 0);
-        while index < self.group.1 {
-            let Some(digit) = value(index) else {
-                // Letters may end where a byte does, and then nothing but padding follows.
-                let ends = self.kind == Kind::Padded && index >= 2 && count < bits;
-                return ends && group.len() == self.group.1 && group[index..].iter().all(|letter| *letter == b'=');
-            };
-            if self.kind == Kind::Reversed {
-                held |= u32::from(digit) << count;
-            } else {
-                held = held << bits | u32::from(digit);
-            }
-            count += bits;
-            index += 1;
-            if count >= 8 {
-                count -= 8;
-                bytes.push((held >> count) as u8);
-                held &= (1 << count) - 1;
+            Coding::Z85(alphabet) => {
+                bytes.clear();
+                letters.chunks(group).all(|group| {
+                    let digit = |letter: &u8| alphabet.iter().position(|known| known == letter);
+                    let number =
+                        group.iter().try_fold(0u64, |number, letter| Some(number * 85 + digit(letter)? as u64));
+                    let Some(number) = number.and_then(|number| u32::try_from(number).ok()) else { return false };
+                    bytes.extend_from_slice(&number.to_be_bytes());
+                    true
+                })
             }
         }
-        true
     }
+
+    fn knows(&self, letter: u8) -> bool {
+        match self {
+            Coding::Bits(encoding, _) => encoding.interpret_byte(letter).is_symbol().is_some(),
+            Coding::Z85(alphabet) => alphabet.contains(&letter),
+        }
+    }
+}
+
+/// Adds the whole bytes of the symbols that a group starts with.
+fn start_of(group: &[u8], plain: &Encoding, bytes: &mut Vec<u8>) {
+    let symbols = group.iter().take_while(|letter| plain.interpret_byte(**letter).is_symbol().is_some()).count();
+    let decoded = (0..=symbols).rev().find_map(|length| plain.decode(&group[..length]).ok());
+    bytes.extend(decoded.unwrap_or_default());
 }

@@ -1,4 +1,4 @@
-//! `envsubst`: variables of the environment, put into a text.
+//! `envsubst`: replaces variables of the environment in a text.
 
 use std::collections::HashSet;
 
@@ -61,7 +61,7 @@ fn run(call: &Call) -> Result<u8, u8> {
     Ok(call.finish(out, 0))
 }
 
-/// Part of a text: what stays, or a variable's name and how it was written.
+/// A part of a text: plain text, or a variable's name and its notation.
 enum Part<'a> {
     Text(&'a [u8]),
     Variable(&'a str, &'a [u8]),

@@ -20,7 +20,7 @@ pub(crate) const PROGRAM: Program = Program {
     run: |call| run(call).unwrap_or_else(|code| code),
 };
 
-/// Parentheses in parentheses: the stack is small, and no honest expression goes deeper.
+/// The depth of nested parentheses: the stack is small, and no honest expression goes deeper.
 const MOST_DEPTH: usize = 200;
 
 #[derive(Clone)]
@@ -59,7 +59,7 @@ impl Value {
     }
 }
 
-/// What is wrong, and the exit code for it.
+/// An error message and its exit code.
 type Failure = (String, u8);
 
 fn run(call: &Call) -> Result<u8, u8> {
@@ -104,7 +104,7 @@ impl Parser<'_> {
         Some(word)
     }
 
-    /// `|`. What need not be computed is only read, as in a shell.
+    /// `|`. A side that does not count is parsed and not computed, as in a shell.
     fn any(&mut self, computes: bool) -> Result<Value, Failure> {
         let mut left = self.all(computes)?;
         while self.take(&["|"]).is_some() {
@@ -260,7 +260,7 @@ fn arithmetic(operator: &str, left: &Value, right: &Value) -> Result<Value, Fail
     result.map(Value::Number).ok_or_else(|| ("Numerical result out of range".to_owned(), 3))
 }
 
-/// The group of a match, or how many characters match.
+/// Returns the group of a match, or the number of characters that match.
 fn matched(text: &str, pattern: &str) -> Result<Value, Failure> {
     let pattern = Pattern::basic(pattern).map_err(|message| (message, 2))?;
     let found = pattern.at_start(text.as_bytes());

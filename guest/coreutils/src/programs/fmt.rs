@@ -1,7 +1,7 @@
-//! `fmt`: paragraphs with lines of about the same length.
+//! `fmt`: fills paragraphs to lines of about the same length.
 
 use isopod_gnu::input::Input;
-use isopod_gnu::options::{Found, Opt};
+use isopod_gnu::options::{GivenOption, Opt};
 use isopod_gnu::output::Out;
 use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_gnu::quote::plain;
@@ -29,11 +29,11 @@ pub(crate) const PROGRAM: Program = Program {
     run: |call| run(call).unwrap_or_else(|code| code),
 };
 
-/// GNU's bounds: a paragraph that is longer is set in parts, and where it is cut shows.
+/// GNU's limit: a longer paragraph is set in parts, and the output shows it.
 const MOST_BYTES: usize = 5000;
 const MOST_WORDS: usize = 1000;
 
-/// What a line costs, in GNU's units: the square of how bad it is.
+/// The cost of a line in GNU's units: the square of its badness.
 const LINE: i64 = 70 * 70;
 const SENTENCE: i64 = 50 * 50;
 const NO_BREAK: i64 = 600 * 600;
@@ -55,11 +55,9 @@ fn run(call: &Call) -> Result<u8, u8> {
         width_text = Some(digits.to_owned());
         operands.remove(0);
     }
-    let mut read = Call { name: call.name.clone(), program: call.program, options: Vec::new(), operands };
-    read.read_options(true)?;
-    let call = &read;
+    let call = &call.read_operands(operands, true)?;
     let mut goal_text = None;
-    for Found { option, value } in &call.options {
+    for GivenOption { option, value } in &call.options {
         match *option {
             "width" => width_text = value.clone(),
             "goal" => goal_text = value.clone(),
@@ -144,7 +142,7 @@ impl Source {
 #[derive(Default)]
 struct Word {
     text: Vec<u8>,
-    /// Columns after it.
+    /// The columns of the blanks after it.
     space: i64,
     paren: bool,
     period: bool,
@@ -166,7 +164,7 @@ struct Setter<'a> {
     prefix_lead: i64,
     prefix_full: i64,
     source: Source,
-    /// Whether the input indents with tabs: then the output does too.
+    /// The input indents with tabs, so the output does too.
     tabs: bool,
     in_column: i64,
     out_column: i64,
@@ -193,7 +191,7 @@ impl Setter<'_> {
         Ok(())
     }
 
-    /// Reads the blanks at the start of a line and the prefix, and returns what follows.
+    /// Reads the blanks at the start of a line and the prefix, and returns the next byte.
     fn read_prefix(&mut self) -> Result<Option<u8>, Errno> {
         self.in_column = 0;
         let first = self.source.next()?;
@@ -250,7 +248,7 @@ impl Setter<'_> {
         c = self.read_line(c)?;
         self.set_other_indent(self.is_same_paragraph(c));
         if self.split {
-            // One line is a paragraph.
+            // A line is a paragraph of its own.
         } else if self.crown || self.tagged {
             if self.is_same_paragraph(c) && (self.crown || self.in_column != self.first_indent) {
                 loop {
@@ -313,7 +311,7 @@ impl Setter<'_> {
                 }
             }
             () if self.tagged && same && self.in_column != self.first_indent => self.in_column,
-            // A paragraph of one line has the indent of the last one, unless that is the first line's too.
+            // A paragraph of one line has the indent of the last paragraph, unless that is the first line's too.
             () if self.tagged && self.other_indent == self.first_indent => {
                 if self.first_indent == 0 {
                     3
@@ -326,7 +324,7 @@ impl Setter<'_> {
         };
     }
 
-    /// Reads the words of a line, and returns what the next one begins with.
+    /// Reads the words of a line and returns the first byte of the next one.
     fn read_line(&mut self, mut c: Option<u8>) -> Result<Option<u8>, Errno> {
         loop {
             let mut word = Word::default();
@@ -343,7 +341,7 @@ impl Setter<'_> {
                 }
             }
             self.in_column += word.text.len() as i64;
-            word.look();
+            word.classify();
             let start = self.in_column;
             c = self.read_space(c)?;
             word.space = self.in_column - start;
@@ -363,7 +361,7 @@ impl Setter<'_> {
         }
     }
 
-    /// Sets what there is of a paragraph that is too long, up to a good place.
+    /// Sets the first part of a paragraph that is too long, up to a good break.
     fn flush(&mut self, current: &mut Word) {
         if self.words.is_empty() {
             self.out.push(&current.text);
@@ -418,7 +416,7 @@ impl Setter<'_> {
         }
     }
 
-    /// What it costs to end a line of this length before a word, and all that follows.
+    /// Returns the cost of a line of this length that ends before a word, with all lines after it.
     fn line_cost(&self, next: usize, length: i64) -> i64 {
         let Some(word) = self.words.get(next) else { return 0 };
         let mut cost = short(self.goal - length);
@@ -428,7 +426,7 @@ impl Setter<'_> {
         cost + word.best_cost
     }
 
-    /// What it costs to begin a line with a word.
+    /// Returns the cost of a line that begins with a word.
     fn base_cost(&self, at: usize) -> i64 {
         let word = &self.words[at];
         let mut cost = LINE;
@@ -496,8 +494,8 @@ impl Setter<'_> {
 }
 
 impl Word {
-    /// Looks at what it begins and ends with.
-    fn look(&mut self) {
+    /// Sets the flags for the characters that the word begins and ends with.
+    fn classify(&mut self) {
         let (Some(first), Some(last)) = (self.text.first(), self.text.last()) else { return };
         self.paren = b"(['`\"".contains(first);
         self.punctuation = last.is_ascii_punctuation();

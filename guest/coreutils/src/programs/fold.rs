@@ -1,4 +1,4 @@
-//! `fold`: long lines, broken.
+//! `fold`: breaks long lines.
 
 use isopod_gnu::input::Input;
 use isopod_gnu::options::Opt;

@@ -1,7 +1,7 @@
 //! `hexdump` and `hd`: bytes in hexadecimal.
 
 use isopod_gnu::input::{Input, or_standard_input};
-use isopod_gnu::options::{Found, Opt};
+use isopod_gnu::options::{GivenOption, Opt};
 use isopod_gnu::output::Out;
 use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_gnu::size;
@@ -54,7 +54,7 @@ fn run(call: &Call) -> Result<u8, u8> {
     let (skip, limit) = (number("skip")?.unwrap_or(0), number("length")?.unwrap_or(u64::MAX));
     let mut styles: Vec<&str> = Vec::new();
     let mut format = None;
-    for Found { option, value } in &call.options {
+    for GivenOption { option, value } in &call.options {
         match *option {
             "length" | "skip" | "no-squeezing" => {}
             "format" => format = value.as_deref(),
@@ -282,7 +282,7 @@ impl Format {
                 let after = if last { unit.after.trim_end_matches(' ') } else { &unit.after };
                 let Some(bytes) = block.get(at..(at + unit.size).min(block.len())).filter(|bytes| !bytes.is_empty())
                 else {
-                    // What is not there leaves its place.
+                    // A unit beyond the end of the input is filled with blanks.
                     let width = unit.before.len() + unit.width + after.len();
                     out.push(" ".repeat(width).as_bytes());
                     continue;

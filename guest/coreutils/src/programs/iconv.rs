@@ -1,12 +1,12 @@
-//! `iconv`: text from one encoding to another.
+//! `iconv`: converts text from one encoding to another.
 
 use isopod_gnu::input::{Input, or_standard_input};
 use isopod_gnu::options::Opt;
-use isopod_gnu::output::Out;
+use isopod_gnu::output::{Out, redirect};
 use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_gnu::quote::name;
-use isopod_sys::files::{self, OpenFlags};
-use isopod_sys::{Errno, Fd, text};
+use isopod_sys::files::OpenFlags;
+use isopod_sys::{Errno, text};
 
 /// `iconv`.
 pub(crate) const PROGRAM: Program = Program {
@@ -34,7 +34,7 @@ enum Encoding {
     Latin9,
     Windows1252,
     Utf8,
-    /// With a mark that says which.
+    /// With a byte order mark.
     Utf16,
     Utf16Le,
     Utf16Be,
@@ -67,7 +67,7 @@ const WINDOWS: [u32; 32] = [
     0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014, 0x2dc, 0x2122, 0x161, 0x203a, 0x153, 0, 0x17e, 0x178,
 ];
 
-/// Where ISO-8859-15 differs from ISO-8859-1.
+/// The characters of ISO-8859-15 that differ from ISO-8859-1.
 const LATIN9: [(u8, u32); 8] = [
     (0xa4, 0x20ac),
     (0xa6, 0x160),
@@ -101,13 +101,8 @@ fn run(call: &Call) -> Result<u8, u8> {
         }
     };
     if let Some(path) = call.value("output") {
-        // The lowest free descriptor is the one that is just closed.
-        let _ = files::close(1);
-        let how = OpenFlags::WRITE | OpenFlags::CREATE | OpenFlags::TRUNCATE;
-        std::mem::forget(
-            Fd::open(path, how, 0o666)
-                .map_err(|errno| call.failed(&format!("unable to open output file: {}", text(errno))))?,
-        );
+        redirect(path, OpenFlags::WRITE | OpenFlags::CREATE | OpenFlags::TRUNCATE)
+            .map_err(|errno| call.failed(&format!("unable to open output file: {}", text(errno))))?;
     }
     let mut job = Job {
         from,
@@ -147,7 +142,7 @@ fn run(call: &Call) -> Result<u8, u8> {
             }
         }
     }
-    // What was left out is no failure for who asked for it with -c.
+    // With -c, characters that were left out are no failure.
     code = code.max(u8::from(job.lost && !call.has("c")));
     Ok(call.finish(job.out, code))
 }
@@ -167,23 +162,23 @@ struct Job {
     to: Encoding,
     translates: bool,
     ignores: bool,
-    /// What the mark at the start of UTF-16 or UTF-32 said.
+    /// The input is big-endian, by its byte order mark.
     big: bool,
     marked: bool,
-    /// Whether the output has its mark.
+    /// The byte order mark was written.
     started: bool,
     position: u64,
-    /// Whether something was left out.
+    /// Characters were left out.
     lost: bool,
     out: Out,
 }
 
-/// What a sequence of bytes is.
+/// The result of decoding one character.
 enum Decoded {
     Character(u32, usize),
-    /// No character; so many bytes are skipped if it may be left out.
+    /// No character; so many bytes are skipped with -c.
     Wrong(usize),
-    /// The rest is not there yet.
+    /// The rest of the character is not read yet.
     Short,
 }
 
@@ -303,7 +298,7 @@ impl Job {
         Err(Stop::Illegal(self.position))
     }
 
-    /// Writes a character, if the target has it.
+    /// Writes a character; returns false if the target does not have it.
     fn encode(&mut self, code: u32) -> bool {
         let byte = match self.to {
             Encoding::Ascii => u8::try_from(code).ok().filter(u8::is_ascii),
@@ -363,7 +358,7 @@ fn decode_utf8(bytes: &[u8]) -> Decoded {
     }
 }
 
-/// What C's library writes for a character that the target does not have; `?` if it knows nothing.
+/// Returns the replacement of C's library for a character that the target does not have; `?` if it has none.
 fn similar(code: u32) -> &'static str {
     match code {
         0xa0 | 0x2002..=0x200a | 0x202f => " ",

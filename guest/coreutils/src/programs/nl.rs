@@ -1,6 +1,6 @@
-//! `nl`: lines with their numbers.
+//! `nl`: numbers lines.
 
-use isopod_gnu::options::{Found, Opt};
+use isopod_gnu::options::{GivenOption, Opt};
 use isopod_gnu::output::Out;
 use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_gnu::quote::plain;
@@ -33,7 +33,7 @@ pub(crate) const PROGRAM: Program = Program {
     run: |call| run(call).unwrap_or_else(|code| code),
 };
 
-/// Which lines have numbers.
+/// The lines that get numbers.
 enum Style {
     All,
     Filled,
@@ -65,7 +65,7 @@ fn run(call: &Call) -> Result<u8, u8> {
         start: 1,
         width: 6,
     };
-    for Found { option, value } in &call.options {
+    for GivenOption { option, value } in &call.options {
         let value = value.as_deref().unwrap_or_default();
         let number = |what: &str, least: i64| {
             value
@@ -126,16 +126,16 @@ fn style(call: &Call, section: &str, text: &str) -> Result<Style, u8> {
     }
 }
 
-/// Where a run is: it goes on from one file to the next.
+/// The position of a run, which goes on from one file to the next.
 struct State {
     section: usize,
-    /// `None` is one past the largest.
+    /// The next number; `None` is one past the largest.
     number: Option<i64>,
     blanks: u64,
 }
 
 impl Numbering {
-    /// Writes a line, and says whether its number could be written.
+    /// Writes a line. Returns false if the numbers have overflowed.
     fn line(&self, line: &[u8], state: &mut State, renumber: bool, out: &mut Out) -> bool {
         if let Some(section) = self.section(line) {
             state.section = section;
@@ -176,7 +176,7 @@ impl Numbering {
         true
     }
 
-    /// The section that a line of nothing but delimiters begins.
+    /// Returns the section that a line of delimiters begins.
     fn section(&self, line: &[u8]) -> Option<usize> {
         let one = self.delimiter.len();
         if one == 0 || !line.len().is_multiple_of(one) || !line.chunks(one).all(|chunk| chunk == self.delimiter) {

@@ -1,4 +1,4 @@
-//! `paste`: lines of several files, side by side.
+//! `paste`: joins lines of several files side by side.
 
 use isopod_gnu::input::or_standard_input;
 use isopod_gnu::options::Opt;
@@ -39,7 +39,7 @@ fn run(call: &Call) -> Result<u8, u8> {
     Ok(call.finish(out, code))
 }
 
-/// The delimiters in turn; `\0` is none at all.
+/// Reads the delimiters, which are used in turn; `\0` is an empty one.
 fn delimiters(list: &str) -> Option<Vec<Option<u8>>> {
     let mut delimiters = Vec::new();
     let mut bytes = list.bytes();
@@ -90,7 +90,7 @@ fn serial(call: &Call, delimiters: &[Option<u8>], end: u8, out: &mut Out) -> u8 
 
 fn parallel(call: &Call, delimiters: &[Option<u8>], end: u8, out: &mut Out) -> Result<u8, u8> {
     let paths = or_standard_input(&call.operands);
-    // Standard input may be named several times, and its lines go round.
+    // Standard input may be named several times; its lines are dealt out in turn.
     let mut standard: Option<Lines> = None;
     let mut inputs: Vec<Option<Lines>> = Vec::new();
     let fatal = |path: &str, errno| complain(call, path, errno);

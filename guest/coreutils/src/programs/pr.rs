@@ -1,13 +1,14 @@
-//! `pr`: files in pages and columns.
+//! `pr`: formats files in pages and columns.
 
-use isopod_gnu::options::{Found, Opt};
+use isopod_gnu::moment::Moment;
+use isopod_gnu::options::{GivenOption, Opt};
 use isopod_gnu::output::Out;
 use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_gnu::quote::plain;
+use isopod_gnu::zone::Zone;
 use isopod_sys::{Errno, files};
 
 use crate::lines::{Lines, complain};
-use crate::time::{self, Moment, Zone};
 
 /// `pr`.
 pub(crate) const PROGRAM: Program = Program {
@@ -42,8 +43,8 @@ pub(crate) const PROGRAM: Program = Program {
     run: |call| run(call).unwrap_or_else(|code| code),
 };
 
-/// What was asked for.
-struct Choice {
+/// The options of a run.
+struct Settings {
     columns: usize,
     across: bool,
     double: bool,
@@ -76,10 +77,8 @@ fn run(call: &Call) -> Result<u8, u8> {
             _ => rest.push(arg.clone()),
         }
     }
-    let mut read = Call { name: call.name.clone(), program: call.program, options: Vec::new(), operands: rest };
-    read.read_options(true)?;
-    let call = &read;
-    let choice = Choice::read(call, pages)?;
+    let call = &call.read_operands(rest, true)?;
+    let settings = Settings::read(call, pages)?;
     let mut out = Out::new();
     let mut code = 0;
     let operands: Vec<&str> =
@@ -103,14 +102,14 @@ fn run(call: &Call) -> Result<u8, u8> {
             inputs.iter().map(|(_, lines)| Some(lines.get(row).cloned().unwrap_or_default())).collect::<Vec<_>>()
         };
         let all: Vec<Vec<Option<Vec<u8>>>> = (0..rows).map(cells).collect();
-        let choice = Choice { columns: inputs.len().max(1), ..choice };
-        choice.print(&all, Moment::now(), header.unwrap_or_default(), &mut out);
+        let settings = Settings { columns: inputs.len().max(1), ..settings };
+        settings.print(&all, Moment::now(), header.unwrap_or_default(), &mut out);
     } else {
         for (path, lines) in &inputs {
             let found = if *path == "-" { Err(Errno::NoEntry) } else { files::stat(path, true) };
             let moment = found.map_or_else(|_| Moment::now(), |found| Moment::from_nanos(found.modified));
             let title = header.unwrap_or(if *path == "-" { "" } else { path });
-            choice.print(&choice.rows(lines), moment, title, &mut out);
+            settings.print(&settings.rows(lines), moment, title, &mut out);
         }
     }
     Ok(call.finish(out, code))
@@ -125,8 +124,8 @@ fn read_lines(path: &str) -> Result<Vec<Vec<u8>>, Errno> {
     Ok(all)
 }
 
-impl Choice {
-    fn read(call: &Call, pages: Option<String>) -> Result<Choice, u8> {
+impl Settings {
+    fn read(call: &Call, pages: Option<String>) -> Result<Settings, u8> {
         let number = |option: &str, text: &str, least: u64| {
             text.parse::<u64>()
                 .ok()
@@ -139,11 +138,11 @@ impl Choice {
         let columns = call.value("columns").map_or(Ok(1), |text| number("-COLUMN", text, 1))?;
         let length = value("length", 1, 66)? as usize;
         let form_feed = call.has("form-feed");
-        // A page that has no room for more has no header.
+        // A page of ten lines or fewer has no room for a header.
         let headed = !call.has("omit-header") && !call.has("omit-pagination") && length > 10;
         let pages = pages.or_else(|| call.value("pages").map(str::to_owned)).unwrap_or_else(|| "1".to_owned());
         let (first, last) = pages.split_once(':').map_or((pages.as_str(), None), |(first, last)| (first, Some(last)));
-        let numbers = call.options.iter().rev().find(|Found { option, .. }| *option == "number-lines");
+        let numbers = call.options.iter().rev().find(|GivenOption { option, .. }| *option == "number-lines");
         let numbers = numbers.map(|found| {
             let text = found.value.as_deref().unwrap_or_default();
             let split = text.find(|c: char| c.is_ascii_digit()).unwrap_or(text.len());
@@ -163,7 +162,7 @@ impl Choice {
         }
         let separator = call.options.iter().rev().find(|found| found.option == "separator");
         let body = if headed { length - if form_feed { 5 } else { 10 } } else { length };
-        Ok(Choice {
+        Ok(Settings {
             columns: columns as usize,
             across: call.has("across"),
             double: call.has("double-space"),
@@ -181,7 +180,7 @@ impl Choice {
         })
     }
 
-    /// Lines, laid out in rows: page by page, down the columns or across.
+    /// Lays lines out in rows, page by page, down the columns or across.
     fn rows(&self, lines: &[Vec<u8>]) -> Vec<Vec<Option<Vec<u8>>>> {
         let mut rows = Vec::new();
         for page in lines.chunks(self.body * self.columns) {
@@ -233,7 +232,7 @@ impl Choice {
     }
 
     fn header(&self, moment: Moment, title: &str, page: u64) -> String {
-        let date = time::format(&self.date_format, moment, &Zone::local());
+        let date = moment.format(&self.date_format, &Zone::local());
         let page = format!("Page {page}");
         let gap = self.width.saturating_sub(date.len() + page.len() + title.chars().count());
         let left = gap / 2;
@@ -246,7 +245,7 @@ impl Choice {
         if row.len() == 1 && self.columns == 1 {
             if let Some((separator, digits)) = &self.numbers {
                 let text = format!("{number:>digits$}");
-                // More digits than there is room for lose their front.
+                // A number that is too long loses its first digits.
                 out.push(&text.as_bytes()[text.len() - digits..]);
                 out.push(separator.as_bytes());
             }
@@ -273,7 +272,7 @@ impl Choice {
             gap(&mut position, goal, out);
             for c in untabbed(cell, width).chars() {
                 goal += 1;
-                // Blanks wait for what follows them, and become tabs where they can.
+                // Blanks are held back until another character follows, and become tabs if possible.
                 if c != ' ' {
                     gap(&mut position, goal - 1, out);
                     out.push(c.encode_utf8(&mut [0; 4]).as_bytes());
@@ -285,7 +284,7 @@ impl Choice {
     }
 }
 
-/// A cell without tabs, and no wider than its column.
+/// Returns a cell with its tabs expanded, cut to the width of its column.
 fn untabbed(cell: &[u8], width: usize) -> String {
     let mut text = String::new();
     let mut column = 0;
@@ -304,7 +303,7 @@ fn untabbed(cell: &[u8], width: usize) -> String {
     text
 }
 
-/// Goes to a column with tabs, as far as they lead, and blanks.
+/// Goes to a column with tabs and then blanks.
 fn gap(position: &mut usize, goal: usize, out: &mut Out) {
     while goal.saturating_sub(*position) > 1 && *position / 8 * 8 + 8 <= goal {
         out.byte(b'\t');

@@ -1,4 +1,4 @@
-//! `rev`: lines, read backwards.
+//! `rev`: reverses the characters of lines.
 
 use isopod_gnu::options::Opt;
 use isopod_gnu::output::Out;
@@ -46,7 +46,7 @@ pub(crate) const PROGRAM: Program = Program {
     },
 };
 
-/// How many bytes the last character has; what is no UTF-8 goes byte by byte.
+/// Returns the length of the last character in bytes; 1 for bytes that are no UTF-8.
 fn last_length(text: &[u8]) -> usize {
     (2..=4.min(text.len()))
         .find(|length| std::str::from_utf8(&text[text.len() - length..]).is_ok_and(|text| text.chars().count() == 1))

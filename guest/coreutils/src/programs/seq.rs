@@ -1,5 +1,6 @@
-//! `seq`: numbers, one after the other.
+//! `seq`: prints a sequence of numbers.
 
+use isopod_gnu::digits;
 use isopod_gnu::long_double::{self, LongDouble, Size};
 use isopod_gnu::options::Opt;
 use isopod_gnu::output::Out;
@@ -23,7 +24,7 @@ pub(crate) const PROGRAM: Program = Program {
     run: |call| run(call).unwrap_or_else(|code| code),
 };
 
-/// A number as it was written: exact, in units of `10^-places`; `None` is one without end, or not decimal.
+/// A number as it was written: exact, in units of `10^-places`; `None` is infinite, or not decimal.
 struct Operand<'a> {
     text: &'a str,
     exact: Option<(i128, u32)>,
@@ -72,7 +73,7 @@ fn run(call: &Call) -> Result<u8, u8> {
     Ok(call.finish(output.out, 0))
 }
 
-/// Options end at the first number, and a number may be negative.
+/// Reads the options, which end at the first number: a number may be negative.
 fn with_options(call: &Call) -> Result<Call, u8> {
     let mut at = 0;
     while let Some(arg) = call.operands.get(at) {
@@ -87,13 +88,7 @@ fn with_options(call: &Call) -> Result<Call, u8> {
         at += usize::from(matches!(arg.as_str(), "-s" | "-f" | "--separator" | "--format"));
     }
     let at = at.min(call.operands.len());
-    let mut read = Call {
-        name: call.name.clone(),
-        program: call.program,
-        options: Vec::new(),
-        operands: call.operands[..at].to_vec(),
-    };
-    read.read_options(false)?;
+    let mut read = call.read_operands(call.operands[..at].to_vec(), false)?;
     read.operands.extend_from_slice(&call.operands[at..]);
     Ok(read)
 }
@@ -109,7 +104,7 @@ fn operand<'a>(call: &Call, text: &'a str) -> Result<Operand<'a>, u8> {
     Ok(Operand { text: text.trim_start().trim_start_matches('+'), exact: decimal(text), value: parsed.number })
 }
 
-/// A decimal number in units of `10^-places`, and its places.
+/// Reads a decimal number. Returns it in units of `10^-places`, and the places.
 fn decimal(text: &str) -> Option<(i128, u32)> {
     let text = text.trim_start();
     let (text, negative) = match text.strip_prefix('-') {
@@ -138,7 +133,7 @@ fn decimal(text: &str) -> Option<(i128, u32)> {
 }
 
 impl Operand<'_> {
-    /// How wide it is with so many places. Zeros in front that are given count.
+    /// Returns its width with so many places. Leading zeros as written count.
     fn width(&self, places: u32) -> usize {
         let fraction = if places > 0 { places as usize + 1 } else { 0 };
         let plain = self.text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-'));
@@ -154,7 +149,7 @@ impl Operand<'_> {
     }
 }
 
-/// `-f`: what stands before and after its one conversion.
+/// `-f`: the text before and after the one conversion.
 struct Format {
     before: Vec<u8>,
     directive: Directive,
@@ -226,7 +221,7 @@ struct Output<'a> {
 }
 
 impl Output<'_> {
-    /// Writes a number, and says whether there is a point in more.
+    /// Writes a number. Returns false after an output error.
     fn push(&mut self, text: &[u8]) -> bool {
         if !self.is_first {
             self.out.push(self.separator.as_bytes());
@@ -289,13 +284,13 @@ fn exact(
     }
 }
 
-/// Whole numbers of the usual size, which are most.
+/// Writes a sequence of whole numbers of 64 bits, the usual case.
 fn whole(from: i64, by: i64, end: i64, output: &mut Output) {
     let mut value = from;
     let mut text = Vec::new();
     while if by > 0 { value <= end } else { value >= end } {
         text.clear();
-        decimal_digits(value, &mut text);
+        digits::push(value, &mut text);
         if !output.push(&text) {
             return;
         }
@@ -306,26 +301,7 @@ fn whole(from: i64, by: i64, end: i64, output: &mut Output) {
     }
 }
 
-/// Like `to_string`, without its allocation: long sequences are little else.
-fn decimal_digits(number: i64, text: &mut Vec<u8>) {
-    let mut rest = number.unsigned_abs();
-    let mut digits = [0; 20];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
-    if number < 0 {
-        text.push(b'-');
-    }
-    text.extend_from_slice(&digits[at..]);
-}
-
-/// What is not decimal is counted in floating point.
+/// Writes a sequence in floating point, for numbers that are not decimal.
 fn inexact(first: &Operand, step: &Operand, last: &Operand, format: Option<&Format>, output: &mut Output) {
     let (from, by, end) = (first.value.to_double(), step.value.to_double(), last.value.to_double());
     let general = Format { before: Vec::new(), directive: Directive::default(), letter: b'g', after: Vec::new() };

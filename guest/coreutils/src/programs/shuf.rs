@@ -1,12 +1,12 @@
-//! `shuf`: lines in random order.
+//! `shuf`: prints lines in random order.
 
 use isopod_gnu::input::Input;
 use isopod_gnu::options::Opt;
-use isopod_gnu::output::Out;
+use isopod_gnu::output::{Out, redirect};
 use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_gnu::quote::plain;
 use isopod_sys::files::{Kind, OpenFlags};
-use isopod_sys::{Errno, Fd, files, text};
+use isopod_sys::{Errno, files, text};
 
 use crate::lines::{Lines, complain};
 use crate::random::Random;
@@ -31,11 +31,11 @@ pub(crate) const PROGRAM: Program = Program {
     run: |call| run(call).unwrap_or_else(|code| code),
 };
 
-/// A file that is smaller than this is read as a whole, even if a few lines of it are wanted.
+/// A smaller file is read as a whole, even if only a few lines of it are wanted.
 const SMALL: u64 = 8 << 20;
 
-/// What is shuffled.
-enum Lot {
+/// The things that are shuffled.
+enum Items {
     Range(u64, u64),
     Lines(Vec<Vec<u8>>),
 }
@@ -47,18 +47,18 @@ fn run(call: &Call) -> Result<u8, u8> {
     let fatal = |path: &str, errno: Errno| complain(call, path, errno);
     let lost = |errno: Errno| {
         let shown = isopod_gnu::quote::name(random_path).into_owned();
-        // A source that ends gives nothing: GNU's words for it.
+        // GNU's words for a source of random bytes that ends.
         call.failed(&format!("{shown}: {}", if errno == Errno::NoEntry { text(errno) } else { "end of file" }))
     };
-    let lot = match call.value("input-range") {
+    let items = match call.value("input-range") {
         Some(_) if call.has("echo") => return Err(call.misused("cannot combine -e and -i options")),
         Some(range) => {
             call.at_most(0)?;
             let (low, high) =
                 parse_range(range).ok_or_else(|| call.failed(&format!("invalid input range: {}", plain(range))))?;
-            Lot::Range(low, (high + 1).saturating_sub(low))
+            Items::Range(low, (high + 1).saturating_sub(low))
         }
-        None if call.has("echo") => Lot::Lines(call.operands.iter().map(|line| line.as_bytes().to_vec()).collect()),
+        None if call.has("echo") => Items::Lines(call.operands.iter().map(|line| line.as_bytes().to_vec()).collect()),
         None => {
             call.at_most(1)?;
             let path = call.operands.first().map_or("-", String::as_str);
@@ -70,32 +70,37 @@ fn run(call: &Call) -> Result<u8, u8> {
                 Some(count) => {
                     let mut random = Random::open(random_path).map_err(lost)?;
                     let lines = sample(lines, count as usize, &mut random).map_err(|errno| fatal(path, errno))?;
-                    return finish(call, Lot::Lines(lines), most, end, random, &lost);
+                    return finish(call, Items::Lines(lines), most, end, random, &lost);
                 }
-                None => Lot::Lines(read_all(lines).map_err(|errno| fatal(path, errno))?),
+                None => Items::Lines(read_all(lines).map_err(|errno| fatal(path, errno))?),
             }
         }
     };
     let random = Random::open(random_path).map_err(lost)?;
-    finish(call, lot, most, end, random, &lost)
+    finish(call, items, most, end, random, &lost)
 }
 
-fn finish(call: &Call, lot: Lot, most: u64, end: u8, mut random: Random, lost: &dyn Fn(Errno) -> u8) -> Result<u8, u8> {
+fn finish(
+    call: &Call,
+    items: Items,
+    most: u64,
+    end: u8,
+    mut random: Random,
+    lost: &dyn Fn(Errno) -> u8,
+) -> Result<u8, u8> {
     if let Some(path) = call.value("output") {
-        // The lowest free descriptor is the one that is just closed.
-        let _ = files::close(1);
         let flags = OpenFlags::WRITE | OpenFlags::CREATE | OpenFlags::TRUNCATE;
-        std::mem::forget(Fd::open(path, flags, 0o666).map_err(|errno| complain(call, path, errno))?);
+        redirect(path, flags).map_err(|errno| complain(call, path, errno))?;
     }
-    let count = match &lot {
-        Lot::Range(_, count) => *count,
-        Lot::Lines(lines) => lines.len() as u64,
+    let count = match &items {
+        Items::Range(_, count) => *count,
+        Items::Lines(lines) => lines.len() as u64,
     };
     let mut out = Out::new();
     let mut print = |index: u64| {
-        match &lot {
-            Lot::Range(low, _) => out.push((low + index).to_string().as_bytes()),
-            Lot::Lines(lines) => out.push(&lines[index as usize]),
+        match &items {
+            Items::Range(low, _) => out.push((low + index).to_string().as_bytes()),
+            Items::Lines(lines) => out.push(&lines[index as usize]),
         }
         out.byte(end);
         !out.has_failed()
@@ -137,7 +142,7 @@ fn most(call: &Call) -> Result<u64, u8> {
 fn parse_range(text: &str) -> Option<(u64, u64)> {
     let (low, high) = text.split_once('-')?;
     let (low, high): (u64, u64) = (low.parse().ok()?, high.parse().ok()?);
-    // One that is empty is all right.
+    // An empty range is valid.
     (high < u64::MAX && low <= high + 1).then_some((low, high))
 }
 
@@ -149,7 +154,7 @@ fn read_all(mut lines: Lines) -> Result<Vec<Vec<u8>>, Errno> {
     Ok(all)
 }
 
-/// A few lines of many, each as likely as any other, without keeping the rest.
+/// Draws a few lines of many, all equally likely, without keeping the rest.
 fn sample(mut lines: Lines, count: usize, random: &mut Random) -> Result<Vec<Vec<u8>>, Errno> {
     let mut kept: Vec<Vec<u8>> = Vec::new();
     while kept.len() < count {
@@ -160,7 +165,7 @@ fn sample(mut lines: Lines, count: usize, random: &mut Random) -> Result<Vec<Vec
     }
     let mut seen = count as u64;
     loop {
-        // The place is drawn before it is known whether there is a line for it, as GNU's does.
+        // The place is drawn before the line is read, even if there is none, as GNU's does.
         seen += 1;
         let place = random.below(seen)? as usize;
         let Some(line) = lines.next()? else { return Ok(kept) };

@@ -1,7 +1,7 @@
-//! `strings`: what can be read in a file.
+//! `strings`: prints the printable texts of a file.
 
 use isopod_gnu::input::Input;
-use isopod_gnu::options::{Found, Opt};
+use isopod_gnu::options::{GivenOption, Opt};
 use isopod_gnu::output::Out;
 use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_sys::Errno;
@@ -45,7 +45,7 @@ fn run(call: &Call) -> Result<u8, u8> {
         high: false,
         separator: call.value("output-separator").unwrap_or("\n"),
     };
-    for Found { option, value } in &call.options {
+    for GivenOption { option, value } in &call.options {
         let text = value.as_deref().unwrap_or_default();
         match *option {
             "bytes" => search.least = number(call, text)?,

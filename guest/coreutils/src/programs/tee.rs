@@ -1,4 +1,4 @@
-//! `tee`: standard input, to files and to standard output.
+//! `tee`: copies standard input to files and to standard output.
 
 use isopod_gnu::input::Input;
 use isopod_gnu::options::Opt;
@@ -27,11 +27,11 @@ pub(crate) const PROGRAM: Program = Program {
 const PIPE: u8 = 13;
 const INT: u8 = 2;
 
-/// What a write error leads to.
+/// The treatment of write errors.
 #[derive(Clone, Copy)]
 struct OnError {
     exit: bool,
-    /// A pipe that nobody reads is an error too.
+    /// A pipe without a reader is an error too.
     pipes: bool,
 }
 

@@ -1,12 +1,13 @@
-//! `touch`: files, made, or made new.
+//! `touch`: creates files and sets their times.
 
-use isopod_gnu::options::{Found, Opt};
+use isopod_gnu::calendar::{Date, days_of};
+use isopod_gnu::moment::{self, Moment};
+use isopod_gnu::options::{GivenOption, Opt};
 use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_gnu::quote::{plain, shell};
+use isopod_gnu::zone::{LocalTime, Zone};
 use isopod_sys::files::{self, OpenFlags};
 use isopod_sys::{Errno, Fd, fs, text};
-
-use crate::time::{self, Civil, Moment, Zone};
 
 /// `touch`.
 pub(crate) const PROGRAM: Program = Program {
@@ -30,7 +31,7 @@ pub(crate) const PROGRAM: Program = Program {
     run: |call| run(call).unwrap_or_else(|code| code),
 };
 
-/// Which times to set, and to what.
+/// The times to set.
 struct Times {
     accessed: Moment,
     modified: Moment,
@@ -74,7 +75,7 @@ fn touch(call: &Call, path: &str, times: &Times) -> Result<(), (&'static str, Er
 
 fn times(call: &Call) -> Result<Times, u8> {
     let (mut accessed, mut modified) = (call.has("a"), call.has("m"));
-    for Found { value, .. } in call.options.iter().filter(|found| found.option == "time") {
+    for GivenOption { value, .. } in call.options.iter().filter(|found| found.option == "time") {
         let word = value.as_deref().unwrap_or_default();
         match word {
             "access" | "atime" | "use" => accessed = true,
@@ -99,9 +100,9 @@ fn times(call: &Call) -> Result<Times, u8> {
     if let Some(text) = call.value("date") {
         let zone = Zone::local();
         let invalid = || call.failed(&format!("invalid date format {}", plain(text)));
-        // With a reference, the text is about its times.
-        times.accessed = time::read(text, times.accessed, &zone).ok_or_else(invalid)?;
-        times.modified = time::read(text, times.modified, &zone).ok_or_else(invalid)?;
+        // With a reference, the text is relative to its times.
+        times.accessed = moment::parse_in(text, times.accessed, &zone).ok_or_else(invalid)?;
+        times.modified = moment::parse_in(text, times.modified, &zone).ok_or_else(invalid)?;
     }
     if let Some(stamp) = stamped {
         let moment =
@@ -122,7 +123,7 @@ fn parse_stamp(stamp: &str, now: Moment) -> Option<Moment> {
         return None;
     }
     let zone = Zone::local();
-    let this_year = Civil::new(now.seconds + zone.at(now.seconds).seconds).year;
+    let this_year = zone.date_at(now.seconds).year;
     let (year, rest) = match digits.len() {
         8 => (this_year, digits),
         10 => {
@@ -133,12 +134,13 @@ fn parse_stamp(stamp: &str, now: Moment) -> Option<Moment> {
         _ => return None,
     };
     let part = |at: usize| rest[at..at + 2].parse::<i64>().ok();
-    let civil = Civil { year, month: part(0)?, day: part(2)?, hour: part(4)?, minute: part(6)?, second };
-    let length = time::days(year, civil.month + 1, 1) - time::days(year, civil.month, 1);
-    let fits = (1..=12).contains(&civil.month)
-        && (1..=length).contains(&civil.day)
-        && (0..24).contains(&civil.hour)
-        && (0..60).contains(&civil.minute)
+    let (month, day, hour, minute) = (part(0)? - 1, part(2)?, part(4)?, part(6)?);
+    let length = days_of(year, month + 1, 1) - days_of(year, month, 1);
+    let fits = (0..12).contains(&month)
+        && (1..=length).contains(&day)
+        && (0..24).contains(&hour)
+        && (0..60).contains(&minute)
         && (0..=60).contains(&second);
-    fits.then(|| Moment { seconds: zone.seconds(&civil), nanos: 0 })
+    let local = zone.moment_of(Date { year, month, day, hour, minute, second, ..Date::default() }.seconds());
+    (fits && !local.is_skipped).then_some(Moment { seconds: local.seconds, nanos: 0 })
 }

@@ -1,4 +1,4 @@
-//! `tsort`: an order in which everything comes after what it needs.
+//! `tsort`: a topological order.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -21,7 +21,7 @@ pub(crate) const PROGRAM: Program = Program {
     run: |call| run(call).unwrap_or_else(|code| code),
 };
 
-/// What is sorted: its name, how many come before it, and which come after, the last read first.
+/// A name, the number of its predecessors, and its successors, the last read first.
 struct Node {
     name: Vec<u8>,
     before: usize,
@@ -54,7 +54,7 @@ fn run(call: &Call) -> Result<u8, u8> {
         return Err(call.failed(&format!("{}: input contains an odd number of tokens", name(path))));
     }
     drop(index);
-    // GNU's walks its tree of names in their order whenever it looks for what has nothing before it.
+    // GNU's walks its tree of names in their order whenever it looks for names without predecessors.
     let mut sorted: Vec<usize> = (0..nodes.len()).collect();
     sorted.sort_by(|a, b| nodes[*a].name.cmp(&nodes[*b].name));
     let mut out = Out::new();
@@ -87,10 +87,10 @@ fn run(call: &Call) -> Result<u8, u8> {
     Ok(call.finish(out, code))
 }
 
-/// Finds a loop among what is left, names its members, and takes out the relation that closes it.
+/// Finds a loop among the remaining names, reports its members, and removes the relation that closes it.
 ///
-/// As GNU's does it: go over the names in order again and again, each time from the one in hand to one that comes
-/// before it, until one is met again.
+/// It proceeds as GNU's does: it goes over the names in order again and again, each time from the current one to a
+/// predecessor, until it meets one again.
 fn break_loop(call: &Call, nodes: &mut [Node], sorted: &[usize]) {
     let mut link: Vec<Option<usize>> = vec![None; nodes.len()];
     let mut current: Option<usize> = None;
@@ -109,7 +109,7 @@ fn break_loop(call: &Call, nodes: &mut [Node], sorted: &[usize]) {
                 current = Some(node);
                 continue;
             }
-            // The chain from the one in hand back to this one is the loop.
+            // The chain from the current name back to this one is the loop.
             let mut at = current;
             while let Some(member) = at {
                 call.complain(&String::from_utf8_lossy(&nodes[member].name));

@@ -1,12 +1,12 @@
-//! `uniq`: lines that follow their like, left out or counted.
+//! `uniq`: leaves out or counts repeated lines.
 
 use isopod_gnu::input::Input;
-use isopod_gnu::options::{Found, Opt};
-use isopod_gnu::output::Out;
+use isopod_gnu::options::{GivenOption, Opt};
+use isopod_gnu::output::{Out, redirect};
 use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_gnu::quote::{name, plain};
 use isopod_sys::files::OpenFlags;
-use isopod_sys::{Errno, Fd, text};
+use isopod_sys::{Errno, text};
 
 use crate::lines::{Lines, complain};
 
@@ -37,7 +37,7 @@ pub(crate) const PROGRAM: Program = Program {
     run: |call| run(call).unwrap_or_else(|code| code),
 };
 
-/// Where empty lines stand between groups.
+/// The position of empty lines between groups.
 #[derive(Clone, Copy, PartialEq)]
 enum Gap {
     None,
@@ -66,7 +66,7 @@ fn run(call: &Call) -> Result<u8, u8> {
         repeated: true,
         end: if call.has("zero-terminated") { 0 } else { b'\n' },
     };
-    for Found { option, value } in &call.options {
+    for GivenOption { option, value } in &call.options {
         let value = value.as_deref();
         match *option {
             "skip-fields" => uniq.skip_fields = number(call, value, "fields to skip")?,
@@ -107,7 +107,10 @@ fn run(call: &Call) -> Result<u8, u8> {
 
     let path = operands.first().map_or("-", |path| path.as_str());
     let input = Input::open(path).map_err(|errno| complain(call, path, errno))?;
-    redirect(call, operands.get(1).map(|path| path.as_str()))?;
+    if let Some(path) = operands.get(1).filter(|path| **path != "-") {
+        let flags = OpenFlags::WRITE | OpenFlags::CREATE | OpenFlags::TRUNCATE;
+        redirect(path, flags).map_err(|errno| call.failed(&format!("{}: {}", name(path), text(errno))))?;
+    }
     let mut out = Out::new();
     let lines = Lines::new(input, uniq.end);
     let result = match (group, all_repeated) {
@@ -120,21 +123,6 @@ fn run(call: &Call) -> Result<u8, u8> {
         Err(errno) => call.failed(&format!("error reading {}: {}", plain(path), text(errno))),
     };
     Ok(call.finish(out, code))
-}
-
-/// Puts the second operand in the place of standard output.
-fn redirect(call: &Call, path: Option<&str>) -> Result<(), u8> {
-    let Some(path) = path.filter(|path| *path != "-") else { return Ok(()) };
-    let flags = OpenFlags::WRITE | OpenFlags::CREATE | OpenFlags::TRUNCATE;
-    // The lowest free descriptor is the one that was just closed.
-    let _ = isopod_sys::files::close(1);
-    match Fd::open(path, flags, 0o666) {
-        Ok(file) => {
-            std::mem::forget(file);
-            Ok(())
-        }
-        Err(errno) => Err(call.failed(&format!("{}: {}", name(path), text(errno)))),
-    }
 }
 
 fn number(call: &Call, value: Option<&str>, what: &str) -> Result<usize, u8> {
@@ -171,7 +159,7 @@ struct Uniq {
 }
 
 impl Uniq {
-    /// The part of a line that is compared.
+    /// Returns the part of a line that is compared.
     fn key<'a>(&self, line: &'a [u8]) -> &'a [u8] {
         let mut rest = line;
         for _ in 0..self.skip_fields {
@@ -223,7 +211,7 @@ impl Uniq {
         out.byte(self.end);
     }
 
-    /// Every line, with gaps between groups; without `single`, only those of groups of two and more.
+    /// Prints every line, with gaps between groups; without `single`, only those of groups of two and more.
     fn all(&self, mut lines: Lines, gap: Gap, single: bool, out: &mut Out) -> Result<(), Errno> {
         let mut first: Vec<u8> = Vec::new();
         let (mut in_group, mut held, mut printed) = (false, false, false);
@@ -232,7 +220,7 @@ impl Uniq {
             if !same {
                 in_group = true;
                 held = true;
-                // The group's first line is compared with, and not the one before.
+                // Lines are compared with the first of their group, not with the one before.
                 first.clear();
                 first.extend_from_slice(line);
             }

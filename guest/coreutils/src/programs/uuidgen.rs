@@ -1,4 +1,4 @@
-//! `uuidgen`: names that nobody else has.
+//! `uuidgen`: unique identifiers.
 
 use isopod_gnu::options::Opt;
 use isopod_gnu::program::{Call, Program, Syntax};

@@ -1,11 +1,11 @@
-//! `xxd`: bytes in hexadecimal, and back.
+//! `xxd`: dumps bytes in hexadecimal, and reads dumps back.
 
 use isopod_gnu::input::Input;
 use isopod_gnu::options::Opt;
-use isopod_gnu::output::Out;
+use isopod_gnu::output::{Out, redirect};
 use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_sys::files::OpenFlags;
-use isopod_sys::{Errno, Fd, files, text};
+use isopod_sys::{Errno, text};
 
 use crate::lines::Lines;
 
@@ -45,7 +45,7 @@ struct Dump {
 }
 
 fn run(call: &Call) -> Result<u8, u8> {
-    // Words such as -plain and -cols 8 have one dash here.
+    // Words such as -plain and -cols 8 have one dash.
     let mut operands = Vec::new();
     for arg in &call.operands {
         operands.push(match arg.as_str() {
@@ -62,9 +62,7 @@ fn run(call: &Call) -> Result<u8, u8> {
             _ => arg.clone(),
         });
     }
-    let mut read = Call { name: call.name.clone(), program: call.program, options: Vec::new(), operands };
-    read.read_options(true)?;
-    let call = &read;
+    let call = &call.read_operands(operands, true)?;
     call.at_most(2)?;
     let number = |option: &str| match call.value(option) {
         None => Ok(None),
@@ -81,10 +79,8 @@ fn run(call: &Call) -> Result<u8, u8> {
     };
     let input = Input::open(path).map_err(|errno| fail(path, errno))?;
     if let Some(output) = call.operands.get(1).filter(|output| *output != "-") {
-        // The lowest free descriptor is the one that is just closed.
-        let _ = files::close(1);
         let truncate = if call.has("r") { OpenFlags::WRITE } else { OpenFlags::WRITE | OpenFlags::TRUNCATE };
-        std::mem::forget(Fd::open(output, truncate | OpenFlags::CREATE, 0o666).map_err(|errno| fail(output, errno))?);
+        redirect(output, truncate | OpenFlags::CREATE).map_err(|errno| fail(output, errno))?;
     }
     let mut out = Out::new();
     if call.has("r") {
@@ -159,7 +155,7 @@ struct Source {
 }
 
 impl Source {
-    /// The next so many bytes; fewer at the end.
+    /// Reads so many bytes; fewer at the end.
     fn block(&mut self, size: usize) -> Result<Vec<u8>, Errno> {
         let want = size.min(usize::try_from(self.left).unwrap_or(usize::MAX));
         while self.rest.len() < want || self.skip > 0 {
@@ -271,7 +267,7 @@ impl Dump {
     }
 }
 
-/// Makes bytes of a dump again.
+/// Turns a dump back into bytes.
 fn revert(input: Input, plain: bool, out: &mut Out) -> Result<(), Errno> {
     let mut lines = Lines::new(input, b'\n');
     let mut position = 0u64;
@@ -293,7 +289,7 @@ fn revert(input: Input, plain: bool, out: &mut Out) -> Result<(), Errno> {
         }
         let Some(colon) = line.iter().position(|byte| *byte == b':') else { continue };
         let Ok(offset) = u64::from_str_radix(String::from_utf8_lossy(&line[..colon]).trim(), 16) else { continue };
-        // A pipe cannot be moved in: what is not there is filled with zeros.
+        // A pipe has no position: the gap is filled with zeros.
         while position < offset {
             out.byte(0);
             position += 1;

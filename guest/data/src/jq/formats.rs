@@ -1,13 +1,12 @@
 //! `@base64` and its like: values as text.
 
+use data_encoding::{BASE32, BASE64, Encoding};
+
 use super::access::Outcome;
 use super::arithmetic::describe;
 use super::program::Formatting;
 use crate::json;
 use crate::value::Value;
-
-const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-const BASE32: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
 /// The format of a name, which begins with `@`.
 pub(crate) fn find(name: &str) -> Option<Formatting> {
@@ -91,11 +90,11 @@ fn format(formatting: Formatting, value: &Value) -> Result<String, Value> {
                 other => word(other),
             }
         }
-        Formatting::Base64 => Ok(encode(plain(value).as_bytes(), BASE64, 6, 4)),
-        Formatting::Base32 => Ok(encode(plain(value).as_bytes(), BASE32, 5, 8)),
+        Formatting::Base64 => Ok(BASE64.encode(plain(value).as_bytes())),
+        Formatting::Base32 => Ok(BASE32.encode(plain(value).as_bytes())),
         Formatting::Base64Decode => {
             let text = plain(value);
-            let bytes = decode(&text, BASE64, 6);
+            let bytes = decode(&text, &BASE64);
             let Some(bytes) = bytes else {
                 return Err(Value::text(format!("{} is not valid base64 data", describe(&Value::text(text)))));
             };
@@ -106,7 +105,7 @@ fn format(formatting: Formatting, value: &Value) -> Result<String, Value> {
         }
         Formatting::Base32Decode => {
             let text = plain(value);
-            match decode(&text, BASE32, 5) {
+            match decode(&text, &BASE32) {
                 Some(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
                 None => Err(Value::text(format!("{} is not valid base32 data", describe(&Value::text(text))))),
             }
@@ -133,42 +132,19 @@ fn row(value: &Value, name: &str, separator: &str, quoted: impl Fn(&str) -> Stri
     Ok(cells.join(separator))
 }
 
-/// Groups of bits as letters, padded to whole groups.
-fn encode(bytes: &[u8], letters: &[u8], width: u32, group: usize) -> String {
-    let mut out = String::with_capacity(bytes.len() * 8 / width as usize + group);
-    let (mut held, mut count) = (0u32, 0);
-    for byte in bytes {
-        held = held << 8 | u32::from(*byte);
-        count += 8;
-        while count >= width {
-            count -= width;
-            out.push(char::from(letters[(held >> count) as usize & (letters.len() - 1)]));
-        }
-        held &= (1 << count) - 1;
+/// Decodes a text with or without padding. Bits that are left over are dropped, as jq does; `None` is a letter that is
+/// not of the encoding.
+fn decode(text: &str, encoding: &Encoding) -> Option<Vec<u8>> {
+    let letters = text.trim_end_matches('=').as_bytes();
+    let count = letters.len() * encoding.bit_width() / 8;
+    let (whole, left) = letters.split_at((count * 8).div_ceil(encoding.bit_width()));
+    if left.iter().any(|letter| encoding.interpret_byte(*letter).is_symbol().is_none()) {
+        return None;
     }
-    if count > 0 {
-        out.push(char::from(letters[(held << (width - count)) as usize & (letters.len() - 1)]));
-    }
-    while !out.len().is_multiple_of(group) {
-        out.push('=');
-    }
-    out
-}
-
-fn decode(text: &str, letters: &[u8], width: u32) -> Option<Vec<u8>> {
-    let mut out = Vec::with_capacity(text.len() * width as usize / 8);
-    let (mut held, mut count) = (0u32, 0);
-    for byte in text.trim_end_matches('=').bytes() {
-        let digit = letters.iter().position(|letter| *letter == byte)? as u32;
-        held = held << width | digit;
-        count += width;
-        if count >= 8 {
-            count -= 8;
-            out.push((held >> count) as u8);
-            held &= (1 << count) - 1;
-        }
-    }
-    Some(out)
+    let mut lenient = encoding.specification();
+    lenient.padding = None;
+    lenient.check_trailing_bits = false;
+    lenient.encoding().ok()?.decode(whole).ok()
 }
 
 fn uri_decode(text: &str) -> String {

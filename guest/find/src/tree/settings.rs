@@ -1,6 +1,6 @@
 //! The options of `tree`.
 
-use isopod_gnu::options::Found;
+use isopod_gnu::options::GivenOption;
 use isopod_gnu::pattern::{Pattern, Rules};
 use isopod_gnu::program::Call;
 
@@ -129,7 +129,7 @@ impl Settings {
 
 fn order(call: &Call) -> Result<Order, u8> {
     let mut order = Order::Name;
-    for Found { option, value } in &call.options {
+    for GivenOption { option, value } in &call.options {
         order = match (*option, value.as_deref()) {
             ("v", _) | ("sort", Some("version")) => Order::Version,
             ("t", _) | ("sort", Some("mtime")) => Order::Modified,

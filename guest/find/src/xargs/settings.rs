@@ -1,6 +1,6 @@
 //! The options of `xargs`.
 
-use isopod_gnu::options::Found;
+use isopod_gnu::options::GivenOption;
 use isopod_gnu::program::Call;
 
 /// The settings of a run.
@@ -60,7 +60,7 @@ impl Settings {
             exits_when_full: false,
             shows_limits: false,
         };
-        for Found { option, value } in &call.options {
+        for GivenOption { option, value } in &call.options {
             settings.set(call, option, value.as_deref())?;
         }
         Ok(settings)

@@ -15,22 +15,22 @@ use isopod_gnu::path::join;
 use isopod_gnu::program::Call;
 use isopod_gnu::quote::shell;
 
-/// How to copy.
+/// The options of a copy.
 #[derive(Clone)]
 pub(crate) struct Rules {
-    /// Directories too.
+    /// Directories are copied too.
     pub(crate) recursive: bool,
-    /// Which links are followed.
+    /// The symbolic links that are followed.
     pub(crate) follow: Follow,
-    /// What of a file is kept besides its content.
-    pub(crate) keep: Keep,
-    /// What stands for the content.
-    pub(crate) how: How,
-    /// What happens to a file that is there.
+    /// The attributes that are preserved.
+    pub(crate) keep: Preserve,
+    /// The form of the copy's content.
+    pub(crate) kind: CopyKind,
+    /// The treatment of existing files.
     pub(crate) replace: Replace,
     /// A file that can't be written is removed first.
     pub(crate) force: bool,
-    /// A file that is there is always removed first.
+    /// An existing file is always removed first.
     pub(crate) remove_first: bool,
     /// Mounts below the source are left out.
     pub(crate) one_file_system: bool,
@@ -40,7 +40,7 @@ pub(crate) struct Rules {
     pub(crate) verbose: bool,
 }
 
-/// Which symbolic links are followed.
+/// The symbolic links that are followed.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Follow {
     /// None: links are copied as links.
@@ -51,25 +51,25 @@ pub(crate) enum Follow {
     Always,
 }
 
-/// What of a file is kept.
+/// The attributes of a file that are preserved.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Keep {
+pub(crate) struct Preserve {
     /// All permission bits, whatever the umask.
     pub(crate) mode: bool,
-    /// No permission bits: what the umask leaves.
+    /// No permission bits: new files get all but those of the umask.
     pub(crate) no_mode: bool,
     /// Owner and group, as far as they can be set.
     pub(crate) owner: bool,
     /// Times.
     pub(crate) times: bool,
-    /// Which names are the same file.
+    /// Hard links among the copied files.
     pub(crate) links: bool,
 }
 
-/// What stands for the content.
+/// The form of a copy's content.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum How {
-    /// A copy of it.
+pub(crate) enum CopyKind {
+    /// A copy of the bytes.
     Data,
     /// Nothing: only attributes are copied.
     Nothing,
@@ -79,16 +79,16 @@ pub(crate) enum How {
     Symlink,
 }
 
-/// What happens to a file that is there.
+/// The treatment of existing files.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Replace {
-    /// It is replaced.
+    /// The file is replaced.
     Always,
-    /// It stays.
+    /// The file stays.
     Never,
-    /// It is replaced if the user says so.
+    /// The file is replaced if the user agrees.
     Ask,
-    /// It is replaced if it is older.
+    /// The file is replaced if it is older.
     IfOlder,
 }
 
@@ -97,20 +97,20 @@ pub(crate) struct Copier<'a> {
     call: &'a Call,
     rules: Rules,
     umask: u32,
-    /// Where files with several names went, by device and inode.
+    /// The copies of files with several names, by device and inode.
     copied: HashMap<(u64, u64), String>,
-    /// What this run created, so that a second source does not replace the first.
+    /// The files that this run created, so that a second source does not replace the first.
     created: HashMap<String, ()>,
     /// The directories that are being copied.
     within: Ancestors,
     /// Reports of `-v`, in the order of the copies.
     pub(crate) out: Out,
-    /// Whether all went well so far.
+    /// False after the first error.
     pub(crate) complete: bool,
 }
 
 impl<'a> Copier<'a> {
-    /// A run for a program.
+    /// A copier for a program.
     pub(crate) fn new(call: &'a Call, rules: Rules) -> Copier<'a> {
         // The kernel tells the umask only when it is set.
         let umask = process::umask(0o022);
@@ -127,7 +127,7 @@ impl<'a> Copier<'a> {
         }
     }
 
-    /// Copies what the user named to where it shall be.
+    /// Copies a source that the user named to its destination.
     pub(crate) fn copy_named(&mut self, source: &str, dest: &str) -> bool {
         let before = std::mem::replace(&mut self.complete, true);
         match self.examine(source, true) {
@@ -207,12 +207,12 @@ impl<'a> Copier<'a> {
         }
     }
 
-    /// Whether copying a file onto itself has a meaning: the link that leads to it is replaced, not the file.
+    /// Returns true if a file may be copied onto itself: the link that leads to it is replaced, not the file.
     fn may_be_same(&self, source: &str, found: &Attributes, dest: &str, there: &Attributes) -> bool {
-        let (how, is_link) = (self.rules.how, there.kind == Kind::Symlink);
+        let (how, is_link) = (self.rules.kind, there.kind == Kind::Symlink);
         match how {
-            How::HardLink => true,
-            How::Symlink => self.rules.force && source != dest,
+            CopyKind::HardLink => true,
+            CopyKind::Symlink => self.rules.force && source != dest,
             _ if self.rules.remove_first && is_link => true,
             // A link copied as a link replaces another link to the same file.
             _ => found.kind == Kind::Symlink && is_link && !is_same(found, there),
@@ -225,7 +225,7 @@ impl<'a> Copier<'a> {
             Replace::Never => false,
             Replace::IfOlder => there.modified < found.modified,
             Replace::Ask => {
-                // What was reported so far belongs before the question.
+                // Reports so far belong before the question.
                 self.out.flush();
                 isopod_gnu::prompt::ask(&format!("{}: overwrite {}? ", self.call.name, shell(dest)))
             }
@@ -248,7 +248,7 @@ impl<'a> Copier<'a> {
                 return self.fail(&format!("cannot create directory {}: {}", shell(dest), text(errno)));
             }
             self.report(source, dest);
-            // It must be possible to fill it; the bits that it shall have come when it is full.
+            // The directory must be writable while it is filled; its own bits are set afterwards.
             if let Err(errno) = files::chmod(dest, 0o700, true) {
                 self.fail(&format!("setting permissions for {}: {}", shell(dest), text(errno)));
             }
@@ -270,11 +270,12 @@ impl<'a> Copier<'a> {
                 }
             }
         }
-        self.dress(found, dest, there.is_none());
+        self.apply_attributes(found, dest, there.is_none());
     }
 
     fn copy_file(&mut self, source: &str, found: &Attributes, dest: &str, there: Option<&Attributes>) {
-        let makes_link = found.kind == Kind::Symlink || matches!(self.rules.how, How::HardLink | How::Symlink);
+        let makes_link =
+            found.kind == Kind::Symlink || matches!(self.rules.kind, CopyKind::HardLink | CopyKind::Symlink);
         let in_the_way = there.is_some()
             && (self.rules.remove_first
                 || found.kind == Kind::Symlink
@@ -288,17 +289,17 @@ impl<'a> Copier<'a> {
             }
         }
         let is_new = there.is_none() || in_the_way;
-        let result = match self.rules.how {
-            How::HardLink => self.make_hard_link(source, dest),
-            How::Symlink => self.make_symlink(source, dest),
+        let result = match self.rules.kind {
+            CopyKind::HardLink => self.make_hard_link(source, dest),
+            CopyKind::Symlink => self.make_symlink(source, dest),
             _ if found.kind == Kind::Symlink => self.copy_link(source, dest),
             _ => self.copy_content(source, found, dest, there.filter(|_| !in_the_way)),
         };
         match result {
             Ok(()) => {
                 self.report(source, dest);
-                if !matches!(self.rules.how, How::HardLink | How::Symlink) {
-                    self.dress(found, dest, is_new);
+                if !matches!(self.rules.kind, CopyKind::HardLink | CopyKind::Symlink) {
+                    self.apply_attributes(found, dest, is_new);
                 }
             }
             Err(message) => self.fail(&message),
@@ -354,12 +355,12 @@ impl<'a> Copier<'a> {
     }
 }
 
-/// Whether two are the same file.
+/// Returns true if two are the same file.
 pub(crate) fn is_same(a: &Attributes, b: &Attributes) -> bool {
     (a.device, a.inode) == (b.device, b.inode)
 }
 
-/// Whether a path lies in a directory, found by going up: no string tells where links lead.
+/// Returns true if a path lies in a directory. It goes up by `..`: a comparison of strings misses links.
 pub(crate) fn is_within(path: &str, directory: &Attributes) -> bool {
     let mut up = path.to_owned();
     // As deep as a path can be.

@@ -92,7 +92,7 @@ fn copy(path: &str, format: &mut Format, out: &mut Out) -> Result<(), &'static s
             out.write(&piece);
         } else {
             format.apply(&piece, out);
-            // What a pipe brings is shown as it comes.
+            // Data from a pipe is written as it comes.
             out.flush();
         }
         if out.has_failed() {
@@ -101,7 +101,7 @@ fn copy(path: &str, format: &mut Format, out: &mut Out) -> Result<(), &'static s
     }
 }
 
-/// Whether standard output is the very file that is read, which would never end.
+/// Returns true if standard output is the file that is read: copying it would never end.
 fn feeds_itself(fd: u32) -> bool {
     let (Ok(output), Ok(input)) = (files::stat_fd(1), files::stat_fd(fd)) else {
         return false;
@@ -112,7 +112,7 @@ fn feeds_itself(fd: u32) -> bool {
         && files::seek(fd, 0, files::Whence::Current).is_ok_and(|offset| offset < input.size)
 }
 
-/// How bytes are shown, and where in a line the last piece ended.
+/// The notation of bytes, and the position in a line at which the last piece ended.
 #[derive(Default)]
 struct Format {
     number_all: bool,
@@ -125,7 +125,7 @@ struct Format {
     /// Newlines seen in a row, less one for the end of a line that has text: 1 or more is an empty line, -1 is
     /// inside a line. It goes on from one file to the next.
     newlines: i8,
-    /// A carriage return that is shown as `^M` if a newline follows, and as itself otherwise.
+    /// A carriage return was read: it is shown as `^M` if a newline follows, and as itself otherwise.
     held_return: bool,
 }
 
@@ -181,7 +181,7 @@ impl Format {
     }
 }
 
-/// A byte in `^` and `M-` notation.
+/// Writes a byte in `^` and `M-` notation.
 fn show(byte: u8, out: &mut Out) {
     let low = byte & 0x7f;
     if byte >= 0x80 {

@@ -1,4 +1,4 @@
-//! `chown` and `chgrp`: who files belong to.
+//! `chown` and `chgrp`: owner and group of files.
 
 use isopod_gnu::accounts;
 use isopod_gnu::options::Opt;
@@ -48,7 +48,7 @@ pub(crate) const CHGRP: Program = Program {
     run: |call| run(call, true).unwrap_or_else(|code| code),
 };
 
-/// An owner and a group, each maybe.
+/// An owner and a group, both optional.
 type Ids = (Option<u32>, Option<u32>);
 
 struct Work<'a> {
@@ -135,7 +135,7 @@ impl Work<'_> {
         if matches {
             match files::chown(path, self.ids.0, self.ids.1, follow) {
                 Ok(()) => self.report(path, &found),
-                // What is the case already needs no right to be made so.
+                // A file that has this owner already needs no right to change it.
                 Err(_) if self.is_already(&found) => self.report(path, &found),
                 Err(errno) => self.refused(path, errno),
             }

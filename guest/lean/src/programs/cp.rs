@@ -4,8 +4,8 @@ use isopod_sys::files::{self, Kind};
 use isopod_sys::{fs, text};
 
 use crate::backup::Backup;
-use crate::copying::{Copier, Follow, How, Keep, Replace, Rules};
-use isopod_gnu::options::{Found, Opt};
+use crate::copying::{Copier, CopyKind, Follow, Preserve, Replace, Rules};
+use isopod_gnu::options::{GivenOption, Opt};
 use isopod_gnu::path::{join, last_part, trim_slashes};
 use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_gnu::quote::{plain, shell};
@@ -94,8 +94,8 @@ fn rules(call: &Call) -> Result<Rules, u8> {
     let mut rules = Rules {
         recursive,
         follow: Follow::Always,
-        keep: Keep::default(),
-        how: How::Data,
+        keep: Preserve::default(),
+        kind: CopyKind::Data,
         replace: Replace::Always,
         force: call.has("force"),
         remove_first: call.has("remove-destination"),
@@ -103,11 +103,11 @@ fn rules(call: &Call) -> Result<Rules, u8> {
         backup: Backup::read(call)?,
         verbose: call.has("verbose"),
     };
-    for Found { option, value } in &call.options {
+    for GivenOption { option, value } in &call.options {
         match *option {
             "archive" => {
                 follow = Some(Follow::Never);
-                rules.keep = Keep { mode: true, no_mode: false, owner: true, times: true, links: true };
+                rules.keep = Preserve { mode: true, no_mode: false, owner: true, times: true, links: true };
             }
             "d" => {
                 follow = Some(Follow::Never);
@@ -124,9 +124,9 @@ fn rules(call: &Call) -> Result<Rules, u8> {
             "interactive" => rules.replace = Replace::Ask,
             "no-clobber" => rules.replace = Replace::Never,
             "update" if rules.replace == Replace::Always => rules.replace = Replace::IfOlder,
-            "link" => rules.how = How::HardLink,
-            "symbolic-link" => rules.how = How::Symlink,
-            "attributes-only" => rules.how = How::Nothing,
+            "link" => rules.kind = CopyKind::HardLink,
+            "symbolic-link" => rules.kind = CopyKind::Symlink,
+            "attributes-only" => rules.kind = CopyKind::Nothing,
             "reflink" | "sparse" => {
                 let when = value.as_deref().unwrap_or("always");
                 if when != "auto" && when != "never" {
@@ -139,22 +139,22 @@ fn rules(call: &Call) -> Result<Rules, u8> {
     if call.has("link") && call.has("symbolic-link") {
         return Err(call.misused("cannot make both hard and symbolic links"));
     }
-    rules.follow = follow.unwrap_or(match (recursive, rules.how) {
-        (true, _) | (_, How::HardLink) => Follow::Never,
+    rules.follow = follow.unwrap_or(match (recursive, rules.kind) {
+        (true, _) | (_, CopyKind::HardLink) => Follow::Never,
         _ => Follow::Always,
     });
     Ok(rules)
 }
 
-fn keep(call: &Call, keep: &mut Keep, list: &str, value: bool) -> Result<(), u8> {
+fn keep(call: &Call, keep: &mut Preserve, list: &str, value: bool) -> Result<(), u8> {
     for attribute in list.split(',') {
         match attribute {
             "mode" => (keep.mode, keep.no_mode) = (value, !value),
             "ownership" => keep.owner = value,
             "timestamps" => keep.times = value,
             "links" => keep.links = value,
-            "all" => *keep = Keep { mode: value, no_mode: !value, owner: value, times: value, links: value },
-            // There are none to keep.
+            "all" => *keep = Preserve { mode: value, no_mode: !value, owner: value, times: value, links: value },
+            // A sandbox has no such attributes.
             "context" | "xattr" => {}
             wrong => {
                 let option = if value { "--preserve" } else { "--no-preserve" };
@@ -165,7 +165,7 @@ fn keep(call: &Call, keep: &mut Keep, list: &str, value: bool) -> Result<(), u8>
     Ok(())
 }
 
-/// Sources, the target, and whether the sources go into it.
+/// Returns the sources, the target, and true if the sources go into the target.
 pub(super) fn operands(call: &Call) -> Result<(&[String], &str, bool), u8> {
     let exact = call.has("no-target-directory");
     if let Some(target) = call.value("target-directory") {
@@ -216,12 +216,12 @@ fn make_parents(call: &Call, source: &str, target: &str) -> bool {
             return false;
         }
         if let Ok(found) = files::stat(&format!("{lead}{original}"), true) {
-            // Like the directories of a recursive copy, it may have to be filled first.
+            // The directory must be writable while it is filled, as in a recursive copy.
             let _ = files::chmod(&dest, found.mode | 0o700, true);
         }
         if call.has("verbose") {
             let line = format!("{lead}{original} -> {dest}\n");
-            // The copier's own reports follow, and both go straight out.
+            // Written at once: the copier's own reports follow.
             let _ = isopod_sys::write_all(1, line.as_bytes());
         }
     }

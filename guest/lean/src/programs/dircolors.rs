@@ -1,6 +1,6 @@
-//! `dircolors`: which colours `ls` would use.
+//! `dircolors`: the colours of `ls`.
 //!
-//! Nothing here is a terminal that shows colours, so that the answer is the one for such terminals.
+//! There is no terminal that shows colours, so the answer is the one for terminals without.
 
 use isopod_gnu::options::Opt;
 use isopod_gnu::program::{Program, Syntax};

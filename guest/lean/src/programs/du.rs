@@ -1,4 +1,4 @@
-//! `du`: how much space files take.
+//! `du`: the space that files take.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use isopod_sys::files::{self, Attributes, Kind};
 use isopod_sys::text;
 
 use isopod_gnu::human::{Unit, disk_usage};
-use isopod_gnu::options::{Found, Opt};
+use isopod_gnu::options::{GivenOption, Opt};
 use isopod_gnu::output::Out;
 use isopod_gnu::path::{join, last_part};
 use isopod_gnu::program::{Call, Program, Syntax};
@@ -46,7 +46,7 @@ pub(crate) const PROGRAM: Program = Program {
     run: |call| run(call).unwrap_or_else(|code| code),
 };
 
-/// Which links are followed.
+/// The symbolic links that are followed.
 #[derive(Clone, Copy, PartialEq)]
 enum Follow {
     Never,
@@ -66,7 +66,7 @@ struct Walk<'a> {
     count_links: bool,
     one_file_system: bool,
     end: u8,
-    /// Files with several names, and what was named twice: each counts once.
+    /// Files with several names, and operands named twice: each counts once.
     seen: HashSet<(u64, u64)>,
     out: Out,
     code: u8,
@@ -89,7 +89,7 @@ fn run(call: &Call) -> Result<u8, u8> {
         out: Out::new(),
         code: 0,
     };
-    for Found { option, value } in &call.options {
+    for GivenOption { option, value } in &call.options {
         let value = value.as_deref().unwrap_or_default();
         match *option {
             "bytes" => walk.unit = Unit::Bytes(1, ""),
@@ -140,7 +140,7 @@ fn run(call: &Call) -> Result<u8, u8> {
 }
 
 impl Walk<'_> {
-    /// Counts a file and what is below it. None if it does not count.
+    /// Counts a file and the tree below it. `None` if it does not count.
     fn count(&mut self, path: &str, found: &Attributes, level: usize, device: u64) -> Option<u64> {
         if self.excluded.iter().any(|pattern| pattern.matches(last_part(path)) || pattern.matches(path)) {
             return None;
@@ -149,7 +149,7 @@ impl Walk<'_> {
             return None;
         }
         let is_directory = found.kind == Kind::Directory;
-        // A directory named twice counts once too, whatever is said of links.
+        // A directory named twice counts once too, with or without -l.
         let may_repeat = is_directory || !self.count_links && found.links > 1 || level == 0 && !self.count_links;
         if may_repeat && !self.seen.insert((found.device, found.inode)) {
             return None;
@@ -172,7 +172,7 @@ impl Walk<'_> {
         Some(size)
     }
 
-    /// Counts what is in a directory: all of it, and what of it is no directory.
+    /// Counts the entries of a directory: all of them, and those that are no directories.
     fn count_below(&mut self, path: &str, level: usize, device: u64) -> (u64, u64) {
         let names = match files::read_dir(path) {
             Ok(names) => names,

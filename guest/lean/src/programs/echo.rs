@@ -51,7 +51,7 @@ fn run(call: &Call) -> u8 {
     call.finish(out, 0)
 }
 
-/// Writes a string with its escapes replaced. False at `\c`, which ends all output.
+/// Writes a string with its escapes replaced. Returns false at `\c`, which ends all output.
 fn expand(mut rest: &[u8], out: &mut Out) -> bool {
     while let Some((&byte, after)) = rest.split_first() {
         rest = after;

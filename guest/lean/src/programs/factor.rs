@@ -125,7 +125,7 @@ fn is_prime(number: u64) -> bool {
     })
 }
 
-/// A divisor of a composite odd number, by Pollard's rho.
+/// Returns a divisor of a composite odd number, by Pollard's rho.
 fn divisor(number: u64) -> u64 {
     for offset in 1.. {
         let step = |x: u64| ((u128::from(times(x, x, number)) + offset) % u128::from(number)) as u64;
@@ -135,7 +135,7 @@ fn divisor(number: u64) -> u64 {
             fast = step(step(fast));
             match common(slow.abs_diff(fast), number) {
                 1 => {}
-                // The two met: another sequence finds it.
+                // The sequence ended in a cycle without a divisor; the next one is tried.
                 divisor if divisor == number => break,
                 divisor => return divisor,
             }

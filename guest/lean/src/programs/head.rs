@@ -1,4 +1,4 @@
-//! `head`: how files begin.
+//! `head`: the first part of files.
 
 use isopod_sys::{Errno, files, text};
 
@@ -7,6 +7,8 @@ use isopod_gnu::options::Opt;
 use isopod_gnu::output::Out;
 use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_gnu::{quote, size};
+
+use crate::headers::Headers;
 
 /// `head`.
 pub(crate) const PROGRAM: Program = Program {
@@ -28,21 +30,20 @@ pub(crate) const PROGRAM: Program = Program {
     run: |call| run(call).unwrap_or_else(|code| code),
 };
 
-/// What is printed of a file.
+/// The part of a file that is printed.
 #[derive(Clone, Copy)]
 struct Part {
     lines: bool,
     count: u64,
-    /// All but the last ones.
+    /// All but the last `count` are printed.
     but_last: bool,
     end: u8,
 }
 
 fn run(call: &Call) -> Result<u8, u8> {
-    let mut call =
-        Call { name: call.name.clone(), program: call.program, options: Vec::new(), operands: call.operands.clone() };
-    spell_out(&mut call.operands);
-    call.read_options(true)?;
+    let mut operands = call.operands.clone();
+    spell_out(&mut operands);
+    let call = call.read_operands(operands, true)?;
     let mut part =
         Part { lines: true, count: 10, but_last: false, end: if call.has("zero-terminated") { 0 } else { b'\n' } };
     for found in &call.options {
@@ -60,11 +61,9 @@ fn run(call: &Call) -> Result<u8, u8> {
         part = Part { lines: what == "lines", count, but_last, ..part };
     }
     let inputs = or_standard_input(&call.operands);
-    let last = call.options.iter().rev().find(|found| matches!(found.option, "quiet" | "silent" | "verbose"));
-    let headed = last.map_or(inputs.len() > 1, |found| found.option == "verbose");
+    let mut headers = Headers::new(&call, inputs.len());
     let mut out = Out::new();
     let mut code = 0;
-    let mut first = true;
     for path in inputs {
         let input = match Input::open(path) {
             Ok(input) => input,
@@ -74,11 +73,7 @@ fn run(call: &Call) -> Result<u8, u8> {
                 continue;
             }
         };
-        if headed {
-            let name = if path == "-" { "standard input" } else { path };
-            out.push(format!("{}==> {name} <==\n", if first { "" } else { "\n" }).as_bytes());
-        }
-        first = false;
+        headers.print(path, &mut out);
         if let Err(errno) = part.copy(&input, &mut out) {
             call.complain(&format!("error reading {}: {}", quote::shell(path), text(errno)));
             code = 1;
@@ -148,7 +143,7 @@ impl Part {
                 }
             }
             out.push(&piece[..take]);
-            // What is known is shown: more may never come.
+            // Written at once: more may never come.
             out.flush();
             give_back(input, piece.len() - take);
         }
@@ -174,7 +169,7 @@ impl Part {
         held.len().saturating_sub(usize::try_from(self.count).unwrap_or(usize::MAX))
     }
 
-    /// Where the last lines begin. While more may come, a line that has not ended is not yet one of them.
+    /// Returns the start of the last lines. While more may come, a line that has not ended is not yet one of them.
     fn before_last_lines(self, held: &[u8], ended: bool) -> usize {
         let mut left = self.count;
         if ended && held.last().is_some_and(|byte| *byte != self.end) {
@@ -200,7 +195,7 @@ impl Part {
     }
 }
 
-/// What was read too much is left to whoever reads next. A pipe has no position and keeps nothing.
+/// Seeks back over bytes that were read too much, for the next reader of the file. A pipe has no position.
 fn give_back(input: &Input, count: usize) {
     if count > 0 {
         let _ = files::seek(input.fd(), -(count as i64), files::Whence::Current);

@@ -29,7 +29,7 @@ fn run(call: &Call) -> u8 {
     call.print(&format!("{short}\n"))
 }
 
-/// The name in `/etc/hostname`.
+/// Returns the name in `/etc/hostname`.
 pub(super) fn name() -> String {
     let bytes = read_file("/etc/hostname", 4096).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);

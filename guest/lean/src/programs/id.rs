@@ -1,4 +1,4 @@
-//! `id`: who a user is, in names and numbers.
+//! `id`: user and groups, in names and numbers.
 
 use isopod_gnu::accounts::{self, User};
 use isopod_gnu::options::Opt;
@@ -25,9 +25,9 @@ pub(crate) const PROGRAM: Program = Program {
     run: |call| run(call).unwrap_or_else(|code| code),
 };
 
-/// What is printed.
+/// The part of the identity that is printed.
 #[derive(Clone, Copy, PartialEq)]
-enum What {
+enum Report {
     User,
     Group,
     Groups,
@@ -39,18 +39,18 @@ fn run(call: &Call) -> Result<u8, u8> {
         call.complain(message);
         1
     };
-    let mut chosen = [("user", What::User), ("group", What::Group), ("groups", What::Groups)]
+    let mut chosen = [("user", Report::User), ("group", Report::Group), ("groups", Report::Groups)]
         .into_iter()
         .filter(|(o, _)| call.has(o));
-    let what = chosen.next().map_or(What::All, |(_, what)| what);
+    let report = chosen.next().map_or(Report::All, |(_, report)| report);
     if chosen.next().is_some() {
         return Err(refuse("cannot print \"only\" of more than one choice"));
     }
     let (names, zero) = (call.has("name"), call.has("zero"));
-    if what == What::All && (names || call.has("real")) {
+    if report == Report::All && (names || call.has("real")) {
         return Err(refuse("cannot print only names or real IDs in default format"));
     }
-    if what == What::All && zero {
+    if report == Report::All && zero {
         return Err(refuse("option --zero not permitted in default format"));
     }
 
@@ -59,10 +59,10 @@ fn run(call: &Call) -> Result<u8, u8> {
     let users = accounts::users();
     let mut print = |user: &User, several: bool| {
         let (separator, end) = if zero { ("\0", "\0") } else { (" ", "\n") };
-        out.push(describe(user, what, names, separator).as_bytes());
+        out.push(describe(user, report, names, separator).as_bytes());
         out.push(end.as_bytes());
         // Lists of several users are set apart by a second NUL.
-        if zero && several && what == What::Groups {
+        if zero && several && report == Report::Groups {
             out.byte(0);
         }
     };
@@ -82,16 +82,16 @@ fn run(call: &Call) -> Result<u8, u8> {
     Ok(call.finish(out, code))
 }
 
-fn describe(user: &User, what: What, names: bool, separator: &str) -> String {
+fn describe(user: &User, report: Report, names: bool, separator: &str) -> String {
     let group = |gid: u32| if names { accounts::group_name(gid) } else { None }.unwrap_or_else(|| gid.to_string());
     let with_name = |id: u32, name: Option<String>| name.map_or(id.to_string(), |name| format!("{id}({name})"));
     let groups = accounts::groups_of(&user.name, user.gid);
-    match what {
-        What::User if names => user.name.clone(),
-        What::User => user.uid.to_string(),
-        What::Group => group(user.gid),
-        What::Groups => groups.into_iter().map(group).collect::<Vec<_>>().join(separator),
-        What::All => {
+    match report {
+        Report::User if names => user.name.clone(),
+        Report::User => user.uid.to_string(),
+        Report::Group => group(user.gid),
+        Report::Groups => groups.into_iter().map(group).collect::<Vec<_>>().join(separator),
+        Report::All => {
             let all: Vec<String> = groups.into_iter().map(|gid| with_name(gid, accounts::group_name(gid))).collect();
             let first = with_name(user.gid, accounts::group_name(user.gid));
             format!("uid={} gid={first} groups={}", with_name(user.uid, accounts::user_name(user.uid)), all.join(","))

@@ -1,6 +1,7 @@
-//! `install`: files, copied to where they belong, with the modes they shall have.
+//! `install`: copies files and sets their modes and owners.
 
 use isopod_gnu::accounts;
+use isopod_gnu::mode::Mode;
 use isopod_gnu::options::Opt;
 use isopod_gnu::output::Out;
 use isopod_gnu::path::{join, last_part};
@@ -9,9 +10,8 @@ use isopod_gnu::quote::{plain, shell};
 use isopod_sys::files::{self, Kind};
 use isopod_sys::{Errno, fs, text};
 
-use super::chmod::Mode;
 use crate::backup::Backup;
-use crate::copying::{Copier, Follow, How, Keep, Replace, Rules};
+use crate::copying::{Copier, CopyKind, Follow, Preserve, Replace, Rules};
 
 /// `install`.
 pub(crate) const PROGRAM: Program = Program {
@@ -90,7 +90,7 @@ fn run(call: &Call) -> Result<u8, u8> {
         for path in &call.operands {
             work.make_directories(path);
             if files::stat(path, true).is_ok_and(|found| found.kind == Kind::Directory) {
-                work.dress(path);
+                work.apply_attributes(path);
             }
         }
     } else {
@@ -161,8 +161,8 @@ impl Work<'_> {
         let rules = Rules {
             recursive: false,
             follow: Follow::Always,
-            keep: Keep { no_mode: true, times: self.call.has("preserve-timestamps"), ..Keep::default() },
-            how: How::Data,
+            keep: Preserve { no_mode: true, times: self.call.has("preserve-timestamps"), ..Preserve::default() },
+            kind: CopyKind::Data,
             replace: Replace::Always,
             force: false,
             remove_first: true,
@@ -175,14 +175,14 @@ impl Work<'_> {
         }
         let mut copier = Copier::new(self.call, rules);
         if copier.copy_named(source, dest) {
-            self.dress(dest);
+            self.apply_attributes(dest);
         } else {
             self.code = 1;
         }
     }
 
-    /// Gives a file the mode and the owners it shall have.
-    fn dress(&mut self, path: &str) {
+    /// Sets the mode and the owners of a file.
+    fn apply_attributes(&mut self, path: &str) {
         let (owner, group) = self.ids;
         if (owner.is_some() || group.is_some())
             && let Err(errno) = files::chown(path, owner, group, true)

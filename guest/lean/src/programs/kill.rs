@@ -54,7 +54,7 @@ fn run(call: &Call) -> Result<u8, u8> {
             long if long.starts_with("--") => {
                 return Err(call.misused(&format!("unrecognized option '{arg}'")));
             }
-            // Once a signal is given, what starts with a minus is a process group.
+            // After a signal, an argument that starts with a minus is a process group.
             other if other.len() > 1 && other.starts_with('-') && signal.is_none() && targets.is_empty() => other
                 .strip_prefix("-s")
                 .filter(|name| !name.is_empty() && signals::parse(&other[1..]).is_none())

@@ -10,7 +10,7 @@ use isopod_sys::files::{self, Kind};
 use isopod_sys::{Errno, fs, text};
 
 use crate::backup::Backup;
-use crate::canonical::{Must, canonical, relative};
+use crate::canonical::{MustExist, canonical, relative};
 use crate::copying::is_same;
 
 /// `ln`.
@@ -97,14 +97,14 @@ fn run(call: &Call) -> Result<u8, u8> {
     if call.has("target-directory") && call.has("no-target-directory") {
         return Err(call.misused("cannot combine --target-directory and --no-target-directory"));
     }
-    let (targets, directory) = places(call)?;
+    let (targets, directory) = destination(call)?;
     let backup = Backup::read(call)?;
     let mut out = Out::new();
     let mut code = 0;
     for target in targets {
         let name = match &directory {
-            Place::In(directory) => join(directory, last_part(target)),
-            Place::As(name) => name.clone(),
+            LinkDestination::In(directory) => join(directory, last_part(target)),
+            LinkDestination::As(name) => name.clone(),
         };
         if let Err(message) = link(call, target, &name, backup.as_ref(), &mut out) {
             if !message.is_empty() {
@@ -116,13 +116,13 @@ fn run(call: &Call) -> Result<u8, u8> {
     Ok(call.finish(out, code))
 }
 
-/// Where links go.
-enum Place {
+/// The destination of links.
+enum LinkDestination {
     In(String),
     As(String),
 }
 
-fn places(call: &Call) -> Result<(&[String], Place), u8> {
+fn destination(call: &Call) -> Result<(&[String], LinkDestination), u8> {
     let operands = call.operands.as_slice();
     let is_directory = |path: &str| {
         let follow = !call.has("no-dereference");
@@ -137,18 +137,19 @@ fn places(call: &Call) -> Result<(&[String], Place), u8> {
             call.complain(&format!("target directory {}: {why}", shell(directory)));
             return Err(1);
         }
-        return Ok((operands, Place::In(directory.to_owned())));
+        return Ok((operands, LinkDestination::In(directory.to_owned())));
     }
     match operands {
         [] => Err(call.misused("missing file operand")),
         [only] if call.has("no-target-directory") => {
             Err(call.misused(&format!("missing destination file operand after {}", plain(only))))
         }
-        [only] => {
-            Ok((&operands[..1], if only.is_empty() { Place::As(String::new()) } else { Place::In(".".to_owned()) }))
-        }
+        [only] => Ok((
+            &operands[..1],
+            if only.is_empty() { LinkDestination::As(String::new()) } else { LinkDestination::In(".".to_owned()) },
+        )),
         [_, name] if call.has("no-target-directory") || !is_directory(name) => {
-            Ok((&operands[..1], Place::As(name.clone())))
+            Ok((&operands[..1], LinkDestination::As(name.clone())))
         }
         [_, _, extra, ..] if call.has("no-target-directory") => {
             Err(call.misused(&format!("extra operand {}", plain(extra))))
@@ -159,7 +160,7 @@ fn places(call: &Call) -> Result<(&[String], Place), u8> {
                 call.complain(&format!("target {}: {why}", shell(directory)));
                 return Err(1);
             }
-            Ok((targets, Place::In(directory.clone())))
+            Ok((targets, LinkDestination::In(directory.clone())))
         }
     }
 }
@@ -212,7 +213,7 @@ fn link(call: &Call, target: &str, name: &str, backup: Option<&Backup>, out: &mu
         fs::symlink(&shown, name)
     } else {
         shown = target.to_owned();
-        let file = if call.has("logical") { canonical(target, Must::All, true) } else { Ok(target.to_owned()) };
+        let file = if call.has("logical") { canonical(target, MustExist::All, true) } else { Ok(target.to_owned()) };
         file.and_then(|file| fs::hard_link(&file, name))
     };
     result.map_err(|errno| {
@@ -226,14 +227,14 @@ fn link(call: &Call, target: &str, name: &str, backup: Option<&Backup>, out: &mu
     Ok(())
 }
 
-/// A target as seen from where its link will be.
+/// Returns a target relative to the directory of its link.
 fn seen_from(target: &str, name: &str) -> String {
     let directory = match name.rfind('/') {
         Some(0) => "/",
         Some(at) => &name[..at],
         None => ".",
     };
-    match (canonical(target, Must::Nothing, true), canonical(directory, Must::Nothing, true)) {
+    match (canonical(target, MustExist::Nothing, true), canonical(directory, MustExist::Nothing, true)) {
         (Ok(target), Ok(directory)) => relative(&target, &directory),
         _ => target.to_owned(),
     }

@@ -58,7 +58,7 @@ pub(crate) const CLEAR: Program = Program {
         }
         Some(_) => 1,
         None => {
-            // As it is worded where it comes from, without the program's name.
+            // The message of ncurses, without the program's name.
             let _ = write_all(2, b"TERM environment variable not set.\n");
             1
         }

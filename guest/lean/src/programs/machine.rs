@@ -1,4 +1,4 @@
-//! `uptime`, `free` and `df`: what the machine has, from `/proc`.
+//! `uptime`, `free` and `df`: time, memory and space of the machine, from `/proc`.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

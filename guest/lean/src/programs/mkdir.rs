@@ -3,7 +3,7 @@
 use isopod_sys::files::{self, Kind};
 use isopod_sys::{Errno, fs, process, text};
 
-use super::chmod::Mode;
+use isopod_gnu::mode::Mode;
 use isopod_gnu::options::Opt;
 use isopod_gnu::output::Out;
 use isopod_gnu::path::trim_slashes;
@@ -35,7 +35,7 @@ fn run(call: &Call) -> Result<u8, u8> {
     let mode = match call.value("mode") {
         None => None,
         Some(text) => match Mode::parse(text) {
-            // A mode in letters changes what a directory has without any mode given.
+            // A mode in letters changes the default bits of a directory.
             Some(mode) => Some(mode.apply(0o777, true, umask)),
             None => {
                 call.complain(&format!("invalid mode {}", plain(text)));
@@ -72,14 +72,14 @@ fn make(call: &Call, path: &str, out: &mut Out) -> Result<(), String> {
     Ok(())
 }
 
-/// Makes a directory and those above it. False if it was there.
+/// Makes a directory and those above it. Returns false if it existed.
 fn make_all(call: &Call, path: &str, umask: u32, out: &mut Out) -> Result<bool, String> {
     let whole = trim_slashes(path);
     let above = whole.match_indices('/').map(|(at, _)| &whole[..at]).filter(|part| !part.is_empty());
     for part in above {
         if files::stat(part, true).is_err() {
             make(call, part, out)?;
-            // Whatever the umask, the owner must be able to go on below.
+            // Whatever the umask, the owner must be able to make the directories below.
             if umask & 0o300 != 0 {
                 files::chmod(part, 0o777 & !umask | 0o300, true)
                     .map_err(|e| format!("cannot set permissions of {}: {}", shell(part), text(e)))?;

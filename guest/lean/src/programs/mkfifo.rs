@@ -1,4 +1,4 @@
-//! `mkfifo`: refused. A pipe with a name would be a place where a process waits for ever.
+//! `mkfifo`: refused. A process could wait for ever at a pipe with a name.
 
 use isopod_gnu::options::Opt;
 use isopod_gnu::program::{Call, Program, Syntax};

@@ -1,4 +1,4 @@
-//! `mktemp`: a new file or directory with a name nobody has.
+//! `mktemp`: a new file or directory with an unused name.
 
 use isopod_sys::files::{self, OpenFlags};
 use isopod_sys::{Errno, Fd, fs, text};
@@ -30,7 +30,7 @@ pub(crate) const PROGRAM: Program = Program {
     run: |call| run(call).unwrap_or_else(|code| code),
 };
 
-/// As many names are tried before giving up: with three letters there are 238,328.
+/// The number of names that are tried: with three letters there are 238,328.
 const ATTEMPTS: usize = 10_000;
 const LETTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -81,7 +81,7 @@ fn run(call: &Call) -> Result<u8, u8> {
     }
 }
 
-/// The template up to its last `X`, and what follows.
+/// Splits a template behind its last `X`.
 fn split_suffix(template: &str, given: Option<&str>) -> Result<(String, String), String> {
     if let Some(suffix) = given {
         if suffix.contains('/') {
@@ -95,7 +95,7 @@ fn split_suffix(template: &str, given: Option<&str>) -> Result<(String, String),
     let end = template.rfind('X').map_or(0, |at| at + 1);
     let suffix = &template[end..];
     if suffix.contains('/') {
-        // The blanks are not in the last part.
+        // The `X`s are not in the last part of the path.
         return Err(format!("invalid suffix {}, contains directory separator", plain(suffix)));
     }
     Ok((template[..end].to_owned(), suffix.to_owned()))

@@ -11,7 +11,6 @@ mod du;
 mod echo;
 mod env;
 mod factor;
-mod front;
 mod groups;
 mod head;
 mod hostname;
@@ -51,6 +50,7 @@ mod truth;
 mod uname;
 mod wc;
 mod whoami;
+mod wrappers;
 mod yes;
 
 use isopod_gnu::program::Program;
@@ -108,8 +108,8 @@ pub(crate) const PROGRAMS: &[&Program] = &[
     &mktemp::PROGRAM,
     &pager::MORE,
     &mv::PROGRAM,
-    &front::NICE,
-    &front::NOHUP,
+    &wrappers::NICE,
+    &wrappers::NOHUP,
     &refused::NPM,
     &nproc::PROGRAM,
     &refused::NPX,
@@ -130,15 +130,15 @@ pub(crate) const PROGRAMS: &[&Program] = &[
     &sleep::PROGRAM,
     &sort::PROGRAM,
     &stat::PROGRAM,
-    &front::STDBUF,
+    &wrappers::STDBUF,
     &refused::STTY,
     &refused::SU,
-    &front::SUDO,
+    &wrappers::SUDO,
     &session::SYNC,
     &tac::PROGRAM,
     &tail::PROGRAM,
     &test::TEST,
-    &front::TIME,
+    &wrappers::TIME,
     &timeout::PROGRAM,
     &refused::TOP,
     &lookup::TPUT,

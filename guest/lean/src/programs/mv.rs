@@ -1,12 +1,12 @@
-//! `mv`: other names for files and directories.
+//! `mv`: renames files and directories.
 
 use isopod_sys::files::{self, Attributes, Kind};
 use isopod_sys::{Errno, fs, text};
 
 use super::cp::operands;
 use crate::backup::Backup;
-use crate::copying::{Copier, Follow, How, Keep, Replace, Rules, is_same, is_within};
-use crate::removal::{Fate, remove_tree};
+use crate::copying::{Copier, CopyKind, Follow, Preserve, Replace, Rules, is_same, is_within};
+use crate::removal::{RemovalStep, remove_tree};
 use isopod_gnu::options::Opt;
 use isopod_gnu::output::Out;
 use isopod_gnu::path::{join, last_part, trim_slashes};
@@ -67,7 +67,7 @@ fn run(call: &Call) -> Result<u8, u8> {
     Ok(call.finish(out, code))
 }
 
-/// Moves one file or directory. An empty error has been reported already.
+/// Moves one file or directory. An error with an empty text was already reported.
 fn move_one(
     call: &Call,
     source: &str,
@@ -102,7 +102,7 @@ fn move_one(
         let (source, dest) = (shell(source), shell(dest));
         return Err(format!("cannot move {source} to a subdirectory of itself, {dest}"));
     }
-    // A name that ends in a slash can only become a directory's.
+    // A name that ends in a slash can only be a directory's.
     let to = if is_directory { target } else { dest };
     match fs::rename(source, to) {
         Ok(()) => {
@@ -134,7 +134,7 @@ fn may_replace(
     true
 }
 
-/// Between mounts there is no rename: the tree is copied as it is, and then removed.
+/// Moves a tree to another mount, where there is no rename: it is copied and then removed.
 fn move_across(call: &Call, source: &str, dest: &str, out: &mut Out) -> Result<(), String> {
     let failed = |errno| format!("inter-device move failed: {} to {}: {}", shell(source), shell(dest), text(errno));
     match files::stat(dest, false) {
@@ -145,8 +145,8 @@ fn move_across(call: &Call, source: &str, dest: &str, out: &mut Out) -> Result<(
     let rules = Rules {
         recursive: true,
         follow: Follow::Never,
-        keep: Keep { mode: true, no_mode: false, owner: true, times: true, links: true },
-        how: How::Data,
+        keep: Preserve { mode: true, no_mode: false, owner: true, times: true, links: true },
+        kind: CopyKind::Data,
         replace: Replace::Always,
         force: false,
         remove_first: false,
@@ -156,22 +156,24 @@ fn move_across(call: &Call, source: &str, dest: &str, out: &mut Out) -> Result<(
     };
     let mut copier = Copier::new(call, rules);
     if !copier.copy_named(source, dest) {
-        // The source stays whole: what is not copied must not be lost.
+        // The source stays whole: files that were not copied must not be lost.
         return Err(String::new());
     }
     let verbose = call.has("verbose");
     if verbose {
         out.push(format!("copied {} -> {}\n", shell(source), shell(dest)).as_bytes());
     }
-    let removed = remove_tree(source, None, &mut |fate| {
-        match fate {
-            Fate::Asked(..) => {}
-            Fate::Removed(Kind::Directory, path) if verbose => {
+    let removed = remove_tree(source, None, &mut |step| {
+        match step {
+            RemovalStep::Asked(..) => {}
+            RemovalStep::Removed(Kind::Directory, path) if verbose => {
                 out.push(format!("removed directory {}\n", shell(path)).as_bytes());
             }
-            Fate::Removed(_, path) if verbose => out.push(format!("removed {}\n", shell(path)).as_bytes()),
-            Fate::Removed(..) => {}
-            Fate::Failed(path, errno) => call.complain(&format!("cannot remove {}: {}", shell(path), text(errno))),
+            RemovalStep::Removed(_, path) if verbose => out.push(format!("removed {}\n", shell(path)).as_bytes()),
+            RemovalStep::Removed(..) => {}
+            RemovalStep::Failed(path, errno) => {
+                call.complain(&format!("cannot remove {}: {}", shell(path), text(errno)))
+            }
         }
         true
     });

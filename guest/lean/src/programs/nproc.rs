@@ -1,4 +1,4 @@
-//! `nproc`: how many processors a process has.
+//! `nproc`: the number of processors.
 
 use isopod_gnu::options::Opt;
 use isopod_gnu::program::{Call, Program, Syntax};

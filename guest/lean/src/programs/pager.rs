@@ -7,7 +7,7 @@ use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_gnu::quote::name;
 use isopod_sys::text;
 
-/// `less`. Its options are about a screen that is not there, but for `-N`.
+/// `less`. Its options are about a screen, which a sandbox does not have, but for `-N`.
 pub(crate) const LESS: Program = Program {
     name: "less",
     operands: &["[OPTION]... [FILE]..."],

@@ -1,4 +1,4 @@
-//! `pathchk`: whether names would do elsewhere.
+//! `pathchk`: checks that names are valid and portable.
 
 use isopod_gnu::options::Opt;
 use isopod_gnu::program::{Call, Program, Syntax};

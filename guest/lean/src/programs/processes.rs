@@ -68,7 +68,7 @@ pub(crate) const PKILL: Program = Program {
     run: |call| kill(call).unwrap_or_else(|code| code),
 };
 
-/// A process, as far as it can be seen.
+/// A process, as `/proc` shows it.
 struct Process {
     pid: u32,
     parent: u32,
@@ -82,7 +82,7 @@ impl Process {
     }
 }
 
-/// Those that `/proc` lists; if it lists none, this one.
+/// Returns the processes of `/proc`; if it lists none, this one.
 fn processes() -> Vec<Process> {
     let mut found: Vec<Process> = Vec::new();
     for name in files::read_dir("/proc").unwrap_or_default() {
@@ -126,43 +126,9 @@ fn ps(call: &Call) -> Result<u8, u8> {
     let mut heads = Vec::new();
     for column in &columns {
         let (name, head) = column.split_once('=').map_or((*column, None), |(name, head)| (name, Some(head)));
-        let usual = match name {
-            "user" if call.has("f") => "UID",
-            "user" | "euser" => "USER",
-            "pid" => "PID",
-            "ppid" => "PPID",
-            "uid" => "UID",
-            "%cpu" | "pcpu" => "%CPU",
-            "%mem" | "pmem" => "%MEM",
-            "vsz" => "VSZ",
-            "rss" => "RSS",
-            "tty" | "tt" => "TTY",
-            "stat" | "s" | "state" => "STAT",
-            "start" | "stime" | "start_time" | "lstart" => {
-                if bsd_user {
-                    "START"
-                } else {
-                    "STIME"
-                }
-            }
-            "time" => "TIME",
-            "etime" => "ELAPSED",
-            "c" => "C",
-            "comm" => {
-                if call.value("format").is_some() {
-                    "COMMAND"
-                } else {
-                    "CMD"
-                }
-            }
-            "args" | "cmd" | "command" => {
-                if bsd_user || call.value("format").is_some() && name != "cmd" {
-                    "COMMAND"
-                } else {
-                    "CMD"
-                }
-            }
-            other => return Err(call.misused(&format!("unknown user-defined format specifier \"{other}\""))),
+        let usual = match heading(call, name, bsd_user) {
+            Some(heading) => heading,
+            None => return Err(call.misused(&format!("unknown user-defined format specifier \"{name}\""))),
         };
         heads.push(head.unwrap_or(usual).to_owned());
     }
@@ -195,13 +161,19 @@ fn ps(call: &Call) -> Result<u8, u8> {
     if headed {
         rows.insert(0, heads);
     }
+    let out = table(&columns, &rows);
+    Ok(call.finish(out, u8::from(!found)))
+}
+
+/// Lays rows out in columns, numbers to the right.
+fn table(columns: &[&str], rows: &[Vec<String>]) -> Out {
     let mut out = Out::new();
     let least = |column: &str| match column {
         "pid" | "ppid" => 7,
         "user" | "tty" | "time" => 8,
         _ => 0,
     };
-    for row in &rows {
+    for row in rows {
         let mut line = String::new();
         for (index, cell) in row.iter().enumerate() {
             let name = columns[index].split('=').next().unwrap_or_default();
@@ -218,7 +190,49 @@ fn ps(call: &Call) -> Result<u8, u8> {
         }
         out.push(format!("{}\n", line.trim_end()).as_bytes());
     }
-    Ok(call.finish(out, u8::from(!found)))
+    out
+}
+
+/// Returns the usual heading of a column of `ps`.
+fn heading(call: &Call, name: &str, bsd_user: bool) -> Option<&'static str> {
+    Some(match name {
+        "user" if call.has("f") => "UID",
+        "user" | "euser" => "USER",
+        "pid" => "PID",
+        "ppid" => "PPID",
+        "uid" => "UID",
+        "%cpu" | "pcpu" => "%CPU",
+        "%mem" | "pmem" => "%MEM",
+        "vsz" => "VSZ",
+        "rss" => "RSS",
+        "tty" | "tt" => "TTY",
+        "stat" | "s" | "state" => "STAT",
+        "start" | "stime" | "start_time" | "lstart" => {
+            if bsd_user {
+                "START"
+            } else {
+                "STIME"
+            }
+        }
+        "time" => "TIME",
+        "etime" => "ELAPSED",
+        "c" => "C",
+        "comm" => {
+            if call.value("format").is_some() {
+                "COMMAND"
+            } else {
+                "CMD"
+            }
+        }
+        "args" | "cmd" | "command" => {
+            if bsd_user || call.value("format").is_some() && name != "cmd" {
+                "COMMAND"
+            } else {
+                "CMD"
+            }
+        }
+        _ => return None,
+    })
 }
 
 fn kill(call: &Call) -> Result<u8, u8> {
@@ -227,8 +241,7 @@ fn kill(call: &Call) -> Result<u8, u8> {
     if given.is_some() {
         operands.remove(0);
     }
-    let mut read = Call { name: call.name.clone(), program: call.program, options: Vec::new(), operands };
-    read.read_options(true)?;
+    let read = call.read_operands(operands, true)?;
     let signal = match read.value("signal") {
         Some(name) => signals::parse(name).ok_or_else(|| read.misused(&format!("invalid signal \"{name}\"")))?,
         None => given.unwrap_or(signals::TERM),
@@ -243,7 +256,7 @@ fn find(call: &Call, signal: Option<u8>) -> Result<u8, u8> {
         [] => return Err(call.misused("no matching criteria specified")),
         _ => return Err(call.misused("only one pattern can be provided")),
     };
-    // What a regular expression would do with anything else is not done here.
+    // Other regular expressions than plain text are not supported.
     if pattern.contains(['*', '[', '(', '|', '+', '?', '\\', '$', '^']) {
         call.complain("unsupported: a pattern that is more than a plain text");
         return Err(2);

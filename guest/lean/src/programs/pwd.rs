@@ -31,7 +31,7 @@ fn run(call: &Call) -> u8 {
     call.print(&format!("{directory}\n"))
 }
 
-/// `$PWD`, if it still names the working directory and has no `.` or `..` in it.
+/// Returns `$PWD`, if it still names the working directory and has no `.` or `..` in it.
 fn from_environment() -> Option<String> {
     let directory = std::env::var("PWD").ok()?;
     if !directory.starts_with('/') || directory.split('/').any(|part| part == "." || part == "..") {

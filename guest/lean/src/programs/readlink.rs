@@ -1,4 +1,4 @@
-//! `readlink` and `realpath`: where paths lead.
+//! `readlink` and `realpath`: the targets of links and paths.
 
 use isopod_gnu::options::Opt;
 use isopod_gnu::output::Out;
@@ -6,7 +6,7 @@ use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_gnu::quote::name;
 use isopod_sys::{fs, text};
 
-use crate::canonical::{Must, canonical, relative};
+use crate::canonical::{MustExist, canonical, relative};
 
 /// `readlink`.
 pub(crate) const READLINK: Program = Program {
@@ -56,9 +56,9 @@ fn links(call: &Call) -> u8 {
         return call.misused("missing operand");
     }
     let canonicalizes = call.options.iter().rev().find_map(|found| match found.option {
-        "canonicalize" => Some(Must::AllButLast),
-        "canonicalize-existing" => Some(Must::All),
-        "canonicalize-missing" => Some(Must::Nothing),
+        "canonicalize" => Some(MustExist::AllButLast),
+        "canonicalize-existing" => Some(MustExist::All),
+        "canonicalize-missing" => Some(MustExist::Nothing),
         _ => None,
     });
     let end = if call.has("zero") { 0 } else { b'\n' };
@@ -96,16 +96,16 @@ fn paths(call: &Call) -> Result<u8, u8> {
         return Err(call.misused("missing operand"));
     }
     let must = call.options.iter().rev().find_map(|found| match found.option {
-        "canonicalize-existing" => Some(Must::All),
-        "canonicalize-missing" => Some(Must::Nothing),
+        "canonicalize-existing" => Some(MustExist::All),
+        "canonicalize-missing" => Some(MustExist::Nothing),
         _ => None,
     });
-    let must = must.unwrap_or(Must::AllButLast);
+    let must = must.unwrap_or(MustExist::AllButLast);
     let follow = !call.has("strip") && !call.has("no-symlinks");
     let resolve = |path: &str| {
         if call.has("logical") && follow {
             // Dots first, as the shell's `cd` does it.
-            return canonical(path, Must::Nothing, false).and_then(|plain| canonical(&plain, must, true));
+            return canonical(path, MustExist::Nothing, false).and_then(|plain| canonical(&plain, must, true));
         }
         canonical(path, must, follow)
     };
@@ -124,7 +124,7 @@ fn paths(call: &Call) -> Result<u8, u8> {
     } else if let (Some(to_path), Some(base_path)) = (&to, &base)
         && !below(to_path, base_path)
     {
-        // Seen from outside the base, nothing is relative.
+        // A path outside the base is not made relative.
         (to, base) = (None, None);
     }
     let mut out = Out::new();

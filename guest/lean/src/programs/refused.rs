@@ -1,9 +1,9 @@
-//! Programs that are here only to say that they are not: one line, and a code that scripts understand.
+//! Programs that a sandbox cannot have: each prints one line with the reason and an exit code that scripts understand.
 
 use isopod_gnu::options::Opt;
 use isopod_gnu::program::{Call, Program, Syntax};
 
-/// A program that says why it does nothing.
+/// A program that prints the reason why it does nothing.
 const fn refused(name: &'static str, about: &'static str, run: fn(&Call) -> u8) -> Program {
     const NONE: &[Opt] = &[];
     Program { name, operands: &["[ARG]..."], about, syntax: Syntax::Plain, options: NONE, failure: 1, run }

@@ -1,11 +1,11 @@
-//! `rm`: files and directories, gone.
+//! `rm`: removes files and directories.
 
 use isopod_sys::files::{self, Kind};
 use isopod_sys::{Errno, fs, text};
 
 use crate::copying::is_same;
-use crate::removal::{Fate, Question, remove_tree};
-use isopod_gnu::options::{Found, Opt};
+use crate::removal::{Question, RemovalStep, remove_tree};
+use isopod_gnu::options::{GivenOption, Opt};
 use isopod_gnu::output::Out;
 use isopod_gnu::path::last_part;
 use isopod_gnu::program::{Call, Program, Syntax};
@@ -35,28 +35,28 @@ pub(crate) const PROGRAM: Program = Program {
     run: |call| run(call).unwrap_or_else(|code| code),
 };
 
-/// When the user is asked.
+/// The occasions on which the user is asked.
 #[derive(Clone, Copy, PartialEq)]
-enum Asks {
+enum PromptPolicy {
     Never,
     Once,
     Always,
 }
 
 fn run(call: &Call) -> Result<u8, u8> {
-    let (asks, force) = asks(call)?;
+    let (prompt_policy, force) = prompt_policy(call)?;
     if call.operands.is_empty() {
         return if force { Ok(0) } else { Err(call.misused("missing operand")) };
     }
     let recursive = call.has("recursive");
     let count = call.operands.len();
-    if asks == Asks::Once && (recursive || count > 3) {
+    if prompt_policy == PromptPolicy::Once && (recursive || count > 3) {
         let (plural, how) = (if count == 1 { "" } else { "s" }, if recursive { " recursively" } else { "" });
         if !ask(&format!("{}: remove {count} argument{plural}{how}? ", call.name)) {
             return Ok(0);
         }
     }
-    let mut run = Run { call, asks, force, verbose: call.has("verbose"), out: Out::new(), code: 0 };
+    let mut run = Run { call, prompt_policy, force, verbose: call.has("verbose"), out: Out::new(), code: 0 };
     for path in &call.operands {
         run.remove(path, recursive);
     }
@@ -64,27 +64,27 @@ fn run(call: &Call) -> Result<u8, u8> {
     Ok(call.finish(run.out, code))
 }
 
-/// The last option that says so decides when to ask; `-f` also makes missing files no error.
-fn asks(call: &Call) -> Result<(Asks, bool), u8> {
-    let (mut asks, mut force) = (Asks::Never, false);
-    for Found { option, value } in &call.options {
-        (asks, force) = match (*option, value.as_deref()) {
-            ("force", _) => (Asks::Never, true),
-            ("i", _) | ("interactive", None | Some("always" | "yes")) => (Asks::Always, false),
-            ("I", _) | ("interactive", Some("once")) => (Asks::Once, false),
-            ("interactive", Some("never" | "no" | "none")) => (Asks::Never, force),
+/// Reads `-f`, `-i`, `-I` and `--interactive`, of which the last counts; with `-f` missing files are no error.
+fn prompt_policy(call: &Call) -> Result<(PromptPolicy, bool), u8> {
+    let (mut prompt_policy, mut force) = (PromptPolicy::Never, false);
+    for GivenOption { option, value } in &call.options {
+        (prompt_policy, force) = match (*option, value.as_deref()) {
+            ("force", _) => (PromptPolicy::Never, true),
+            ("i", _) | ("interactive", None | Some("always" | "yes")) => (PromptPolicy::Always, false),
+            ("I", _) | ("interactive", Some("once")) => (PromptPolicy::Once, false),
+            ("interactive", Some("never" | "no" | "none")) => (PromptPolicy::Never, force),
             ("interactive", Some(wrong)) => {
                 return Err(call.misused(&format!("invalid argument {} for '--interactive'", plain(wrong))));
             }
             _ => continue,
         };
     }
-    Ok((asks, force))
+    Ok((prompt_policy, force))
 }
 
 struct Run<'a> {
     call: &'a Call,
-    asks: Asks,
+    prompt_policy: PromptPolicy,
     force: bool,
     verbose: bool,
     out: Out,
@@ -103,12 +103,12 @@ impl Run<'_> {
                 return;
             }
             let device = self.call.has("one-file-system").then_some(found.device);
-            remove_tree(path, device, &mut |fate| self.witness(fate));
+            remove_tree(path, device, &mut |step| self.observe(step));
         } else if self.call.has("dir") {
-            if self.witness(Fate::Asked(Question::Remove(Kind::Directory), path)) {
+            if self.observe(RemovalStep::Asked(Question::Remove(Kind::Directory), path)) {
                 match fs::remove_dir(path) {
-                    Ok(()) => self.witness(Fate::Removed(Kind::Directory, path)),
-                    Err(errno) => self.witness(Fate::Failed(path, errno)),
+                    Ok(()) => self.observe(RemovalStep::Removed(Kind::Directory, path)),
+                    Err(errno) => self.observe(RemovalStep::Failed(path, errno)),
                 };
             }
         } else {
@@ -132,10 +132,10 @@ impl Run<'_> {
     }
 
     /// Answers the questions of a removal and reports its steps.
-    fn witness(&mut self, fate: Fate) -> bool {
-        match fate {
-            Fate::Asked(..) if self.asks != Asks::Always => true,
-            Fate::Asked(question, path) => {
+    fn observe(&mut self, step: RemovalStep) -> bool {
+        match step {
+            RemovalStep::Asked(..) if self.prompt_policy != PromptPolicy::Always => true,
+            RemovalStep::Asked(question, path) => {
                 self.out.flush();
                 let what = match question {
                     Question::Enter => "descend into directory",
@@ -150,20 +150,20 @@ impl Run<'_> {
                 };
                 ask(&format!("{}: {what} {}? ", self.call.name, shell(path)))
             }
-            Fate::Removed(kind, path) => {
+            RemovalStep::Removed(kind, path) => {
                 if self.verbose {
                     let what = if kind == Kind::Directory { "removed directory" } else { "removed" };
                     self.out.push(format!("{what} {}\n", shell(path)).as_bytes());
                 }
                 true
             }
-            Fate::Failed(path, Errno::CrossDevice) => {
+            RemovalStep::Failed(path, Errno::CrossDevice) => {
                 self.fail(&format!("skipping {}, since it's on a different device", shell(path)));
                 false
             }
-            // Somebody else was faster.
-            Fate::Failed(_, Errno::NoEntry) if self.force => false,
-            Fate::Failed(path, errno) => {
+            // Another process removed it first.
+            RemovalStep::Failed(_, Errno::NoEntry) if self.force => false,
+            RemovalStep::Failed(path, errno) => {
                 self.fail(&format!("cannot remove {}: {}", shell(path), text(errno)));
                 false
             }

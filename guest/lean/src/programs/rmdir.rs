@@ -1,4 +1,4 @@
-//! `rmdir`: empty directories, gone.
+//! `rmdir`: removes empty directories.
 
 use isopod_sys::{Errno, fs, text};
 

@@ -1,6 +1,6 @@
-//! `who`, `users`, `logname`, `tty`, `hostid` and `sync`: what a session on a machine would be.
+//! `who`, `users`, `logname`, `tty`, `hostid` and `sync`: the login session.
 //!
-//! Nobody is logged in to a sandbox, and it has no terminal: these say so as GNU's do on a machine without logins.
+//! A sandbox has no logins and no terminal: these answer as GNU's do on a machine without logins.
 
 use isopod_gnu::options::Opt;
 use isopod_gnu::program::{Program, Syntax};
@@ -82,7 +82,7 @@ pub(crate) const HOSTID: Program = Program {
     options: &[],
     failure: 1,
     run: |call| match call.at_most(0) {
-        // What C's library makes of 127.0.0.1: every sandbox is its own host.
+        // The number that C's library makes of 127.0.0.1: every sandbox is its own host.
         Ok(()) => call.print("007f0100\n"),
         Err(code) => code,
     },

@@ -1,4 +1,4 @@
-//! `shred`: files, overwritten.
+//! `shred`: overwrites files.
 
 use isopod_gnu::options::Opt;
 use isopod_gnu::path::last_part;
@@ -28,7 +28,7 @@ pub(crate) const PROGRAM: Program = Program {
     run: |call| run(call).unwrap_or_else(|code| code),
 };
 
-/// A block of the file systems here: sizes are rounded up to it.
+/// The block size of the sandbox's file systems; sizes are rounded up to it.
 const BLOCK: u64 = 4096;
 const PIECE: usize = 64 * 1024;
 

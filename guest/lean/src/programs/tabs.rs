@@ -39,7 +39,7 @@ pub(crate) const UNEXPAND: Program = Program {
     ..EXPAND
 };
 
-/// Where tabs lead.
+/// Tab stops.
 struct Stops {
     /// Positions, in order.
     listed: Vec<u64>,
@@ -49,10 +49,9 @@ struct Stops {
 }
 
 fn run(call: &Call, reverse: bool) -> Result<u8, u8> {
-    let mut call =
-        Call { name: call.name.clone(), program: call.program, options: Vec::new(), operands: call.operands.clone() };
-    spell_out(&mut call.operands);
-    call.read_options(true)?;
+    let mut operands = call.operands.clone();
+    spell_out(&mut operands);
+    let call = call.read_operands(operands, true)?;
     let lists: Vec<&str> =
         call.options.iter().filter(|found| found.option == "tabs").filter_map(|found| found.value.as_deref()).collect();
     let stops = Stops::parse(&lists.join(",")).map_err(|message| {
@@ -133,7 +132,7 @@ impl Stops {
         Ok(stops)
     }
 
-    /// The first stop after a column. None after the last of a list.
+    /// Returns the first stop after a column. `None` after the last of a list.
     fn after(&self, column: u64) -> Option<u64> {
         let listed = self.listed.iter().find(|stop| **stop > column).copied();
         listed.or_else(|| {
@@ -144,13 +143,13 @@ impl Stops {
     }
 }
 
-/// Where in a line the input is.
+/// The position of the input in a line.
 struct Line<'a> {
     stops: &'a Stops,
     reverse: bool,
     all: bool,
     column: u64,
-    /// Where the blanks began that are not written yet.
+    /// The column of the first blank that is not written yet.
     blanks_from: Option<u64>,
     in_text: bool,
     out: Out,

@@ -1,4 +1,4 @@
-//! `tac`: files, the last line first.
+//! `tac`: prints files with the last line first.
 
 use isopod_sys::files::{self, Kind, Whence};
 use isopod_sys::{Errno, text};
@@ -53,9 +53,9 @@ fn run(call: &Call) -> u8 {
 
 /// A file in blocks, the last one first.
 enum Blocks {
-    /// A file is read from its end, without a place for all of it in memory.
+    /// A file, which is read from its end and never kept whole in memory.
     File { input: Input, start: u64, end: u64 },
-    /// A pipe has its end last, and everything before must be kept.
+    /// A pipe, of which everything must be kept until its end.
     Stream(Vec<Vec<u8>>),
 }
 
@@ -76,7 +76,7 @@ impl Blocks {
         }
     }
 
-    /// The block before the last one, of about this size; empty at the start.
+    /// Reads the block before the last one, of about this size; empty at the start.
     fn previous(&mut self, size: usize) -> Result<Vec<u8>, Errno> {
         match self {
             Blocks::Stream(pieces) => Ok(pieces.pop().unwrap_or_default()),
@@ -101,7 +101,7 @@ impl Blocks {
 }
 
 fn reverse(mut blocks: Blocks, separator: &[u8], before: bool, out: &mut Out) -> Result<(), Errno> {
-    // What is not printed yet: the end of a record whose start may be in the blocks before.
+    // Not printed yet: the end of a record whose start may be in the blocks before.
     let mut held = Vec::new();
     let mut is_last = true;
     while !out.has_failed() {

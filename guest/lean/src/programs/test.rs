@@ -63,7 +63,7 @@ struct Parser<'a> {
 type Truth = Result<bool, String>;
 
 impl<'a> Parser<'a> {
-    /// POSIX says what one to four arguments mean, whatever they look like; beyond that, a grammar does.
+    /// Evaluates one to four arguments as POSIX defines them by their number; more follow a grammar.
     fn by_count(&mut self, count: usize) -> Truth {
         let start = self.at;
         let arg = |index: usize| self.args[start + index];
@@ -214,7 +214,7 @@ fn unary(op: &str, operand: &str) -> Truth {
     })
 }
 
-/// Whether the mode bits let the sandbox's user do this.
+/// Returns true if the mode bits permit this to the sandbox's user.
 fn may(found: &Attributes, bit: u32) -> bool {
     let shift = if found.uid == accounts::USER {
         6
@@ -235,7 +235,7 @@ fn binary(left: &str, op: &str, right: &str) -> Truth {
         "<" => left < right,
         ">" => left > right,
         "-ef" => matches!(pair(), (Some(a), Some(b)) if (a.device, a.inode) == (b.device, b.inode)),
-        // One that is there is newer than one that is not.
+        // A file that exists is newer than one that does not.
         "-nt" => match pair() {
             (Some(a), b) => b.is_none_or(|b| a.modified > b.modified),
             (None, _) => false,
@@ -258,7 +258,7 @@ fn binary(left: &str, op: &str, right: &str) -> Truth {
     })
 }
 
-/// A decimal number of any size that a program compares in earnest.
+/// Reads a decimal number; 128 bits are more than scripts compare.
 fn integer(text: &str) -> Result<i128, String> {
     let trimmed = text.trim_matches([' ', '\t', '\n']);
     let digits = trimmed.strip_prefix(['+', '-']).unwrap_or(trimmed);

@@ -1,4 +1,4 @@
-//! `timeout`: a program, for so long.
+//! `timeout`: runs a program with a time limit.
 
 use std::time::Instant;
 
@@ -77,7 +77,7 @@ fn run(call: &Call) -> Result<u8, u8> {
         }
     };
     match status {
-        // A kill is not taken for a command that ended in its own way.
+        // 137 shows that the command was killed and did not end by itself.
         Status::Signalled(signals::KILL) => Ok(128 + signals::KILL),
         Status::Exited(code) if call.has("preserve-status") => Ok(code),
         Status::Signalled(signal) if call.has("preserve-status") => Ok(128 + signal),
@@ -93,7 +93,7 @@ fn send(call: &Call, pid: u32, signal: u8, command: &str) {
     // A command that has ended meanwhile needs no signal.
     let _ = process::kill(pid, signal);
     if signal != signals::KILL && signal != signals::CONT {
-        // One that is stopped could not act on the signal.
+        // A stopped process could not act on the signal.
         let _ = process::kill(pid, signals::CONT);
     }
 }

@@ -1,4 +1,4 @@
-//! `truncate`: files, cut or grown to a size.
+//! `truncate`: cuts or grows files to a size.
 
 use isopod_gnu::options::Opt;
 use isopod_gnu::program::{Call, Program, Syntax};
@@ -25,7 +25,7 @@ pub(crate) const PROGRAM: Program = Program {
     run: |call| run(call).unwrap_or_else(|code| code),
 };
 
-/// A block of the file systems here.
+/// The block size of the sandbox's file systems.
 const BLOCK: u64 = 4096;
 
 fn run(call: &Call) -> Result<u8, u8> {
@@ -69,7 +69,7 @@ fn run(call: &Call) -> Result<u8, u8> {
     Ok(code)
 }
 
-/// A sign and a number.
+/// Reads a sign and a number.
 fn parse(text: &str) -> Option<(Option<char>, u64)> {
     let text = text.trim_start();
     let sign = text.chars().next().filter(|c| "+-<>/%".contains(*c));

@@ -1,14 +1,14 @@
-//! `uname`: what system this is.
+//! `uname`: the name of the system.
 
 use super::hostname;
 use isopod_gnu::options::Opt;
 use isopod_gnu::program::{Call, Program, Syntax};
 
-/// Scripts ask for the kernel's name to learn which tools and paths there are: those are Linux's.
+/// Scripts derive tools and paths from the kernel's name, and those of a sandbox are Linux's.
 const KERNEL: &str = "Linux";
 const RELEASE: &str = concat!(env!("CARGO_PKG_VERSION"), "-isopod");
 const VERSION: &str = concat!("Isopod ", env!("CARGO_PKG_VERSION"));
-/// The truth, so that nobody downloads a native binary.
+/// The true machine, so that no script downloads a native binary.
 pub(super) const MACHINE: &str = "wasm32";
 const SYSTEM: &str = "GNU/Linux";
 

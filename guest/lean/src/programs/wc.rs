@@ -29,12 +29,12 @@ pub(crate) const PROGRAM: Program = Program {
     run: |call| run(call).unwrap_or_else(|code| code),
 };
 
-/// A list of names is read up to here.
+/// The most bytes that are read of a list of names.
 const MOST_NAMES: usize = 64 << 20;
 
-/// What is counted.
+/// The counts that are printed.
 #[derive(Clone, Copy)]
-struct Wanted {
+struct Selection {
     lines: bool,
     words: bool,
     chars: bool,
@@ -53,7 +53,7 @@ struct Counts {
 
 fn run(call: &Call) -> Result<u8, u8> {
     let none = !["bytes", "chars", "lines", "max-line-length", "words"].iter().any(|option| call.has(option));
-    let wanted = Wanted {
+    let wanted = Selection {
         lines: none || call.has("lines"),
         words: none || call.has("words"),
         chars: call.has("chars"),
@@ -82,7 +82,7 @@ fn run(call: &Call) -> Result<u8, u8> {
         if let Err(errno) = result {
             call.complain(&format!("{}: {}", quote::name(path), text(errno)));
             code = 1;
-            // One that was opened and could not be read has its line all the same.
+            // A file that was opened and could not be read has its line all the same.
             if Input::open(path).is_err() {
                 continue;
             }
@@ -116,12 +116,12 @@ fn names_from(call: &Call) -> Result<Option<Vec<String>>, u8> {
     Ok(Some(if list.is_empty() { Vec::new() } else { list.split('\0').map(str::to_owned).collect() }))
 }
 
-impl Wanted {
+impl Selection {
     fn count(self) -> usize {
         [self.lines, self.words, self.chars, self.bytes, self.longest].into_iter().filter(|wanted| *wanted).count()
     }
 
-    /// How wide numbers are: as wide as all bytes of the files, and at least seven if one has no size.
+    /// Returns the width of numbers: that of the sum of all sizes, and at least seven if a file has no size.
     fn width(self, inputs: &[&str]) -> usize {
         if inputs.len() == 1 && self.count() == 1 {
             return 1;
@@ -140,7 +140,7 @@ impl Wanted {
 }
 
 impl Counts {
-    fn read(&mut self, input: &Input, wanted: Wanted) -> Result<(), Errno> {
+    fn read(&mut self, input: &Input, wanted: Selection) -> Result<(), Errno> {
         let by_character = wanted.chars || wanted.words || wanted.longest;
         let mut text = Text::default();
         // Bytes of a character that the last piece cut in two.
@@ -174,7 +174,7 @@ impl Counts {
         self.longest = self.longest.max(other.longest);
     }
 
-    fn print(&self, wanted: Wanted, width: usize, name: Option<&str>, out: &mut Out) {
+    fn print(&self, wanted: Selection, width: usize, name: Option<&str>, out: &mut Out) {
         let columns = [
             (wanted.lines, self.lines),
             (wanted.words, self.words),
@@ -206,7 +206,7 @@ struct Text {
 }
 
 impl Text {
-    /// Counts bytes and returns how many were used: all, unless the last character is cut and more may come.
+    /// Counts bytes and returns the number used: all, unless the last character is cut and more may come.
     fn read(&mut self, bytes: &[u8], ended: bool) -> usize {
         let mut at = 0;
         while at < bytes.len() {
@@ -236,7 +236,7 @@ impl Text {
                     self.wide(c);
                     at += length;
                 }
-                // What is no character counts as a byte only.
+                // A byte that is no character counts as a byte only.
                 None => at += 1,
             }
         }

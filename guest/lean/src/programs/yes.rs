@@ -1,4 +1,4 @@
-//! `yes`: a line, for ever.
+//! `yes`: repeats a line for ever.
 
 use isopod_sys::{text, write_all};
 
@@ -19,7 +19,7 @@ pub(crate) const PROGRAM: Program = Program {
 fn run(call: &Call) -> u8 {
     let mut line = if call.operands.is_empty() { "y".to_owned() } else { call.operands.join(" ") };
     line.push('\n');
-    // Whole lines up to a piece: one write then moves thousands of them.
+    // One write of a piece moves thousands of lines.
     let piece = line.repeat((PIECE / line.len()).max(1));
     loop {
         if let Err(errno) = write_all(1, piece.as_bytes()) {

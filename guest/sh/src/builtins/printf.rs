@@ -318,5 +318,5 @@ impl Printer<'_> {
 
 /// A time in seconds since 1970, as `%(…)T` and prompts show it. What is no conversion is text.
 pub fn strftime(format: &str, seconds: i64) -> String {
-    Date::at(seconds).format_or(format, |letter| Ok(format!("%{letter}"))).unwrap_or_default()
+    Date::at(seconds).format_lenient(format)
 }

@@ -2,11 +2,13 @@
 
 use std::fmt::Write as _;
 
+use data_encoding::BASE64;
+
 /// Formats a text as ripgrep does: as a string if it is UTF-8, otherwise as bytes in base64.
 pub(super) fn text(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => format!("{{\"text\":{}}}", quoted(text)),
-        Err(_) => format!("{{\"bytes\":\"{}\"}}", base64(bytes)),
+        Err(_) => format!("{{\"bytes\":\"{}\"}}", BASE64.encode(bytes)),
     }
 }
 
@@ -30,19 +32,6 @@ fn quoted(text: &str) -> String {
         }
     }
     out.push('"');
-    out
-}
-
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::new();
-    for chunk in bytes.chunks(3) {
-        let word = chunk.iter().fold(0u32, |word, byte| word << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
-        for place in 0..4 {
-            let digit = DIGITS[(word >> (18 - 6 * place)) as usize & 63];
-            out.push(if place <= chunk.len() { char::from(digit) } else { '=' });
-        }
-    }
     out
 }
 

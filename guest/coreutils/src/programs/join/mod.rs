@@ -1,4 +1,4 @@
-//! `join`: lines of two sorted files that have a field in common.
+//! `join`: joins lines of two sorted files on a common field.
 
 mod options;
 mod record;
@@ -11,7 +11,7 @@ use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_sys::{Errno, text};
 
 use crate::lines::{Lines, complain};
-use options::{Check, Choice, Field};
+use options::{Check, Field, Settings};
 use record::Record;
 
 /// `join`.
@@ -41,7 +41,7 @@ pub(crate) const PROGRAM: Program = Program {
 };
 
 fn run(call: &Call) -> Result<u8, u8> {
-    let choice = Choice::read(call)?;
+    let settings = Settings::read(call)?;
     let [first, second] = call.operands.as_slice() else {
         return Err(match call.operands.as_slice() {
             [] => call.misused("missing operand"),
@@ -53,9 +53,9 @@ fn run(call: &Call) -> Result<u8, u8> {
     if first == "-" && second == "-" {
         return Err(call.failed("both files cannot be standard input"));
     }
-    let open = |path: &str| Lines::open(path, choice.end).map_err(|errno| complain(call, path, errno));
+    let open = |path: &str| Lines::open(path, settings.end).map_err(|errno| complain(call, path, errno));
     let sides = [Side::new(first, open(first)?), Side::new(second, open(second)?)];
-    let mut join = Join { call, choice, sides, seen_unpairable: false, format: None, out: Out::new() };
+    let mut join = Join { call, settings, sides, seen_unpairable: false, format: None, out: Out::new() };
     let code = match join.run() {
         Ok(()) if join.sides.iter().any(|side| side.disordered) => call.failed("input is not in sorted order"),
         Ok(()) => 0,
@@ -70,7 +70,7 @@ enum Stop {
     Unread(usize, Errno),
 }
 
-/// One of the two files: the lines with the current key, and how far it was read.
+/// One of the two files: the lines with the current key, and the next line.
 struct Side<'a> {
     path: &'a str,
     lines: Lines,
@@ -88,10 +88,10 @@ impl<'a> Side<'a> {
 
 struct Join<'a> {
     call: &'a Call,
-    choice: Choice,
+    settings: Settings,
     sides: [Side<'a>; 2],
     seen_unpairable: bool,
-    /// `-o`, or what `-o auto` found in the first lines.
+    /// The format of `-o`; that of `-o auto` is made from the first lines.
     format: Option<Vec<Field>>,
     out: Out,
 }
@@ -103,16 +103,16 @@ impl Join<'_> {
                 self.sides[side].group.push(record);
             }
         }
-        self.format = self.choice.format.clone();
-        if self.choice.auto {
+        self.format = self.settings.format.clone();
+        if self.settings.auto {
             let count = |side: &Side| side.group.first().map_or(0, Record::len);
-            self.format = Some(self.choice.auto_format(count(&self.sides[0]), count(&self.sides[1])));
+            self.format = Some(self.settings.auto_format(count(&self.sides[0]), count(&self.sides[1])));
         }
-        if self.choice.header {
+        if self.settings.header {
             self.header()?;
         }
         while let (Some(first), Some(second)) = (self.sides[0].group.first(), self.sides[1].group.first()) {
-            match self.choice.compare(first.field(self.choice.keys[0]), second.field(self.choice.keys[1])) {
+            match self.settings.compare(first.field(self.settings.keys[0]), second.field(self.settings.keys[1])) {
                 Ordering::Less => self.unpaired(0)?,
                 Ordering::Greater => self.unpaired(1)?,
                 Ordering::Equal => self.paired()?,
@@ -127,7 +127,7 @@ impl Join<'_> {
         Ok(())
     }
 
-    /// The first lines, which are joined whatever they say.
+    /// Joins the first lines, whatever their keys.
     fn header(&mut self) -> Result<(), Stop> {
         let [first, second] = &self.sides;
         let (first, second) = (first.group.first().cloned(), second.group.first().cloned());
@@ -156,7 +156,7 @@ impl Join<'_> {
     }
 
     fn print_alone(&mut self, side: usize, index: usize) {
-        if self.choice.unpaired[side]
+        if self.settings.unpaired[side]
             && let Some(record) = self.sides[side].group.get(index).cloned()
         {
             if side == 0 { self.print(Some(&record), None) } else { self.print(None, Some(&record)) }
@@ -168,8 +168,8 @@ impl Join<'_> {
         for (side, next) in next.iter_mut().enumerate() {
             while let Some(record) = self.read(side)? {
                 let other = &self.sides[1 - side].group[0];
-                let key = record.field(self.choice.keys[side]);
-                if self.choice.compare(key, other.field(self.choice.keys[1 - side])) != Ordering::Equal {
+                let key = record.field(self.settings.keys[side]);
+                if self.settings.compare(key, other.field(self.settings.keys[1 - side])) != Ordering::Equal {
                     *next = Some(record);
                     break;
                 }
@@ -177,7 +177,7 @@ impl Join<'_> {
             }
         }
         let groups = [std::mem::take(&mut self.sides[0].group), std::mem::take(&mut self.sides[1].group)];
-        if self.choice.paired {
+        if self.settings.paired {
             for first in &groups[0] {
                 for second in &groups[1] {
                     self.print(Some(first), Some(second));
@@ -190,11 +190,11 @@ impl Join<'_> {
         Ok(())
     }
 
-    /// What is left of a file when the other has ended: printed if it is wanted, and checked all the same.
+    /// Handles the rest of a file when the other has ended: it is printed on demand, and checked in any case.
     fn tail(&mut self, side: usize) -> Result<(), Stop> {
         let disordered = self.sides[0].disordered && self.sides[1].disordered;
-        let checks = self.choice.check != Check::Never && !disordered;
-        if self.sides[side].group.is_empty() || !(self.choice.unpaired[side] || checks) {
+        let checks = self.settings.check != Check::Never && !disordered;
+        if self.sides[side].group.is_empty() || !(self.settings.unpaired[side] || checks) {
             return Ok(());
         }
         self.print_alone(side, 0);
@@ -202,7 +202,7 @@ impl Join<'_> {
         while let Some(record) = self.read(side)? {
             self.sides[side].group[0] = record;
             self.print_alone(side, 0);
-            if self.sides[side].disordered && !self.choice.unpaired[side] || self.out.has_failed() {
+            if self.sides[side].disordered && !self.settings.unpaired[side] || self.out.has_failed() {
                 break;
             }
         }
@@ -214,19 +214,20 @@ impl Join<'_> {
         let state = &mut self.sides[side];
         if let (Some(record), Some(previous)) = (&record, &state.previous)
             && !state.disordered
-            && (self.choice.check == Check::Always || self.choice.check == Check::Unpairable && self.seen_unpairable)
+            && (self.settings.check == Check::Always
+                || self.settings.check == Check::Unpairable && self.seen_unpairable)
         {
-            let key = self.choice.keys[side];
-            if self.choice.compare(previous.field(key), record.field(key)) == Ordering::Greater {
+            let key = self.settings.keys[side];
+            if self.settings.compare(previous.field(key), record.field(key)) == Ordering::Greater {
                 let shown = String::from_utf8_lossy(record.text()).into_owned();
                 self.call.complain(&format!("{}:{}: is not sorted: {shown}", state.path, state.line));
-                if self.choice.check == Check::Always {
+                if self.settings.check == Check::Always {
                     return Err(Stop::Disorder);
                 }
                 state.disordered = true;
             }
         }
-        if self.choice.check != Check::Never {
+        if self.settings.check != Check::Never {
             state.previous.clone_from(&record);
         }
         Ok(record)
@@ -236,24 +237,24 @@ impl Join<'_> {
         let state = &mut self.sides[side];
         state.line += 1;
         let line = state.lines.next().map_err(|errno| Stop::Unread(side, errno))?;
-        let record = line.map(|line| Record::new(line, self.choice.separator));
-        if self.choice.check != Check::Never && state.previous.is_none() {
+        let record = line.map(|line| Record::new(line, self.settings.separator));
+        if self.settings.check != Check::Never && state.previous.is_none() {
             state.previous.clone_from(&record);
         }
         Ok(record)
     }
 
     fn print(&mut self, first: Option<&Record>, second: Option<&Record>) {
-        let separator = self.choice.separator.output();
-        let filler = self.choice.filler.as_bytes();
+        let separator = self.settings.separator.output();
+        let filler = self.settings.filler.as_bytes();
         let filled = |field: Option<&[u8]>| match field {
             Some(field) if !field.is_empty() => field.to_vec(),
             _ => filler.to_vec(),
         };
         let mut fields: Vec<Vec<u8>> = Vec::new();
         let key = || match (first, second) {
-            (Some(first), _) => first.get(self.choice.keys[0]),
-            (None, Some(second)) => second.get(self.choice.keys[1]),
+            (Some(first), _) => first.get(self.settings.keys[0]),
+            (None, Some(second)) => second.get(self.settings.keys[1]),
             (None, None) => None,
         };
         if let Some(format) = &self.format {
@@ -266,7 +267,7 @@ impl Join<'_> {
             }
         } else {
             fields.push(filled(key()));
-            for (record, key) in [(first, self.choice.keys[0]), (second, self.choice.keys[1])] {
+            for (record, key) in [(first, self.settings.keys[0]), (second, self.settings.keys[1])] {
                 let Some(record) = record else { continue };
                 for number in (0..record.len()).filter(|number| *number != key) {
                     fields.push(filled(record.get(number)));
@@ -279,6 +280,6 @@ impl Join<'_> {
             }
             self.out.push(field);
         }
-        self.out.byte(self.choice.end);
+        self.out.byte(self.settings.end);
     }
 }

@@ -2,16 +2,16 @@
 
 use std::cmp::Ordering;
 
-use isopod_gnu::options::Found;
+use isopod_gnu::options::GivenOption;
 use isopod_gnu::program::Call;
 use isopod_gnu::quote::plain;
 
 use super::record::Separator;
 
-/// Whether input must be sorted.
+/// The check of the inputs' order.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Check {
-    /// Only if it made a difference.
+    /// An error only if a line had no partner.
     Unpairable,
     Always,
     Never,
@@ -25,8 +25,8 @@ pub(super) enum Field {
     Second(usize),
 }
 
-/// What was asked for.
-pub(super) struct Choice {
+/// The options of a run.
+pub(super) struct Settings {
     pub(super) keys: [usize; 2],
     pub(super) unpaired: [bool; 2],
     pub(super) paired: bool,
@@ -40,9 +40,9 @@ pub(super) struct Choice {
     pub(super) end: u8,
 }
 
-impl Choice {
-    pub(super) fn read(call: &Call) -> Result<Choice, u8> {
-        let mut choice = Choice {
+impl Settings {
+    pub(super) fn read(call: &Call) -> Result<Settings, u8> {
+        let mut settings = Settings {
             keys: [0; 2],
             unpaired: [false; 2],
             paired: true,
@@ -62,18 +62,18 @@ impl Choice {
             }
             _ => Ok(()),
         };
-        for Found { option, value } in &call.options {
+        for GivenOption { option, value } in &call.options {
             let value = value.as_deref().unwrap_or_default();
             match *option {
                 "a" | "v" => {
                     match value {
-                        "1" => choice.unpaired[0] = true,
-                        "2" => choice.unpaired[1] = true,
+                        "1" => settings.unpaired[0] = true,
+                        "2" => settings.unpaired[1] = true,
                         wrong => {
                             return Err(call.failed(&format!("invalid file number: {}", plain(wrong))));
                         }
                     }
-                    choice.paired &= *option == "a";
+                    settings.paired &= *option == "a";
                 }
                 "1" => set_key(0, number(call, value)?)?,
                 "2" => set_key(1, number(call, value)?)?,
@@ -81,10 +81,10 @@ impl Choice {
                     set_key(0, number(call, value)?)?;
                     set_key(1, number(call, value)?)?;
                 }
-                "o" if value == "auto" => choice.auto = true,
-                "o" => choice.format.get_or_insert_default().extend(fields(call, value)?),
+                "o" if value == "auto" => settings.auto = true,
+                "o" => settings.format.get_or_insert_default().extend(fields(call, value)?),
                 "t" => {
-                    choice.separator = match value.as_bytes() {
+                    settings.separator = match value.as_bytes() {
                         [] => Separator::None,
                         [byte] => Separator::Byte(*byte),
                         b"\\0" => Separator::Byte(0),
@@ -93,16 +93,16 @@ impl Choice {
                         }
                     }
                 }
-                "check-order" => choice.check = Check::Always,
-                "nocheck-order" => choice.check = Check::Never,
+                "check-order" => settings.check = Check::Always,
+                "nocheck-order" => settings.check = Check::Never,
                 _ => {}
             }
         }
-        choice.keys = keys.map(Option::unwrap_or_default);
-        Ok(choice)
+        settings.keys = keys.map(Option::unwrap_or_default);
+        Ok(settings)
     }
 
-    /// The key and then all other fields, as many as the first lines have.
+    /// Returns a format of the key and then all other fields, as many as the first lines have.
     pub(super) fn auto_format(&self, first: usize, second: usize) -> Vec<Field> {
         let mut format = vec![Field::Key];
         format.extend((0..first).filter(|number| *number != self.keys[0]).map(Field::First));

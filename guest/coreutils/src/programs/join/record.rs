@@ -1,9 +1,9 @@
 //! A line of `join`, in fields.
 
-/// What separates fields.
+/// The separator of fields.
 #[derive(Clone, Copy)]
 pub(super) enum Separator {
-    /// Any number of blanks, and those in front count for nothing.
+    /// Any number of blanks; leading ones are ignored.
     Blanks,
     Byte(u8),
     /// A line is one field.
@@ -11,7 +11,7 @@ pub(super) enum Separator {
 }
 
 impl Separator {
-    /// What stands between fields that are written.
+    /// Returns the separator of the output.
     pub(super) fn output(self) -> u8 {
         match self {
             Separator::Byte(byte) => byte,
@@ -21,7 +21,7 @@ impl Separator {
     }
 }
 
-/// A line and where its fields are.
+/// A line and the positions of its fields.
 #[derive(Clone)]
 pub(super) struct Record {
     line: Vec<u8>,
@@ -61,17 +61,17 @@ impl Record {
         Record { line: line.to_vec(), fields }
     }
 
-    /// A field, counted from 0.
+    /// Returns a field, counted from 0.
     pub(super) fn get(&self, number: usize) -> Option<&[u8]> {
         self.fields.get(number).map(|(start, end)| &self.line[*start..*end])
     }
 
-    /// A field, empty if it is not there.
+    /// Returns a field; empty if there is none.
     pub(super) fn field(&self, number: usize) -> &[u8] {
         self.get(number).unwrap_or_default()
     }
 
-    /// How many fields it has.
+    /// Returns the number of fields.
     pub(super) fn len(&self) -> usize {
         self.fields.len()
     }

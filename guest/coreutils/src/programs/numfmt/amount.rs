@@ -10,7 +10,7 @@ pub(super) struct Amount {
     pub(super) places: usize,
 }
 
-/// What letters stand for.
+/// The meaning of unit letters.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Scale {
     None,
@@ -20,7 +20,7 @@ pub(super) enum Scale {
     IecI,
 }
 
-/// Which way numbers are rounded.
+/// The direction of rounding.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Round {
     Up,
@@ -93,14 +93,14 @@ impl Amount {
         Ok(Amount { negative, above, below, places: 0 })
     }
 
-    /// Times one number, and divided by another.
+    /// Multiplies by one number and divides by another.
     pub(super) fn scaled(self, by: u64, over: u64) -> Option<Amount> {
         let above = self.above.checked_mul(by.into())?;
         let below = self.below.checked_mul(over.into())?;
         Some(Amount { above, below, ..self })
     }
 
-    /// With so many digits, or as many as its size asks for, and a letter. `None` is too large.
+    /// Formats the amount with a unit letter and so many digits, or as many as its size asks for. `None` is too large.
     pub(super) fn text(self, scale: Scale, precision: Option<usize>, round: Round) -> Option<String> {
         let sign = if self.negative { "-" } else { "" };
         if scale == Scale::None {
@@ -120,7 +120,7 @@ impl Amount {
             None => usize::from(self.above < below.checked_mul(10)?),
         };
         let units = self.rounded(10u128.checked_pow(adjust as u32)?, below, round)?;
-        // 999.9 may have become 1000.
+        // Rounding may turn 999.9 into 1000.
         let mut whole = 10u128.pow(adjust as u32);
         if units >= base.checked_mul(whole)? {
             whole *= base;
@@ -140,7 +140,7 @@ impl Amount {
         Some(format!("{sign}{}{letter}{i}", decimal(shown, places)))
     }
 
-    /// `above * times / below`, whole.
+    /// Returns `above * times / below` as a whole number.
     fn rounded(self, times: u128, below: u128, round: Round) -> Option<u128> {
         let product = self.above.checked_mul(times)?;
         let (whole, rest) = (product / below, product % below);

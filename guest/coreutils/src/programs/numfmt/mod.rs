@@ -1,4 +1,4 @@
-//! `numfmt`: numbers with units, and without.
+//! `numfmt`: converts numbers with units.
 
 mod amount;
 mod options;
@@ -8,7 +8,7 @@ use isopod_gnu::output::Out;
 use isopod_gnu::program::{Call, Program, Syntax};
 
 use crate::lines::Lines;
-use options::{Choice, Invalid};
+use options::{Invalid, Settings};
 
 /// `numfmt`.
 pub(crate) const PROGRAM: Program = Program {
@@ -40,24 +40,24 @@ pub(crate) const PROGRAM: Program = Program {
 };
 
 fn run(call: &Call) -> Result<u8, u8> {
-    let choice = Choice::read(call)?;
+    let settings = Settings::read(call)?;
     let mut out = Out::new();
     let mut failed = false;
     let mut line = |text: &[u8], out: &mut Out| -> Result<(), u8> {
-        let fine = process(call, &choice, text, out)?;
+        let fine = process(call, &settings, text, out)?;
         failed |= !fine;
-        out.byte(choice.end);
+        out.byte(settings.end);
         Ok(())
     };
     if call.operands.is_empty() {
         let unread = |errno| call.failed(&format!("error reading input: {}", isopod_sys::text(errno)));
-        let mut lines = Lines::open("-", choice.end).map_err(unread)?;
+        let mut lines = Lines::open("-", settings.end).map_err(unread)?;
         let mut number = 0;
         while let Some(text) = lines.next().map_err(unread)? {
             number += 1;
-            if number <= choice.header {
+            if number <= settings.header {
                 out.push(text);
-                out.byte(choice.end);
+                out.byte(settings.end);
                 continue;
             }
             let text = text.to_vec();
@@ -71,14 +71,14 @@ fn run(call: &Call) -> Result<u8, u8> {
     Ok(call.finish(out, if failed { 2 } else { 0 }))
 }
 
-/// Writes a line with its numbers converted, and says whether all were numbers.
-fn process(call: &Call, choice: &Choice, line: &[u8], out: &mut Out) -> Result<bool, u8> {
+/// Writes a line with its numbers converted. Returns false if a field was no number.
+fn process(call: &Call, settings: &Settings, line: &[u8], out: &mut Out) -> Result<bool, u8> {
     let mut fine = true;
     let mut at = 0;
     let mut number = 0;
     loop {
         number += 1;
-        let end = match choice.delimiter {
+        let end = match settings.delimiter {
             Some(delimiter) => memchr::memchr(delimiter, &line[at..]).map_or(line.len(), |found| at + found),
             None => {
                 let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n');
@@ -87,18 +87,18 @@ fn process(call: &Call, choice: &Choice, line: &[u8], out: &mut Out) -> Result<b
             }
         };
         let field = &line[at..end];
-        if choice.has_field(number) {
-            match choice.convert(&String::from_utf8_lossy(field), number) {
+        if settings.has_field(number) {
+            match settings.convert(&String::from_utf8_lossy(field), number) {
                 Ok(text) => out.push(text.as_bytes()),
                 Err(message) => {
-                    if choice.invalid != Invalid::Ignore {
+                    if settings.invalid != Invalid::Ignore {
                         out.flush();
                         call.complain(&message);
                     }
-                    if choice.invalid == Invalid::Abort {
+                    if settings.invalid == Invalid::Abort {
                         return Err(2);
                     }
-                    fine &= choice.invalid != Invalid::Fail;
+                    fine &= settings.invalid != Invalid::Fail;
                     out.push(field);
                 }
             }
@@ -108,7 +108,7 @@ fn process(call: &Call, choice: &Choice, line: &[u8], out: &mut Out) -> Result<b
         if end == line.len() {
             return Ok(fine);
         }
-        out.byte(choice.delimiter.unwrap_or(b' '));
+        out.byte(settings.delimiter.unwrap_or(b' '));
         at = end + 1;
     }
 }

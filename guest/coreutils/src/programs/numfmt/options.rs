@@ -1,12 +1,12 @@
 //! The options of `numfmt`.
 
-use isopod_gnu::options::Found;
+use isopod_gnu::options::GivenOption;
 use isopod_gnu::program::Call;
 use isopod_gnu::quote::plain;
 
 use super::amount::{Amount, Round, Scale};
 
-/// What becomes of what is no number.
+/// The treatment of fields that are no numbers.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Invalid {
     Abort,
@@ -15,8 +15,8 @@ pub(super) enum Invalid {
     Ignore,
 }
 
-/// What was asked for.
-pub(super) struct Choice {
+/// The options of a run.
+pub(super) struct Settings {
     pub(super) delimiter: Option<u8>,
     fields: Vec<(usize, usize)>,
     from: Scale,
@@ -35,9 +35,9 @@ pub(super) struct Choice {
     pub(super) end: u8,
 }
 
-impl Choice {
-    pub(super) fn read(call: &Call) -> Result<Choice, u8> {
-        let mut choice = Choice {
+impl Settings {
+    pub(super) fn read(call: &Call) -> Result<Settings, u8> {
+        let mut settings = Settings {
             delimiter: None,
             fields: vec![(1, 1)],
             from: Scale::None,
@@ -56,29 +56,30 @@ impl Choice {
             end: if call.has("zero-terminated") { 0 } else { b'\n' },
         };
         let fail = |message: String| call.failed(&message);
-        for Found { option, value } in &call.options {
+        for GivenOption { option, value } in &call.options {
             let text = value.as_deref().unwrap_or_default();
             let bad = |what: &str| call.misused(&format!("invalid argument {} for '--{what}'", plain(text)));
             match *option {
                 "delimiter" => {
-                    choice.delimiter = match text.as_bytes() {
+                    settings.delimiter = match text.as_bytes() {
                         [] => Some(0),
                         [byte] => Some(*byte),
                         _ => return Err(call.misused("the delimiter must be a single character")),
                     }
                 }
-                "field" => choice.fields = fields(text).map_err(|message| call.misused(&message))?,
-                "format" => choice.format(text).map_err(fail)?,
-                "from" => choice.from = scale(text).ok_or_else(|| bad("from"))?,
-                "to" => choice.to = scale(text).filter(|scale| *scale != Scale::Auto).ok_or_else(|| bad("to"))?,
+                "field" => settings.fields = fields(text).map_err(|message| call.misused(&message))?,
+                "format" => settings.format(text).map_err(fail)?,
+                "from" => settings.from = scale(text).ok_or_else(|| bad("from"))?,
+                "to" => settings.to = scale(text).filter(|scale| *scale != Scale::Auto).ok_or_else(|| bad("to"))?,
                 "from-unit" => {
-                    choice.from_unit = unit(text).ok_or_else(|| fail(format!("invalid unit size: {}", plain(text))))?
+                    settings.from_unit =
+                        unit(text).ok_or_else(|| fail(format!("invalid unit size: {}", plain(text))))?
                 }
                 "to-unit" => {
-                    choice.to_unit = unit(text).ok_or_else(|| fail(format!("invalid unit size: {}", plain(text))))?
+                    settings.to_unit = unit(text).ok_or_else(|| fail(format!("invalid unit size: {}", plain(text))))?
                 }
                 "header" => {
-                    choice.header = match value {
+                    settings.header = match value {
                         None => 1,
                         Some(text) => text
                             .parse()
@@ -88,7 +89,7 @@ impl Choice {
                     }
                 }
                 "invalid" => {
-                    choice.invalid = match text {
+                    settings.invalid = match text {
                         "abort" => Invalid::Abort,
                         "fail" => Invalid::Fail,
                         "warn" => Invalid::Warn,
@@ -97,14 +98,14 @@ impl Choice {
                     }
                 }
                 "padding" => {
-                    choice.padding = text
+                    settings.padding = text
                         .parse()
                         .ok()
                         .filter(|width: &i64| *width != 0 && width.abs() < 1 << 20)
                         .ok_or_else(|| fail(format!("invalid padding value {}", plain(text))))?;
                 }
                 "round" => {
-                    choice.round = match text {
+                    settings.round = match text {
                         "up" => Round::Up,
                         "down" => Round::Down,
                         "from-zero" => Round::FromZero,
@@ -116,20 +117,20 @@ impl Choice {
                 _ => {}
             }
         }
-        if call.has("grouping") && choice.to != Scale::None {
+        if call.has("grouping") && settings.to != Scale::None {
             return Err(fail("grouping cannot be combined with --to".to_owned()));
         }
         if call.has("grouping") && call.has("format") {
             return Err(fail("--grouping cannot be combined with --format".to_owned()));
         }
-        Ok(choice)
+        Ok(settings)
     }
 
     pub(super) fn has_field(&self, number: usize) -> bool {
         self.fields.iter().any(|(first, last)| (*first..=*last).contains(&number))
     }
 
-    /// Reads what stands around the one `%f`, its width and its precision.
+    /// Reads a format: the texts around its one `%f`, the width and the precision.
     fn format(&mut self, text: &str) -> Result<(), String> {
         let shown = plain(text);
         let mut parts = [String::new(), String::new()];
@@ -191,7 +192,7 @@ impl Choice {
         Ok(())
     }
 
-    /// A field, converted.
+    /// Converts a field.
     pub(super) fn convert(&self, field: &str, number: usize) -> Result<String, String> {
         let trimmed = field.trim_start_matches([' ', '\t']);
         let bare = match trimmed.strip_suffix(self.suffix.as_str()) {
@@ -203,7 +204,7 @@ impl Choice {
         let amount = amount.scaled(self.from_unit, self.to_unit).ok_or_else(too_large)?;
         let mut text = amount.text(self.to, self.precision, self.round).ok_or_else(too_large)?;
         text.push_str(&self.suffix);
-        // Without a delimiter, what stood in columns stays in columns.
+        // Without a delimiter, columns stay aligned.
         let automatic = self.padding == 0 && self.delimiter.is_none() && (trimmed.len() < field.len() || number > 1);
         let padding = if automatic { field.len() as i64 } else { self.padding };
         let width = padding.unsigned_abs() as usize;
@@ -230,7 +231,7 @@ fn scale(text: &str) -> Option<Scale> {
     })
 }
 
-/// A unit size: a number, maybe with a letter, `K` for 1000 and `Ki` for 1024.
+/// Reads a unit size: a number, maybe with a letter, `K` for 1000 and `Ki` for 1024.
 fn unit(text: &str) -> Option<u64> {
     let amount = Amount::parse(text, Scale::Auto).ok()?;
     u64::try_from(amount.above / amount.below).ok().filter(|unit| *unit > 0)

@@ -1,12 +1,12 @@
-//! One way of `od` to show bytes, and a line of it.
+//! An output format of `od`.
 
 use isopod_gnu::long_double::{LongDouble, Notation, Style};
 use isopod_gnu::output::Out;
 use isopod_gnu::quote::plain;
 
-use super::options::Choice;
+use super::options::Settings;
 
-/// What bytes are taken for.
+/// The interpretation of bytes.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Kind {
     Named,
@@ -18,12 +18,12 @@ pub(super) enum Kind {
     Float,
 }
 
-/// A way to show bytes.
+/// An output format.
 pub(super) struct Format {
     kind: Kind,
-    /// Bytes of one.
+    /// The size of a value in bytes.
     pub(super) size: usize,
-    /// Whether printable characters follow.
+    /// Printable characters follow the line (`z`).
     shows_text: bool,
 }
 
@@ -95,7 +95,7 @@ impl Format {
         Ok(formats)
     }
 
-    /// Columns of one, without the space before it.
+    /// Returns the columns of a value, without the space before it.
     fn width(&self) -> usize {
         let index = self.size.ilog2() as usize;
         match self.kind {
@@ -134,7 +134,7 @@ impl Format {
         }
     }
 
-    /// With as few digits as tell it from its neighbours.
+    /// Formats a number with as few digits as tell it from its neighbours.
     fn float(&self, bytes: [u8; 16]) -> String {
         let style = |precision| Style {
             notation: Notation::General,
@@ -157,7 +157,7 @@ impl Format {
             8 => text.parse::<f64>().is_ok_and(|read| read.to_bits() == low),
             _ => isopod_gnu::long_double::parse(text).number == number,
         };
-        // What has lost digits to its small exponent needs fewer.
+        // Subnormal numbers have fewer significant digits.
         let subnormal = match self.size {
             4 => f32::from_bits(low as u32).is_subnormal(),
             8 => f64::from_bits(low).is_subnormal(),
@@ -173,8 +173,8 @@ impl Format {
     }
 }
 
-impl Choice {
-    /// The lines for one block of bytes.
+impl Settings {
+    /// Writes the lines for one block of bytes.
     pub(super) fn block(&self, offset: u64, block: &[u8], out: &mut Out) {
         let columns = |format: &Format| (format.width() + 1) * (self.width / format.size);
         let widest = self.formats.iter().map(columns).max().unwrap_or(0);
@@ -209,7 +209,7 @@ impl Choice {
     }
 }
 
-/// A byte as a character: with C's escapes, and in octal if it is none.
+/// Formats a byte as a character: with C's escapes, or in octal.
 pub(crate) fn character(byte: u8) -> String {
     match byte {
         0 => "\\0".to_owned(),

@@ -1,4 +1,4 @@
-//! `od`: bytes as numbers.
+//! `od`: dumps bytes as numbers.
 
 mod format;
 mod options;
@@ -10,7 +10,7 @@ use isopod_gnu::program::{Call, Program, Syntax};
 
 use crate::lines::complain;
 pub(super) use format::character;
-use options::Choice;
+use options::Settings;
 
 /// `od`.
 pub(crate) const PROGRAM: Program = Program {
@@ -57,7 +57,7 @@ pub(crate) const PROGRAM: Program = Program {
 };
 
 fn run(call: &Call) -> Result<u8, u8> {
-    let (choice, operands) = Choice::read(call)?;
+    let (settings, operands) = Settings::read(call)?;
     let mut bytes = Bytes {
         call,
         paths: or_standard_input(&operands),
@@ -67,9 +67,9 @@ fn run(call: &Call) -> Result<u8, u8> {
         opened: false,
         code: 0,
     };
-    let skipped = bytes.skip(choice.skip);
+    let skipped = bytes.skip(settings.skip);
     let mut out = Out::new();
-    if skipped < choice.skip && bytes.opened {
+    if skipped < settings.skip && bytes.opened {
         call.complain("cannot skip past end of combined input");
         return Ok(1);
     }
@@ -77,9 +77,9 @@ fn run(call: &Call) -> Result<u8, u8> {
     if !bytes.opened {
         return Ok(1);
     }
-    bytes.limit(choice.limit, |bytes| match choice.strings {
-        Some(least) => strings(bytes, least, &choice, &mut out),
-        None => dump(bytes, &choice, &mut out),
+    bytes.limit(settings.limit, |bytes| match settings.strings {
+        Some(least) => strings(bytes, least, &settings, &mut out),
+        None => dump(bytes, &settings, &mut out),
     });
     let code = bytes.code;
     Ok(call.finish(out, code))
@@ -92,13 +92,13 @@ struct Bytes<'a> {
     next: usize,
     input: Option<Input>,
     piece: Vec<u8>,
-    /// Whether any file could be read.
+    /// A file could be opened.
     opened: bool,
     code: u8,
 }
 
 impl Bytes<'_> {
-    /// The next piece; empty after the last file.
+    /// Reads the next piece; empty after the last file.
     fn read(&mut self) -> Vec<u8> {
         if !self.piece.is_empty() {
             return std::mem::take(&mut self.piece);
@@ -146,7 +146,7 @@ impl Bytes<'_> {
         skipped
     }
 
-    /// Hands pieces on until there are no more, or so many bytes have gone.
+    /// Passes pieces on, up to a number of bytes.
     fn limit(&mut self, limit: Option<u64>, run: impl FnOnce(&mut dyn FnMut() -> Vec<u8>)) {
         let mut left = limit.unwrap_or(u64::MAX);
         run(&mut || {
@@ -161,9 +161,9 @@ impl Bytes<'_> {
     }
 }
 
-fn dump(read: &mut dyn FnMut() -> Vec<u8>, choice: &Choice, out: &mut Out) {
-    let width = choice.width;
-    let mut offset = choice.skip;
+fn dump(read: &mut dyn FnMut() -> Vec<u8>, settings: &Settings, out: &mut Out) {
+    let width = settings.width;
+    let mut offset = settings.skip;
     let mut previous: Option<Vec<u8>> = None;
     let mut starred = false;
     let mut rest: Vec<u8> = Vec::new();
@@ -174,14 +174,14 @@ fn dump(read: &mut dyn FnMut() -> Vec<u8>, choice: &Choice, out: &mut Out) {
         let whole = if last { rest.len() } else { rest.len() / width * width };
         for block in rest[..whole].chunks(width) {
             let same = block.len() == width && previous.as_deref() == Some(block);
-            if same && !choice.all {
+            if same && !settings.all {
                 if !starred {
                     out.push(b"*\n");
                 }
                 starred = true;
             } else {
                 starred = false;
-                choice.block(offset, block, out);
+                settings.block(offset, block, out);
                 if block.len() == width {
                     previous = Some(block.to_vec());
                 }
@@ -193,15 +193,15 @@ fn dump(read: &mut dyn FnMut() -> Vec<u8>, choice: &Choice, out: &mut Out) {
             break;
         }
     }
-    let address = choice.address(offset);
+    let address = settings.address(offset);
     if !address.is_empty() {
         out.push(format!("{address}\n").as_bytes());
     }
 }
 
-/// Stretches of printable characters that end with a NUL.
-fn strings(read: &mut dyn FnMut() -> Vec<u8>, least: usize, choice: &Choice, out: &mut Out) {
-    let mut offset = choice.skip;
+/// Prints runs of printable characters that end with a NUL.
+fn strings(read: &mut dyn FnMut() -> Vec<u8>, least: usize, settings: &Settings, out: &mut Out) {
+    let mut offset = settings.skip;
     let mut found: Vec<u8> = Vec::new();
     loop {
         let piece = read();
@@ -211,7 +211,7 @@ fn strings(read: &mut dyn FnMut() -> Vec<u8>, least: usize, choice: &Choice, out
         for byte in piece {
             offset += 1;
             if byte == 0 && found.len() >= least {
-                let address = choice.address(offset - 1 - found.len() as u64);
+                let address = settings.address(offset - 1 - found.len() as u64);
                 if !address.is_empty() {
                     out.push(format!("{address} ").as_bytes());
                 }

@@ -1,14 +1,14 @@
 //! The options of `od`.
 
-use isopod_gnu::options::Found;
+use isopod_gnu::options::GivenOption;
 use isopod_gnu::program::Call;
 use isopod_gnu::quote::plain;
 use isopod_gnu::size;
 
 use super::format::{Format, Kind};
 
-/// What was asked for.
-pub(super) struct Choice {
+/// The options of a run.
+pub(super) struct Settings {
     pub(super) formats: Vec<Format>,
     pub(super) radix: char,
     pub(super) big_endian: bool,
@@ -16,14 +16,14 @@ pub(super) struct Choice {
     pub(super) limit: Option<u64>,
     pub(super) strings: Option<usize>,
     pub(super) width: usize,
-    /// Whether lines like the one before are printed too.
+    /// Lines that repeat the one before are printed too.
     pub(super) all: bool,
 }
 
-impl Choice {
-    /// Reads the options, and returns the operands that are files.
-    pub(super) fn read(call: &Call) -> Result<(Choice, Vec<String>), u8> {
-        let mut choice = Choice {
+impl Settings {
+    /// Reads the options. Returns them and the operands that are files.
+    pub(super) fn read(call: &Call) -> Result<(Settings, Vec<String>), u8> {
+        let mut settings = Settings {
             formats: Vec::new(),
             radix: 'o',
             big_endian: false,
@@ -34,9 +34,9 @@ impl Choice {
             all: call.has("output-duplicates"),
         };
         let mut width = None;
-        // Offsets as operands are for calls in the old form only.
+        // Only calls in the old form have offsets as operands.
         let mut modern = false;
-        for Found { option, value } in &call.options {
+        for GivenOption { option, value } in &call.options {
             let text = value.as_deref();
             modern |= matches!(
                 *option,
@@ -44,7 +44,7 @@ impl Choice {
             );
             match (*option, text) {
                 ("address-radix", Some(text)) => {
-                    choice.radix = match text.chars().next() {
+                    settings.radix = match text.chars().next() {
                         Some(radix @ ('d' | 'o' | 'x' | 'n')) => radix,
                         _ => {
                             let message = "it must be one character from [doxn]";
@@ -54,7 +54,7 @@ impl Choice {
                     }
                 }
                 ("endian", Some(text)) => {
-                    choice.big_endian = match text {
+                    settings.big_endian = match text {
                         "big" => true,
                         "little" => false,
                         wrong => {
@@ -62,18 +62,18 @@ impl Choice {
                         }
                     }
                 }
-                ("skip-bytes", Some(text)) => choice.skip = amount(call, "-j", text)?,
-                ("read-bytes", Some(text)) => choice.limit = Some(amount(call, "-N", text)?),
+                ("skip-bytes", Some(text)) => settings.skip = amount(call, "-j", text)?,
+                ("read-bytes", Some(text)) => settings.limit = Some(amount(call, "-N", text)?),
                 ("strings", text) => {
-                    choice.strings = Some(text.map_or(Ok(3), |text| amount(call, "-S", text))? as usize)
+                    settings.strings = Some(text.map_or(Ok(3), |text| amount(call, "-S", text))? as usize)
                 }
                 ("width", text) => width = Some(text.map_or(Ok(32), |text| amount(call, "-w", text))? as usize),
                 ("format", Some(text)) => {
                     let formats = Format::parse(text).map_err(|message| call.failed(&message))?;
-                    choice.formats.extend(formats);
+                    settings.formats.extend(formats);
                 }
                 ("output-duplicates" | "traditional", _) => {}
-                (short, _) => choice.formats.extend(Format::parse(short).unwrap_or_default()),
+                (short, _) => settings.formats.extend(Format::parse(short).unwrap_or_default()),
             }
         }
         let mut operands = call.operands.clone();
@@ -83,15 +83,15 @@ impl Choice {
             if let Some(offset) = candidate.filter(|text| operands.len() == 2 || text.starts_with('+'))
                 && let Some(skip) = traditional(&offset)
             {
-                choice.skip = skip;
+                settings.skip = skip;
                 operands.pop();
             }
         }
-        if choice.formats.is_empty() {
-            choice.formats.push(Format::new(Kind::Octal, 2));
+        if settings.formats.is_empty() {
+            settings.formats.push(Format::new(Kind::Octal, 2));
         }
-        let common = choice.formats.iter().map(|format| format.size).fold(1, least_multiple);
-        choice.width = match width {
+        let common = settings.formats.iter().map(|format| format.size).fold(1, least_multiple);
+        settings.width = match width {
             Some(width) if width > 0 && width % common == 0 => width,
             Some(width) => {
                 call.complain(&format!("warning: invalid width {width}; using {common} instead"));
@@ -99,13 +99,13 @@ impl Choice {
             }
             None => 16 / common * common.max(1),
         };
-        if choice.width == 0 {
-            choice.width = common;
+        if settings.width == 0 {
+            settings.width = common;
         }
-        Ok((choice, operands))
+        Ok((settings, operands))
     }
 
-    /// An offset, as the start of a line.
+    /// Formats an offset for the start of a line.
     pub(super) fn address(&self, offset: u64) -> String {
         match self.radix {
             'o' => format!("{offset:07o}"),
@@ -127,7 +127,7 @@ fn amount(call: &Call, option: &str, text: &str) -> Result<u64, u8> {
     value.ok_or_else(|| call.failed(&format!("invalid {option} argument {}", plain(text))))
 }
 
-/// An offset of the old form: octal, hexadecimal with `0x`, in blocks with `b`.
+/// Reads an offset of the old form: octal, hexadecimal with `0x`, in blocks with `b`.
 fn traditional(text: &str) -> Option<u64> {
     let text = text.strip_prefix('+').unwrap_or(text);
     let (text, unit) = text.strip_suffix('b').map_or((text, 1), |text| (text, 512));

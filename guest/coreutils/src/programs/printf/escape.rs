@@ -1,7 +1,7 @@
 //! Backslash escapes of `printf`.
 
-/// Reads the escape that a text starts with and adds what it stands for. Returns its length; `None` is `\c`, the end
-/// of all output. In an argument of `%b`, octal digits may follow a zero.
+/// Reads the escape that a text starts with and adds its bytes. Returns its length; `None` is `\c`, the end of all
+/// output. In an argument of `%b`, octal digits may follow a zero.
 pub(super) fn escape(text: &[u8], in_argument: bool, bytes: &mut Vec<u8>) -> Result<Option<usize>, String> {
     let Some(&letter) = text.get(1) else {
         bytes.push(b'\\');
@@ -38,7 +38,7 @@ pub(super) fn escape(text: &[u8], in_argument: bool, bytes: &mut Vec<u8>) -> Res
             if count < most {
                 return Err("missing hexadecimal number in escape".to_owned());
             }
-            // Characters that have escapes of their own may not be written so.
+            // C refuses universal names for the basic characters.
             let refused = value < 0xa0 && !matches!(value, 0x24 | 0x40 | 0x60) || (0xd800..0xe000).contains(&value);
             match char::from_u32(value).filter(|_| !refused) {
                 Some(c) => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),

@@ -1,4 +1,4 @@
-//! `printf`: arguments in a format.
+//! `printf`: formats arguments.
 
 mod escape;
 mod number;
@@ -22,7 +22,7 @@ pub(crate) const PROGRAM: Program = Program {
     run: |call| run(call).unwrap_or_else(|code| code),
 };
 
-/// No field of a text is wider: more would only fill memory.
+/// The largest width of a field: more would only fill memory.
 const MOST_WIDTH: i64 = 1 << 24;
 
 fn run(call: &Call) -> Result<u8, u8> {
@@ -60,7 +60,7 @@ fn run(call: &Call) -> Result<u8, u8> {
     Ok(call.finish(run.out, code))
 }
 
-/// Why the output ends.
+/// The reason why the output ends.
 enum Stop {
     /// `\c`.
     Ended,
@@ -111,7 +111,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Writes what a conversion makes of the next argument, and returns where the format goes on.
+    /// Writes the next argument by a conversion. Returns the index behind the conversion.
     fn conversion(&mut self, format: &[u8], start: usize) -> Result<usize, Stop> {
         let mut directive = Directive::default();
         let mut at = start + 1;
@@ -194,7 +194,7 @@ impl<'a> Run<'a> {
         Ok(at + 1)
     }
 
-    /// A width or a precision: digits, or `*` for an argument.
+    /// Reads a width or a precision: digits, or `*` for an argument.
     fn amount(&mut self, format: &[u8], at: usize, what: &str) -> Result<(i64, usize), Stop> {
         if format.get(at) == Some(&b'*') {
             let value = match self.next() {
@@ -224,7 +224,7 @@ impl<'a> Run<'a> {
         Some(argument)
     }
 
-    /// The number, after what is wrong with it has been said.
+    /// Reports a complaint about a number and returns the number.
     fn checked<T>(&mut self, (value, complaint): (T, Option<String>)) -> T {
         if let Some(complaint) = complaint {
             self.out.flush();

@@ -1,9 +1,9 @@
-//! Numbers in arguments of `printf`, and what is wrong with them.
+//! Numbers in arguments of `printf`, and complaints about them.
 
 use isopod_gnu::long_double::{self, LongDouble};
 use isopod_gnu::quote::plain;
 
-/// As C's `strtoimax` reads it, with `'c` for the number of a character.
+/// Reads a number as C's `strtoimax` does, with `'c` for the number of a character.
 pub(super) fn signed(text: &str) -> (i64, Option<String>) {
     if let Some((value, complaint)) = character(text) {
         return (value, complaint);
@@ -14,7 +14,7 @@ pub(super) fn signed(text: &str) -> (i64, Option<String>) {
     (clamped as i64, complaint(text, used, clamped == value))
 }
 
-/// As C's `strtoumax` reads it: a sign turns the number round.
+/// Reads a number as C's `strtoumax` does: a minus sign negates modulo 2^64.
 pub(super) fn unsigned(text: &str) -> (u64, Option<String>) {
     if let Some((value, complaint)) = character(text) {
         return (value as u64, complaint);
@@ -26,7 +26,7 @@ pub(super) fn unsigned(text: &str) -> (u64, Option<String>) {
     (result, complaint(text, used, clamped == value))
 }
 
-/// As C's `strtold` reads it.
+/// Reads a number as C's `strtold` does.
 pub(super) fn float(text: &str) -> (LongDouble, Option<String>) {
     if let Some((value, complaint)) = character(text) {
         return (LongDouble::whole(value.into()), complaint);
@@ -47,7 +47,7 @@ fn complaint(text: &str, used: usize, in_range: bool) -> Option<String> {
     }
 }
 
-/// The number of the character after a quote, if it is one.
+/// Returns the number of the character after a quote, if there is a quote.
 fn character(text: &str) -> Option<(i64, Option<String>)> {
     let rest = text.strip_prefix(['"', '\''])?;
     let c = rest.chars().next()?;
@@ -57,7 +57,7 @@ fn character(text: &str) -> Option<(i64, Option<String>)> {
     Some((i64::from(u32::from(c)), complaint))
 }
 
-/// Sign, value and length of a whole number in C's notation.
+/// Reads a whole number in C's notation. Returns its sign, value and length.
 fn whole(text: &str) -> (bool, i128, usize) {
     let bytes = text.as_bytes();
     let mut at = bytes.iter().take_while(|byte| matches!(byte, b' ' | 9..=13)).count();

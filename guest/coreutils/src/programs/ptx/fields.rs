@@ -1,17 +1,17 @@
-//! What of a word's context fits in a line.
+//! The part of a word's context that fits in a line.
 //!
-//! A line has two halves. The left one has what is before the word (`before`), the right one the word and what follows
-//! (`after`). If there is room to the left, it takes what did not fit at the right (`tail`), and the other way round
-//! (`head`). Fields break between words.
+//! A line has two halves. The left one has the text before the word (`before`), the right one the word and the text
+//! after it (`after`). If there is room to the left, it takes the text that did not fit at the right (`tail`), and the
+//! other way round (`head`). Fields break between words.
 
 use std::borrow::Cow;
 
 use super::index::{Index, Occurrence};
 use super::options::Settings;
 use super::text::Text;
-use super::words::Left;
+use super::words::ContextStart;
 
-/// How wide the parts of all lines are. Widths are `i64`, on every machine what they are in GNU's, and may be negative.
+/// The widths of the parts of all lines. They are `i64`, as in GNU's on 64-bit machines, and may be negative.
 pub(super) struct Layout<'a> {
     pub(super) settings: &'a Settings,
     index: &'a Index,
@@ -20,7 +20,7 @@ pub(super) struct Layout<'a> {
     after: i64,
 }
 
-/// A part of a text, and whether there would be more of it.
+/// A part of a text, with a flag if it is cut.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Field {
     pub(super) start: usize,
@@ -39,7 +39,7 @@ pub(super) struct Fields<'a> {
 }
 
 impl Field {
-    /// Its length; negative if white space was taken off at both sides of nothing.
+    /// Returns its length, which is negative if white space was removed at both sides of an empty field.
     pub(super) fn width(&self) -> i64 {
         self.end as i64 - self.start as i64
     }
@@ -61,7 +61,7 @@ impl<'a> Layout<'a> {
         Layout { settings, index, half, before, after }
     }
 
-    /// The columns of references at the left, with the gap after them.
+    /// Returns the columns of references at the left, with the gap after them.
     pub(super) fn reference_columns(&self) -> i64 {
         self.index.reference_width as i64 + self.settings.gap
     }
@@ -84,7 +84,7 @@ impl<'a> Layout<'a> {
         let left = if key.start as i64 - context.start as i64 > most {
             words.jump(text, key.start - most as usize, key.start)
         } else {
-            Left { at: context.start, jumped: false }
+            ContextStart { at: context.start, jumped: false }
         };
 
         let mut before = Field { start: left.at, end: text.before_white(key.start, left.at), is_cut: false };
@@ -118,7 +118,7 @@ impl<'a> Layout<'a> {
         Fields { text, tail, before, after, head, reference: self.reference(text, occurrence) }
     }
 
-    /// The end of as many words from `start` on as end at `last` or before.
+    /// Returns the end of as many words from `start` on as end at `last` or before.
     fn fill(&self, text: &Text, start: usize, last: i64, limit: usize) -> usize {
         let (mut end, mut at) = (start, start);
         while at < limit && at as i64 <= last {

@@ -23,7 +23,7 @@ pub(super) struct Occurrence {
     pub(super) key: Range<usize>,
     /// The line or sentence that it is in, without white space at its end.
     pub(super) context: Range<usize>,
-    /// The line that it is in: where it begins, and how many are before it.
+    /// The line that it is in.
     pub(super) line: Line,
 }
 
@@ -96,8 +96,8 @@ impl Index {
         Ok(())
     }
 
-    /// Sorts by word; the same words stay as they were found. In GNU's those of several files come in the order of the
-    /// files in memory, which is anyone's guess.
+    /// Sorts by word; equal words stay in the order of the input. GNU's sorts those of several files by the addresses
+    /// of the files in memory, which are arbitrary.
     pub(super) fn sort(&mut self) {
         let texts = &self.texts;
         let key = |occurrence: &Occurrence| &texts[occurrence.text].searched()[occurrence.key.clone()];
@@ -105,7 +105,7 @@ impl Index {
     }
 }
 
-/// Where in the lines of a text the search is.
+/// The position of the search in the lines of a text.
 struct Lines<'a> {
     text: &'a Text,
     line: Line,
@@ -117,7 +117,7 @@ struct Lines<'a> {
 impl Lines<'_> {
     fn new(text: &Text, input_reference: bool) -> Lines<'_> {
         let mut lines = Lines { text, line: Line { start: 0, number: 0 }, reference: 0, scanned: 0 };
-        // The first line's reference is passed with what follows it, so that no word in it counts.
+        // The first line's reference is skipped, so that no word in it counts.
         if input_reference {
             lines.reference = text.after_black(0, text.bytes.len());
             lines.scanned = text.after_white(lines.reference, text.bytes.len());
@@ -125,7 +125,7 @@ impl Lines<'_> {
         lines
     }
 
-    /// Goes on to a place; where a line begins on the way, past its reference.
+    /// Goes on to a place; at the start of a line, past its reference.
     fn go_to(&mut self, place: usize) {
         while self.scanned < place {
             self.scanned += 1;

@@ -1,4 +1,4 @@
-//! `ptx`: a permuted index, the words of a text in order with what stands around them.
+//! `ptx`: a permuted index, the words of a text in order, each with its context.
 //!
 //! Texts are read whole, their words found (`index`) and sorted; then each becomes a line, cut to its width (`fields`)
 //! and written for a terminal, for roff or for TeX (`output`). Columns are bytes, as in GNU's: the recorded answers
@@ -29,7 +29,7 @@ fn run(call: &Call) -> Result<u8, u8> {
     let settings = Settings::read(call)?;
     let (inputs, output) = if settings.traditional {
         call.at_most(2)?;
-        // It is opened first, so that an input that is also the output is empty, as in GNU's.
+        // The output is opened first, so that an input that is also the output is empty, as in GNU's.
         let output = call.operands.get(1).map(|path| create(call, path)).transpose()?;
         (&call.operands[..call.operands.len().min(1)], output)
     } else {
@@ -60,7 +60,7 @@ fn create(call: &Call, path: &str) -> Result<Fd, u8> {
     Fd::open(path, how, 0o666).map_err(|errno| complain(call, path, errno))
 }
 
-/// A regular expression in a message.
+/// Quotes a regular expression for a message.
 fn quoted(pattern: &[u8]) -> String {
     quote::plain(&String::from_utf8_lossy(pattern))
 }

@@ -1,6 +1,6 @@
 //! The options of `ptx`.
 
-use isopod_gnu::options::{Found, Opt};
+use isopod_gnu::options::{GivenOption, Opt};
 use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_gnu::quote::plain;
 
@@ -44,10 +44,10 @@ pub(crate) const PROGRAM: Program = Program {
 /// The end of a sentence, as Emacs knows it.
 const SENTENCE_END: &[u8] = b"[.?!][]\"')}]*\\($\\|\t\\|  \\)[ \t\n]*";
 
-/// Wider than all that can be written. Sums of a few of these are still numbers.
+/// A width beyond all lines. Sums of a few of these do not overflow.
 const WIDEST: i64 = 1 << 60;
 
-/// What lines are for.
+/// The output format.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
     Plain,
@@ -55,13 +55,13 @@ pub(super) enum Format {
     Tex,
 }
 
-/// What ends a context.
+/// The end of a context.
 pub(super) struct Ends {
     pub(super) source: Vec<u8>,
     pub(super) pattern: Pattern,
 }
 
-/// What was asked for.
+/// The options of a run.
 pub(super) struct Settings {
     pub(super) traditional: bool,
     pub(super) auto_reference: bool,
@@ -85,7 +85,7 @@ impl Settings {
     pub(super) fn read(call: &Call) -> Result<Settings, u8> {
         let mut format = None;
         let (mut gap, mut width) = (3, 72);
-        for Found { option, value } in &call.options {
+        for GivenOption { option, value } in &call.options {
             let value = value.as_deref().unwrap_or_default();
             let number = |what: &str| {
                 positive(value).ok_or_else(|| call.failed(&format!("invalid {what} width: {}", plain(value))))
@@ -142,13 +142,13 @@ impl Settings {
         self.auto_reference || self.input_reference
     }
 
-    /// Whether a word is listed.
+    /// Returns true if a word is to be listed.
     pub(super) fn wants(&self, word: &[u8]) -> bool {
         !self.ignored.as_ref().is_some_and(|list| list.contains(word))
             && self.only.as_ref().is_none_or(|list| list.contains(word))
     }
 
-    /// Whether a search was ended because it took too long, so that the index may be wrong.
+    /// Returns true if a search was ended because it took too long, so that the index may be wrong.
     pub(super) fn gave_up(&self) -> bool {
         self.contexts.as_ref().is_some_and(|ends| ends.pattern.gave_up())
             || matches!(&self.words, Words::Matching(pattern) if pattern.gave_up())
@@ -166,7 +166,7 @@ fn word_bytes(call: &Call, traditional: bool) -> Result<Words, u8> {
     Ok(Words::between(&breaks))
 }
 
-/// A number above zero as C reads one: `0x1f` and `017` too.
+/// Reads a number above zero as C does: `0x1f` and `017` too.
 fn positive(text: &str) -> Option<i64> {
     let text = text.trim_start_matches(|c: char| c == '\x0b' || c.is_ascii_whitespace());
     let text = text.strip_prefix('+').unwrap_or(text);
@@ -175,14 +175,14 @@ fn positive(text: &str) -> Option<i64> {
         [b'0', _, ..] => (&text[1..], 8),
         _ => (text, 10),
     };
-    // Another sign is none of C's.
+    // C has only one sign.
     let is_number = digits.chars().all(|c| c.is_digit(base));
     let number = i64::from_str_radix(digits, base).ok().filter(|number| is_number && *number > 0);
     number.map(|number| number.min(WIDEST))
 }
 
-/// A text with C's escapes. What is none keeps its backslash, for it may be a regular expression's; a backslash at the end
-/// is lost, and NUL ends the text, as in C.
+/// Replaces C's escapes in a text. Other escapes keep their backslash, for they may be a regular expression's; a
+/// backslash at the end is lost, and NUL ends the text, as in C.
 fn unescape(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
@@ -222,7 +222,7 @@ fn unescape(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// Takes up to three digits; a number that is too large for a byte loses its upper part.
+/// Takes up to three digits; a number that is too large for a byte loses its upper bits.
 fn code(rest: &mut &[u8], base: u32) -> Option<u8> {
     let digit = |byte: &u8| (*byte as char).to_digit(base);
     let digits: Vec<u32> = rest.iter().take(3).map_while(digit).collect();

@@ -94,13 +94,13 @@ impl Writer<'_> {
         }
     }
 
-    /// A field, and a mark if it is cut at its end.
+    /// Writes a field, and a mark if it is cut at its end.
     fn cut_after(&mut self, field: &Field) {
         self.field(field);
         self.mark(field);
     }
 
-    /// A field, and a mark if it is cut at its start.
+    /// Writes a field, and a mark if it is cut at its start.
     fn cut_before(&mut self, field: &Field) {
         self.mark(field);
         self.field(field);
@@ -112,7 +112,7 @@ impl Writer<'_> {
         }
     }
 
-    /// How wide a field is with its mark.
+    /// Returns the width of a field with its mark.
     fn columns(&self, field: &Field) -> i64 {
         field.width() + if field.is_cut { self.layout.settings.truncation.len() as i64 } else { 0 }
     }
@@ -121,7 +121,7 @@ impl Writer<'_> {
         self.text(self.fields.text.bytes.get(field.start..field.end).unwrap_or_default());
     }
 
-    /// Text as the format takes it; white space of every kind is a space.
+    /// Writes text with the escapes of the format; all white space becomes spaces.
     fn text(&mut self, text: &[u8]) {
         for byte in text {
             match (self.layout.settings.format, *byte) {
@@ -135,7 +135,7 @@ impl Writer<'_> {
         }
     }
 
-    /// As many spaces; none if there would be fewer. A line may be wider than memory.
+    /// Writes spaces, none for a negative count, in pieces: a line may be wider than memory.
     fn spaces(&mut self, mut count: i64) {
         while count > 0 && !self.out.has_failed() {
             let piece = count.min(256);

@@ -1,8 +1,8 @@
 //! Regular expressions as `ptx` has them.
 //!
-//! GNU's are those of Emacs in glibc: `+` and `?` are operators, there are no intervals and no classes; `^` and `$` know
-//! lines, and `.` matches no newline, but every other set may. Our engine has all of it but sets with newlines where
-//! anchors know lines, so such a set becomes a choice between itself and a newline.
+//! GNU's are those of Emacs in glibc: `+` and `?` are operators, there are no intervals and no classes; `^` and `$`
+//! match at lines, and `.` matches no newline, but every other set may. Our engine has no sets with newlines in this
+//! mode, so such a set becomes a choice between itself and a newline.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
-    /// Reads one. With `fold` it is searched for in texts of capitals.
+    /// Compiles a regular expression. With `fold` it is meant for texts in capitals.
     pub(super) fn new(pattern: &[u8], fold: bool) -> Result<Pattern, String> {
         let flags = Flags { lines: Lines::Within(b'\n'), ..Flags::default() };
         let regex = Translation::of(pattern, fold)
@@ -27,25 +27,25 @@ impl Pattern {
         }
     }
 
-    /// The leftmost longest match.
+    /// Returns the leftmost longest match.
     pub(super) fn find(&self, text: &[u8]) -> Option<Range<usize>> {
         self.regex.find_at(text, 0).map(|(start, end)| start..end)
     }
 
-    /// Whether a search was ended because it took too long.
+    /// Returns true if a search was ended because it took too long.
     pub(super) fn gave_up(&self) -> bool {
         self.regex.gave_up()
     }
 }
 
-/// A pattern on its way to our engine.
+/// The translation of a pattern for our engine.
 struct Translation<'a> {
     pattern: &'a [u8],
     fold: bool,
     made: Vec<u8>,
-    /// Groups that were made.
+    /// The number of groups so far.
     groups: usize,
-    /// What number each group of the pattern has among them.
+    /// The number of each of the pattern's own groups among them.
     numbers: Vec<usize>,
 }
 
@@ -71,7 +71,7 @@ impl Translation<'_> {
         if self.fold { byte.to_ascii_uppercase() } else { byte }
     }
 
-    /// A backslash and what follows it, whose case is kept: `\w` and `\W` are two things.
+    /// Translates a backslash and the next character, whose case is kept: `\w` and `\W` differ.
     fn escape(&mut self, at: usize) -> Result<usize, String> {
         let end = self.pattern.len().min(at + 2);
         match self.pattern.get(at + 1) {
@@ -102,7 +102,7 @@ impl Translation<'_> {
         let mut end = first;
         loop {
             match &inside[end..] {
-                // The engine says what is wrong.
+                // The engine reports the error.
                 [] => break,
                 [b']', ..] if end > first => break,
                 [b'[', b':', ..] => return Err("Character classes have no meaning here".to_owned()),

@@ -1,9 +1,9 @@
-//! A text, and what stands in it.
+//! A text and its bytes.
 
 use isopod_gnu::input::Input;
 use isopod_sys::Errno;
 
-/// A text, whole.
+/// A whole text.
 pub(super) struct Text {
     /// The file's name; empty for standard input.
     pub(super) name: String,
@@ -22,12 +22,12 @@ impl Text {
         Ok(Text { name, bytes, folded })
     }
 
-    /// What is compared and searched.
+    /// Returns the bytes that are compared and searched.
     pub(super) fn searched(&self) -> &[u8] {
         self.folded.as_deref().unwrap_or(&self.bytes)
     }
 
-    /// The first byte from `at` on, before `limit`, that is no white space.
+    /// Returns the index of the first byte from `at` on, before `limit`, that is no white space.
     pub(super) fn after_white(&self, mut at: usize, limit: usize) -> usize {
         while at < limit && is_white(self.bytes[at]) {
             at += 1;
@@ -35,7 +35,7 @@ impl Text {
         at
     }
 
-    /// The first byte from `at` on, before `limit`, that is white space.
+    /// Returns the index of the first byte from `at` on, before `limit`, that is white space.
     pub(super) fn after_black(&self, mut at: usize, limit: usize) -> usize {
         while at < limit && !is_white(self.bytes[at]) {
             at += 1;
@@ -52,7 +52,7 @@ impl Text {
     }
 }
 
-/// Whether a byte is white space, for C.
+/// Returns true for C's white space.
 pub(super) fn is_white(byte: u8) -> bool {
     byte == 0x0b || byte.is_ascii_whitespace()
 }

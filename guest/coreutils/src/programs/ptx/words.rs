@@ -1,4 +1,4 @@
-//! What a word is.
+//! The definition of a word.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use isopod_sys::Errno;
 use super::pattern::Pattern;
 use super::text::Text;
 
-/// How words are told from what is between them.
+/// The rule that finds words.
 pub(super) enum Words {
     /// Runs of these bytes.
     Bytes(Box<[bool; 256]>),
@@ -22,7 +22,7 @@ pub(super) struct WordList {
 }
 
 impl Words {
-    /// Words of letters. What is beyond ASCII counts as none, since bytes are looked at.
+    /// Words of ASCII letters: bytes are compared, so no others count.
     pub(super) fn letters() -> Words {
         Words::Bytes(Box::new(std::array::from_fn(|byte| (byte as u8).is_ascii_alphabetic())))
     }
@@ -36,12 +36,12 @@ impl Words {
         Words::Bytes(Box::new(letters))
     }
 
-    /// The next word in a part of a text. One that matched may be empty.
+    /// Returns the next word in a part of a text. A match of a pattern may be empty.
     pub(super) fn next(&self, text: &Text, part: Range<usize>) -> Option<Range<usize>> {
         let base = part.start;
         let found = match self {
             Words::Matching(pattern) => pattern.find(&text.searched()[part])?,
-            // Case counts here, even where it does not.
+            // Case counts here, even with -f.
             Words::Bytes(letters) => {
                 let text = &text.bytes[part];
                 let start = text.iter().position(|byte| letters[usize::from(*byte)])?;
@@ -52,10 +52,10 @@ impl Words {
         Some(base + found.start..base + found.end)
     }
 
-    /// Where a word that begins here ends, at `limit` at the latest; else the next byte.
+    /// Returns the end of a word that begins here, at most `limit`; else the next byte.
     pub(super) fn skip(&self, text: &Text, at: usize, limit: usize) -> usize {
         match self {
-            // A match of nothing leads on, too: GNU's loops for ever here.
+            // An empty match must advance, too: GNU's loops for ever here.
             Words::Matching(pattern) => match pattern.find(&text.searched()[at.min(limit)..limit]) {
                 Some(found) if found.start == 0 => at + found.end.max(1),
                 _ => at + 1,
@@ -68,19 +68,19 @@ impl Words {
         }
     }
 
-    /// Where to look for the begin of fields in a long context: after what is at this place before a key, if that can be
-    /// found out without going through a long word.
-    pub(super) fn jump(&self, text: &Text, at: usize, key: usize) -> Left {
+    /// Returns a start for the fields of a long context that is near the key: behind the match or byte at `at`. Long
+    /// words are not scanned for their start.
+    pub(super) fn jump(&self, text: &Text, at: usize, key: usize) -> ContextStart {
         let at = match self {
             Words::Matching(_) => self.skip(text, at, key),
             Words::Bytes(_) => at + 1,
         };
-        Left { at, jumped: true }
+        ContextStart { at, jumped: true }
     }
 
-    /// Skips words and other bytes from the left of a context until what is left before `end` is at most `width` bytes; a
-    /// negative width leads beyond.
-    pub(super) fn trim(&self, text: &Text, from: &Left, end: usize, width: i64) -> usize {
+    /// Skips words and other bytes from the left of a context until at most `width` bytes are left before `end`; a
+    /// negative width leads beyond it.
+    pub(super) fn trim(&self, text: &Text, from: &ContextStart, end: usize, width: i64) -> usize {
         match self {
             Words::Matching(_) => {
                 let mut at = from.at;
@@ -89,7 +89,7 @@ impl Words {
                 }
                 at
             }
-            // Skipping stops at every byte that is not inside a word, so that the way there need not be gone.
+            // Skipping stops at every byte outside a word, so the bytes before need not be scanned.
             Words::Bytes(letters) => {
                 let least = (end as i64 - width).clamp(0, text.bytes.len() as i64) as usize;
                 if !from.jumped && least <= from.at {
@@ -106,15 +106,15 @@ impl Words {
     }
 }
 
-/// Where the fields before a key may begin.
-pub(super) struct Left {
+/// The earliest start of the fields before a key.
+pub(super) struct ContextStart {
     pub(super) at: usize,
-    /// It is a place in the middle of the context, maybe in a word, which is passed over then.
+    /// The start is inside the context, maybe in a word, which is skipped then.
     pub(super) jumped: bool,
 }
 
 impl WordList {
-    /// Reads a file with a word a line; `None` if it has none, which is as good as no file.
+    /// Reads a file with one word a line; `None` if it has none.
     pub(super) fn read(path: &str, fold: bool) -> Result<Option<WordList>, Errno> {
         let text = Text::read(path, fold)?;
         let lines = text.searched().split(|byte| *byte == b'\n');

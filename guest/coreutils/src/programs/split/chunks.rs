@@ -1,26 +1,26 @@
-//! `-n`: a file in so many pieces.
+//! `-n`: splits a file into a number of pieces.
 
 use isopod_gnu::input::Input;
 use isopod_gnu::output::PIECE;
 use isopod_sys::files::{Kind as FileKind, Whence};
 use isopod_sys::{files, write_all};
 
-use super::options::{Choice, Chunks, Kind};
+use super::options::{Chunks, Kind, Settings};
 use super::output::{Failure, Outputs};
 use crate::lines::Lines;
 
-pub(super) fn split(input: Input, chunks: &Chunks, choice: &Choice, outputs: &mut Outputs) -> Result<(), Failure> {
+pub(super) fn split(input: Input, chunks: &Chunks, settings: &Settings, outputs: &mut Outputs) -> Result<(), Failure> {
     if chunks.kind == Kind::Turns {
-        return turns(Lines::new(input, choice.separator), chunks, choice, outputs);
+        return turns(Lines::new(input, settings.separator), chunks, settings, outputs);
     }
     let (size, mut source) = measure(input)?;
     if chunks.kind == Kind::Bytes {
-        return bytes(size, &mut source, chunks, choice, outputs);
+        return bytes(size, &mut source, chunks, settings, outputs);
     }
-    lines(size, &mut source, chunks, choice, outputs)
+    lines(size, &mut source, chunks, settings, outputs)
 }
 
-/// What is read: a file whose size is known, or all that came through a pipe.
+/// The input: a file whose size is known, or the whole content of a pipe.
 enum Source {
     File(Input),
     Memory(Vec<u8>, usize),
@@ -54,7 +54,7 @@ fn bytes(
     size: u64,
     source: &mut Source,
     chunks: &Chunks,
-    choice: &Choice,
+    settings: &Settings,
     outputs: &mut Outputs,
 ) -> Result<(), Failure> {
     let each = size / chunks.count;
@@ -69,7 +69,7 @@ fn bytes(
         let mut rest = piece.as_slice();
         while !rest.is_empty() {
             if offset >= end_of(chunk) {
-                if chunks.only.is_none() && !opened && !choice.skips_empty {
+                if chunks.only.is_none() && !opened && !settings.skips_empty {
                     outputs.next()?;
                 }
                 (chunk, opened) = (chunk + 1, false);
@@ -92,15 +92,15 @@ fn bytes(
             rest = &rest[here..];
         }
     }
-    fill(chunk + u64::from(opened), chunks, choice, outputs)
+    fill(chunk + u64::from(opened), chunks, settings, outputs)
 }
 
-/// A line belongs to the chunk it begins in.
+/// Writes whole lines: each belongs to the chunk that it begins in.
 fn lines(
     size: u64,
     source: &mut Source,
     chunks: &Chunks,
-    choice: &Choice,
+    settings: &Settings,
     outputs: &mut Outputs,
 ) -> Result<(), Failure> {
     let each = size / chunks.count;
@@ -114,10 +114,10 @@ fn lines(
         if piece.is_empty() {
             break;
         }
-        for part in piece.split_inclusive(|byte| *byte == choice.separator) {
+        for part in piece.split_inclusive(|byte| *byte == settings.separator) {
             if at_line_start {
                 while chunk < chunks.count && (offset > last_of(chunk) || each == 0 && opened && offset > 0) {
-                    if !opened && chunks.only.is_none() && !choice.skips_empty {
+                    if !opened && chunks.only.is_none() && !settings.skips_empty {
                         outputs.next()?;
                     }
                     (chunk, opened) = (chunk + 1, false);
@@ -136,19 +136,19 @@ fn lines(
             }
             opened = true;
             offset += part.len() as u64;
-            at_line_start = part.last() == Some(&choice.separator);
+            at_line_start = part.last() == Some(&settings.separator);
         }
     }
-    fill(chunk + u64::from(opened), chunks, choice, outputs)
+    fill(chunk + u64::from(opened), chunks, settings, outputs)
 }
 
-/// Each line to the next file in turn.
-fn turns(mut lines: Lines, chunks: &Chunks, choice: &Choice, outputs: &mut Outputs) -> Result<(), Failure> {
+/// Writes each line to the next file in turn.
+fn turns(mut lines: Lines, chunks: &Chunks, settings: &Settings, outputs: &mut Outputs) -> Result<(), Failure> {
     let mut open = Vec::new();
     let mut number = 0;
     while let Some(line) = lines.next()? {
         let line = line.to_vec();
-        let end: &[u8] = if lines.is_complete() { &[choice.separator] } else { &[] };
+        let end: &[u8] = if lines.is_complete() { &[settings.separator] } else { &[] };
         let turn = number % chunks.count;
         number += 1;
         match chunks.only {
@@ -167,12 +167,12 @@ fn turns(mut lines: Lines, chunks: &Chunks, choice: &Choice, outputs: &mut Outpu
     for output in open {
         outputs.finish(output)?;
     }
-    fill(opened + 1, chunks, choice, outputs)
+    fill(opened + 1, chunks, settings, outputs)
 }
 
-/// Makes the files that nothing was left for.
-fn fill(from: u64, chunks: &Chunks, choice: &Choice, outputs: &mut Outputs) -> Result<(), Failure> {
-    if chunks.only.is_none() && !choice.skips_empty {
+/// Makes the remaining files, which are empty.
+fn fill(from: u64, chunks: &Chunks, settings: &Settings, outputs: &mut Outputs) -> Result<(), Failure> {
+    if chunks.only.is_none() && !settings.skips_empty {
         for _ in from..=chunks.count {
             outputs.next()?;
         }

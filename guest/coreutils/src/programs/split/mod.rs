@@ -1,4 +1,4 @@
-//! `split`: a file in pieces.
+//! `split`: splits a file into pieces.
 
 mod chunks;
 mod options;
@@ -10,7 +10,7 @@ use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_sys::{Errno, text};
 
 use crate::lines::{Lines, complain};
-use options::{Choice, Way};
+use options::{Division, Settings};
 use output::{Failure, Outputs};
 
 /// `split`.
@@ -44,24 +44,26 @@ pub(crate) const PROGRAM: Program = Program {
 };
 
 fn run(call: &Call) -> Result<u8, u8> {
-    let choice = Choice::read(call)?;
+    let settings = Settings::read(call)?;
     call.at_most(2)?;
     let path = call.operands.first().map_or("-", String::as_str);
     let input = Input::open(path).map_err(|errno| {
         let shown = isopod_gnu::quote::shell(path);
         call.failed(&format!("cannot open {shown} for reading: {}", text(errno)))
     })?;
-    let mut outputs = Outputs::new(call, &choice);
-    let result = match choice.way {
-        Way::Lines(count) => by_lines(Lines::new(input, choice.separator), count, &choice, &mut outputs),
-        Way::Bytes(count) => by_bytes(&input, count, &mut outputs),
-        Way::LineBytes(count) => by_line_bytes(Lines::new(input, choice.separator), count, &choice, &mut outputs),
-        Way::Chunks(ref chunks) => chunks::split(input, chunks, &choice, &mut outputs),
+    let mut outputs = Outputs::new(call, &settings);
+    let result = match settings.division {
+        Division::Lines(count) => by_lines(Lines::new(input, settings.separator), count, &settings, &mut outputs),
+        Division::Bytes(count) => by_bytes(&input, count, &mut outputs),
+        Division::LineBytes(count) => {
+            by_line_bytes(Lines::new(input, settings.separator), count, &settings, &mut outputs)
+        }
+        Division::Chunks(ref chunks) => chunks::split(input, chunks, &settings, &mut outputs),
     };
     match result.and_then(|()| outputs.close()) {
         Ok(()) => Ok(outputs.code),
         Err(Failure::Unread(errno)) => Err(complain(call, path, errno)),
-        Err(Failure::Said) => Err(1),
+        Err(Failure::Reported) => Err(1),
         Err(Failure::Unwritten(file, errno)) => Err(call.failed(&format!("{file}: {}", text(errno)))),
     }
 }
@@ -72,7 +74,7 @@ impl From<Errno> for Failure {
     }
 }
 
-fn by_lines(mut lines: Lines, count: u64, choice: &Choice, outputs: &mut Outputs) -> Result<(), Failure> {
+fn by_lines(mut lines: Lines, count: u64, settings: &Settings, outputs: &mut Outputs) -> Result<(), Failure> {
     let mut number = 0;
     while let Some(line) = lines.next()? {
         if number % count == 0 {
@@ -81,7 +83,7 @@ fn by_lines(mut lines: Lines, count: u64, choice: &Choice, outputs: &mut Outputs
         number += 1;
         outputs.write(line)?;
         if lines.is_complete() {
-            outputs.write(&[choice.separator])?;
+            outputs.write(&[settings.separator])?;
         }
     }
     Ok(())
@@ -108,14 +110,14 @@ fn by_bytes(input: &Input, count: u64, outputs: &mut Outputs) -> Result<(), Fail
     }
 }
 
-/// Whole lines, as many as fit; a line that is longer than a file is cut.
-fn by_line_bytes(mut lines: Lines, count: u64, choice: &Choice, outputs: &mut Outputs) -> Result<(), Failure> {
+/// Writes as many whole lines as fit; a line that is longer than a file is cut.
+fn by_line_bytes(mut lines: Lines, count: u64, settings: &Settings, outputs: &mut Outputs) -> Result<(), Failure> {
     let count = usize::try_from(count).unwrap_or(usize::MAX);
     let mut room = 0;
     while let Some(line) = lines.next()? {
         let mut whole = line.to_vec();
         if lines.is_complete() {
-            whole.push(choice.separator);
+            whole.push(settings.separator);
         }
         let mut rest = whole.as_slice();
         if rest.len() > room {

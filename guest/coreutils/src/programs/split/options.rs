@@ -1,12 +1,12 @@
 //! The options of `split`.
 
-use isopod_gnu::options::Found;
+use isopod_gnu::options::GivenOption;
 use isopod_gnu::program::Call;
 use isopod_gnu::quote::plain;
 use isopod_gnu::size;
 
-/// How a file is divided.
-pub(super) enum Way {
+/// The division of a file.
+pub(super) enum Division {
     Lines(u64),
     Bytes(u64),
     LineBytes(u64),
@@ -16,7 +16,7 @@ pub(super) enum Way {
 /// `-n`.
 pub(super) struct Chunks {
     pub(super) kind: Kind,
-    /// The one that is wanted, if it is only one.
+    /// The only chunk that is wanted.
     pub(super) only: Option<u64>,
     pub(super) count: u64,
 }
@@ -28,15 +28,15 @@ pub(super) enum Kind {
     Turns,
 }
 
-/// What was asked for.
-pub(super) struct Choice {
-    pub(super) way: Way,
+/// The options of a run.
+pub(super) struct Settings {
+    pub(super) division: Division,
     pub(super) separator: u8,
     pub(super) prefix: String,
     /// The letters of suffixes.
     pub(super) digits: &'static [u8],
     pub(super) length: usize,
-    /// Whether suffixes may become longer.
+    /// Suffixes may become longer.
     pub(super) grows: bool,
     pub(super) first: String,
     pub(super) additional: String,
@@ -45,21 +45,21 @@ pub(super) struct Choice {
     pub(super) verbose: bool,
 }
 
-impl Choice {
-    pub(super) fn read(call: &Call) -> Result<Choice, u8> {
-        let mut way = None;
+impl Settings {
+    pub(super) fn read(call: &Call) -> Result<Settings, u8> {
+        let mut division = None;
         let mut digits: &'static [u8] = b"abcdefghijklmnopqrstuvwxyz";
         let mut first = String::new();
         let mut old_lines = String::new();
         let mut separator = b'\n';
-        for Found { option, value } in &call.options {
+        for GivenOption { option, value } in &call.options {
             let text = value.as_deref().unwrap_or_default();
             let number = |what: &str| amount(call, text, what);
             let found = match *option {
-                "lines" => Some(Way::Lines(count(call, text, "number of lines")?)),
-                "bytes" => Some(Way::Bytes(number("number of bytes")?)),
-                "line-bytes" => Some(Way::LineBytes(number("number of lines")?)),
-                "number" => Some(Way::Chunks(chunks(call, text)?)),
+                "lines" => Some(Division::Lines(count(call, text, "number of lines")?)),
+                "bytes" => Some(Division::Bytes(number("number of bytes")?)),
+                "line-bytes" => Some(Division::LineBytes(number("number of lines")?)),
+                "number" => Some(Division::Chunks(chunks(call, text)?)),
                 "numeric-suffixes" | "hex-suffixes" => {
                     digits = if *option == "hex-suffixes" { b"0123456789abcdef" } else { b"0123456789" };
                     if let Some(from) = value {
@@ -95,25 +95,25 @@ impl Choice {
                 _ => None,
             };
             if let Some(found) = found
-                && way.replace(found).is_some()
+                && division.replace(found).is_some()
             {
                 return Err(call.misused("cannot split in more than one way"));
             }
         }
         if !old_lines.is_empty() {
-            if way.is_some() {
+            if division.is_some() {
                 return Err(call.misused("cannot split in more than one way"));
             }
-            way = Some(Way::Lines(count(call, &old_lines, "number of lines")?));
+            division = Some(Division::Lines(count(call, &old_lines, "number of lines")?));
         }
-        let way = way.unwrap_or(Way::Lines(1000));
+        let division = division.unwrap_or(Division::Lines(1000));
         let additional = call.value("additional-suffix").unwrap_or_default().to_owned();
         if additional.contains('/') {
             return Err(call.misused(&format!("invalid suffix {}, contains directory separator", plain(&additional))));
         }
-        let (length, grows) = suffix_length(call, &way, digits.len() as u64, &first)?;
-        Ok(Choice {
-            way,
+        let (length, grows) = suffix_length(call, &division, digits.len() as u64, &first)?;
+        Ok(Settings {
+            division,
             separator,
             prefix: call.operands.get(1).cloned().unwrap_or_else(|| "x".to_owned()),
             digits,
@@ -128,8 +128,8 @@ impl Choice {
     }
 }
 
-/// How long suffixes are, and whether they may become longer.
-fn suffix_length(call: &Call, way: &Way, base: u64, first: &str) -> Result<(usize, bool), u8> {
+/// Returns the length of suffixes, and true if they may become longer.
+fn suffix_length(call: &Call, division: &Division, base: u64, first: &str) -> Result<(usize, bool), u8> {
     let given = match call.value("suffix-length") {
         None => None,
         Some(text) => {
@@ -137,7 +137,7 @@ fn suffix_length(call: &Call, way: &Way, base: u64, first: &str) -> Result<(usiz
         }
     };
     let mut needed = 2;
-    if let Way::Chunks(chunks) = way {
+    if let Division::Chunks(chunks) = division {
         let start = u64::from_str_radix(first, base.min(36) as u32).unwrap_or(0);
         let last = if start < chunks.count { start + chunks.count - 1 } else { chunks.count - 1 };
         let (mut rest, mut length) = (last / base, 1);
@@ -151,11 +151,11 @@ fn suffix_length(call: &Call, way: &Way, base: u64, first: &str) -> Result<(usiz
         }
     }
     Ok(match given {
-        Some(0) | None if matches!(way, Way::Chunks(_)) && first.len() > needed => {
+        Some(0) | None if matches!(division, Division::Chunks(_)) && first.len() > needed => {
             call.complain("numerical suffix start value is too large for the suffix length");
             return Err(call.hint());
         }
-        Some(0) | None => (needed.max(first.len()), !matches!(way, Way::Chunks(_)) && first.is_empty()),
+        Some(0) | None => (needed.max(first.len()), !matches!(division, Division::Chunks(_)) && first.is_empty()),
         Some(given) if first.len() > given => {
             call.complain("numerical suffix start value is too large for the suffix length");
             return Err(call.hint());
@@ -171,7 +171,7 @@ fn amount(call: &Call, text: &str, what: &str) -> Result<u64, u8> {
     }
 }
 
-/// A number without a unit.
+/// Reads a number without a unit.
 fn count(call: &Call, text: &str, what: &str) -> Result<u64, u8> {
     match text.parse::<u64>() {
         Ok(number) if number > 0 && !text.starts_with('+') => Ok(number),

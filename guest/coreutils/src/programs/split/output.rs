@@ -7,23 +7,23 @@ use isopod_sys::files::OpenFlags;
 use isopod_sys::process::{self, Command, Disposition, Status};
 use isopod_sys::{Errno, Fd, files, text, write_all};
 
-use super::options::Choice;
+use super::options::Settings;
 
-/// Why a split ends early.
+/// The reason why a split ends early.
 pub(super) enum Failure {
     Unread(Errno),
     Unwritten(String, Errno),
-    /// All has been said.
-    Said,
+    /// The error was reported.
+    Reported,
 }
 
 /// The outputs, one after the other; several are open for `-n r/N`.
 pub(super) struct Outputs<'a> {
     call: &'a Call,
-    choice: &'a Choice,
-    /// The next suffix, as places in the alphabet.
+    settings: &'a Settings,
+    /// The next suffix, as indices into the alphabet.
     suffix: Option<Vec<usize>>,
-    /// The leading letters that earlier, shorter suffixes have used up.
+    /// The file or command that is open.
     current: Option<Output>,
     pub(super) code: u8,
 }
@@ -37,16 +37,16 @@ pub(super) struct Output {
 }
 
 impl<'a> Outputs<'a> {
-    pub(super) fn new(call: &'a Call, choice: &'a Choice) -> Outputs<'a> {
-        let mut suffix = vec![0; choice.length];
-        for (place, byte) in suffix.iter_mut().rev().zip(choice.first.bytes().rev()) {
-            *place = choice.digits.iter().position(|digit| *digit == byte).unwrap_or(0);
+    pub(super) fn new(call: &'a Call, settings: &'a Settings) -> Outputs<'a> {
+        let mut suffix = vec![0; settings.length];
+        for (place, byte) in suffix.iter_mut().rev().zip(settings.first.bytes().rev()) {
+            *place = settings.digits.iter().position(|digit| *digit == byte).unwrap_or(0);
         }
-        if choice.filter.is_some() {
-            // A command may end before its input does, and that is its own affair.
+        if settings.filter.is_some() {
+            // A command may end before its input does, which is no error.
             let _ = process::on_signal(13, Disposition::Ignore);
         }
-        Outputs { call, choice, suffix: Some(suffix), current: None, code: 0 }
+        Outputs { call, settings, suffix: Some(suffix), current: None, code: 0 }
     }
 
     /// Goes on to the next file.
@@ -83,7 +83,7 @@ impl<'a> Outputs<'a> {
                 self.call.complain(&format!(
                     "with FILE={}, exit {code} from command: {}",
                     output.name,
-                    self.choice.filter.as_deref().unwrap_or_default()
+                    self.settings.filter.as_deref().unwrap_or_default()
                 ));
                 self.code = code;
             }
@@ -92,7 +92,7 @@ impl<'a> Outputs<'a> {
                 self.call.complain(&format!(
                     "with FILE={}, signal {name} from command: {}",
                     output.name,
-                    self.choice.filter.as_deref().unwrap_or_default()
+                    self.settings.filter.as_deref().unwrap_or_default()
                 ));
                 self.code = 128 + signal;
             }
@@ -104,18 +104,18 @@ impl<'a> Outputs<'a> {
     /// Opens the next file, or starts the next command.
     pub(super) fn open(&mut self) -> Result<Output, Failure> {
         let name = self.name()?;
-        if self.choice.verbose {
-            let what = if self.choice.filter.is_some() { "executing with FILE=" } else { "creating file " };
+        if self.settings.verbose {
+            let what = if self.settings.filter.is_some() { "executing with FILE=" } else { "creating file " };
             let _ = write_all(
                 1,
                 format!(
                     "{what}{}\n",
-                    if self.choice.filter.is_some() { isopod_gnu::quote::argument(&name) } else { shell(&name) }
+                    if self.settings.filter.is_some() { isopod_gnu::quote::argument(&name) } else { shell(&name) }
                 )
                 .as_bytes(),
             );
         }
-        if let Some(filter) = &self.choice.filter {
+        if let Some(filter) = &self.settings.filter {
             return self.start(filter, name);
         }
         let flags = OpenFlags::WRITE | OpenFlags::CREATE | OpenFlags::TRUNCATE;
@@ -128,7 +128,7 @@ impl<'a> Outputs<'a> {
         };
         if same {
             self.call.complain(&format!("{} would overwrite input; aborting", plain(&name)));
-            return Err(Failure::Said);
+            return Err(Failure::Reported);
         }
         match Fd::open(&name, flags, 0o666) {
             Ok(file) => Ok(Output { name, file: Some(file), child: None, buffer: Vec::new() }),
@@ -139,7 +139,7 @@ impl<'a> Outputs<'a> {
     fn start(&self, filter: &str, name: String) -> Result<Output, Failure> {
         let failed = |errno: Errno| {
             self.call.complain(&format!("failed to run command: \"/bin/sh -c {filter}\": {}", text(errno)));
-            Failure::Said
+            Failure::Reported
         };
         let (reader, writer) = Fd::pipe().map_err(failed)?;
         let mut env: Vec<(String, String)> = std::env::vars().filter(|(name, _)| name != "FILE").collect();
@@ -153,15 +153,15 @@ impl<'a> Outputs<'a> {
         Ok(Output { name, file: Some(writer), child: Some(child), buffer: Vec::new() })
     }
 
-    /// The name of the next file.
+    /// Returns the name of the next file.
     fn name(&mut self) -> Result<String, Failure> {
         let Some(suffix) = self.suffix.as_mut() else {
             self.call.complain("output file suffixes exhausted");
-            return Err(Failure::Said);
+            return Err(Failure::Reported);
         };
-        let letters: String = suffix.iter().map(|place| char::from(self.choice.digits[*place])).collect();
-        let name = format!("{}{letters}{}", self.choice.prefix, self.choice.additional);
-        let base = self.choice.digits.len();
+        let letters: String = suffix.iter().map(|place| char::from(self.settings.digits[*place])).collect();
+        let name = format!("{}{letters}{}", self.settings.prefix, self.settings.additional);
+        let base = self.settings.digits.len();
         let mut place = suffix.len();
         loop {
             if place == 0 {
@@ -170,7 +170,7 @@ impl<'a> Outputs<'a> {
             }
             place -= 1;
             suffix[place] += 1;
-            let widens = self.choice.grows && suffix[..place].iter().all(|digit| *digit == base - 1);
+            let widens = self.settings.grows && suffix[..place].iter().all(|digit| *digit == base - 1);
             if widens && suffix[place] == base - 1 && place + 2 == suffix.len().max(2) {
                 // `yz` is followed by `zaaa`, so that names sort in the order they are made.
                 let length = suffix.len() + 2;
@@ -200,7 +200,7 @@ impl Output {
             && !self.buffer.is_empty()
         {
             match write_all(file.raw(), &self.buffer) {
-                // What a command does not read is not written.
+                // A command that does not read its input is no error.
                 Ok(()) | Err(Errno::Pipe) => {}
                 Err(errno) => return Err(Failure::Unwritten(self.name.clone(), errno)),
             }

@@ -1,12 +1,12 @@
-//! The ways to sum up bytes.
+//! Checksums and digests.
 
+use blake2::Blake2bVarCore;
+use blake2::digest::block_api::{Buffer, UpdateCore, VariableOutputCore};
 use isopod_gnu::input::Input;
 use isopod_sys::Errno;
 use sha2::Digest;
 
-use super::blake2b::Blake2b;
-
-/// A way to sum up bytes.
+/// A checksum or digest algorithm.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Algorithm {
     Bsd,
@@ -21,7 +21,7 @@ pub(super) enum Algorithm {
     Blake2b,
 }
 
-/// Those with a digest, by the names of `cksum -a` and of tagged lines.
+/// The digests, with their names for `cksum -a` and in tagged lines, and their bytes.
 const DIGESTS: [(Algorithm, &str, &str, usize); 7] = [
     (Algorithm::Md5, "md5", "MD5", 16),
     (Algorithm::Sha1, "sha1", "SHA1", 20),
@@ -32,15 +32,15 @@ const DIGESTS: [(Algorithm, &str, &str, usize); 7] = [
     (Algorithm::Blake2b, "blake2b", "BLAKE2b", 64),
 ];
 
-/// What was summed up.
+/// A checksum or digest.
 pub(super) enum Sum {
-    /// A number, and how many bytes there were.
+    /// A number, and the count of bytes.
     Number(u32, u64),
     Digest(Vec<u8>),
 }
 
 impl Algorithm {
-    /// By a name that `cksum -a` knows.
+    /// Returns the algorithm of a name of `cksum -a`.
     pub(super) fn named(name: &str) -> Option<Algorithm> {
         match name {
             "bsd" => Some(Algorithm::Bsd),
@@ -50,22 +50,22 @@ impl Algorithm {
         }
     }
 
-    /// By the name that tagged lines have.
+    /// Returns the algorithm of a name in tagged lines.
     pub(super) fn tagged(tag: &str) -> Option<Algorithm> {
         DIGESTS.iter().find(|(_, _, known, _)| *known == tag).map(|(algorithm, ..)| *algorithm)
     }
 
-    /// The name in tagged lines.
+    /// Returns the name in tagged lines.
     pub(super) fn tag(self) -> &'static str {
         DIGESTS.iter().find(|(algorithm, ..)| *algorithm == self).map_or("", |(_, _, tag, _)| tag)
     }
 
-    /// Bytes of a whole digest; 0 for those that are numbers.
+    /// Returns the bytes of a whole digest; 0 for numbers.
     pub(super) fn length(self) -> usize {
         DIGESTS.iter().find(|(algorithm, ..)| *algorithm == self).map_or(0, |(.., length)| *length)
     }
 
-    /// Sums up an input; `length` is for those that can be of any.
+    /// Computes the sum of an input; `length` is for BLAKE2b.
     pub(super) fn sum(self, input: &Input, length: usize) -> Result<Sum, Errno> {
         Ok(Sum::Digest(match self {
             Algorithm::Bsd => return bsd(input),
@@ -77,11 +77,7 @@ impl Algorithm {
             Algorithm::Sha256 => digest::<sha2::Sha256>(input)?,
             Algorithm::Sha384 => digest::<sha2::Sha384>(input)?,
             Algorithm::Sha512 => digest::<sha2::Sha512>(input)?,
-            Algorithm::Blake2b => {
-                let mut hash = Blake2b::new(length);
-                each(input, |piece| hash.update(piece))?;
-                hash.finish()
-            }
+            Algorithm::Blake2b => blake2b(input, length)?,
         }))
     }
 }
@@ -100,6 +96,17 @@ fn digest<D: Digest>(input: &Input) -> Result<Vec<u8>, Errno> {
     let mut hash = D::new();
     each(input, |piece| hash.update(piece))?;
     Ok(hash.finalize().as_slice().to_vec())
+}
+
+/// Computes BLAKE2b of 1 to 64 bytes. The length is part of the hash, and the crate's own types fix it at compile time,
+/// so the core is driven here.
+fn blake2b(input: &Input, length: usize) -> Result<Vec<u8>, Errno> {
+    let mut core = Blake2bVarCore::new(length).map_err(|_| Errno::Invalid)?;
+    let mut buffer = Buffer::<Blake2bVarCore>::default();
+    each(input, |piece| buffer.digest_blocks(piece, |blocks| core.update_blocks(blocks)))?;
+    let mut digest = Default::default();
+    core.finalize_variable_core(&mut buffer, &mut digest);
+    Ok(digest[..length].to_vec())
 }
 
 fn bsd(input: &Input) -> Result<Sum, Errno> {
@@ -121,7 +128,7 @@ fn system_v(input: &Input) -> Result<Sum, Errno> {
     Ok(Sum::Number((folded & 0xffff) + (folded >> 16), total))
 }
 
-/// Eight bytes at a time: table `n` says what a byte does that has `n` more after it.
+/// Tables for eight bytes at a time: table `n` is for a byte with `n` more after it.
 const CRC: [[u32; 256]; 8] = {
     let mut tables = [[0; 256]; 8];
     let mut byte = 0;

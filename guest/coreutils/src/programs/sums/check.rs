@@ -1,4 +1,4 @@
-//! `-c`: files, compared with digests that were noted before.
+//! `-c`: compares files with recorded digests.
 
 use isopod_gnu::input::or_standard_input;
 use isopod_gnu::output::Out;
@@ -11,13 +11,13 @@ use super::hash;
 use crate::lines::{Lines, complain};
 
 /// A line that names a file and its digest.
-struct Noted {
+struct DigestLine {
     algorithm: Algorithm,
     digest: String,
     file: String,
 }
 
-/// Checks all lists. Without an algorithm, the lines must say theirs.
+/// Checks all lists. Without an algorithm, the lines must name theirs.
 pub(super) fn run(call: &Call, algorithm: Option<Algorithm>) -> Result<u8, u8> {
     let mut out = Out::new();
     let mut ok = true;
@@ -48,7 +48,7 @@ fn list(call: &Call, path: &str, algorithm: Option<Algorithm>, out: &mut Out) ->
         if line.is_empty() {
             continue;
         }
-        let Some(noted) = parse(line, algorithm) else {
+        let Some(entry) = parse(line, algorithm) else {
             wrong += 1;
             if call.has("warn") {
                 out.flush();
@@ -59,16 +59,16 @@ fn list(call: &Call, path: &str, algorithm: Option<Algorithm>, out: &mut Out) ->
             continue;
         };
         proper = true;
-        let escaped = noted.file.contains(['\n', '\r']);
+        let escaped = entry.file.contains(['\n', '\r']);
         let shown = if escaped {
-            format!("\\{}", noted.file.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r"))
+            format!("\\{}", entry.file.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r"))
         } else {
-            noted.file.clone()
+            entry.file.clone()
         };
         let mut say = |what: &str| {
             out.push(format!("{shown}: {what}\n").as_bytes());
         };
-        match hash(noted.algorithm, &noted.file, noted.digest.len() / 2) {
+        match hash(entry.algorithm, &entry.file, entry.digest.len() / 2) {
             Err(Errno::NoEntry) if call.has("ignore-missing") => {}
             Err(errno) => {
                 unread += 1;
@@ -76,9 +76,9 @@ fn list(call: &Call, path: &str, algorithm: Option<Algorithm>, out: &mut Out) ->
                     say("FAILED open or read");
                 }
                 out.flush();
-                call.complain(&format!("{}: {}", name(&noted.file), text(errno)));
+                call.complain(&format!("{}: {}", name(&entry.file), text(errno)));
             }
-            Ok(digest) if digest.eq_ignore_ascii_case(&noted.digest) => {
+            Ok(digest) if digest.eq_ignore_ascii_case(&entry.digest) => {
                 verified = true;
                 if !quiet {
                     say("OK");
@@ -115,31 +115,31 @@ fn list(call: &Call, path: &str, algorithm: Option<Algorithm>, out: &mut Out) ->
     Ok(mismatched == 0 && unread == 0 && !none && !(call.has("strict") && wrong > 0))
 }
 
-fn parse(line: &[u8], algorithm: Option<Algorithm>) -> Option<Noted> {
+fn parse(line: &[u8], algorithm: Option<Algorithm>) -> Option<DigestLine> {
     let line = std::str::from_utf8(line).ok()?;
     let line = line.trim_start_matches([' ', '\t']);
     let (line, escaped) = line.strip_prefix('\\').map_or((line, false), |rest| (rest, true));
-    let mut noted = match tagged(line) {
-        Some(noted) => noted,
+    let mut entry = match tagged(line) {
+        Some(entry) => entry,
         None => untagged(line, algorithm?)?,
     };
-    let whole = noted.algorithm.length() * 2;
-    let fits = match noted.algorithm {
-        Algorithm::Blake2b => (2..=whole).contains(&noted.digest.len()) && noted.digest.len() % 2 == 0,
-        _ => noted.digest.len() == whole,
+    let whole = entry.algorithm.length() * 2;
+    let fits = match entry.algorithm {
+        Algorithm::Blake2b => (2..=whole).contains(&entry.digest.len()) && entry.digest.len() % 2 == 0,
+        _ => entry.digest.len() == whole,
     };
-    let known = algorithm.is_none_or(|algorithm| algorithm == noted.algorithm);
-    if !fits || !known || !noted.digest.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+    let known = algorithm.is_none_or(|algorithm| algorithm == entry.algorithm);
+    if !fits || !known || !entry.digest.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return None;
     }
     if escaped {
-        noted.file = unescape(&noted.file)?;
+        entry.file = unescape(&entry.file)?;
     }
-    Some(noted)
+    Some(entry)
 }
 
 /// `SHA256 (FILE) = DIGEST`.
-fn tagged(line: &str) -> Option<Noted> {
+fn tagged(line: &str) -> Option<DigestLine> {
     let open = line.find('(')?;
     let tag = line[..open].trim_end_matches(' ');
     let (tag, bits) = match tag.split_once('-') {
@@ -153,18 +153,18 @@ fn tagged(line: &str) -> Option<Noted> {
     if bits.is_some_and(|bits| bits != digest.len() * 4) {
         return None;
     }
-    Some(Noted { algorithm, digest: digest.to_owned(), file: line.get(open + 1..close)?.to_owned() })
+    Some(DigestLine { algorithm, digest: digest.to_owned(), file: line.get(open + 1..close)?.to_owned() })
 }
 
 /// `DIGEST  FILE` or `DIGEST *FILE`.
-fn untagged(line: &str, algorithm: Algorithm) -> Option<Noted> {
+fn untagged(line: &str, algorithm: Algorithm) -> Option<DigestLine> {
     let end = line.find([' ', '\t'])?;
     let rest = &line[end + 1..];
     let file = rest.strip_prefix([' ', '*']).unwrap_or(rest);
     if file.is_empty() {
         return None;
     }
-    Some(Noted { algorithm, digest: line[..end].to_owned(), file: file.to_owned() })
+    Some(DigestLine { algorithm, digest: line[..end].to_owned(), file: file.to_owned() })
 }
 
 fn unescape(name: &str) -> Option<String> {

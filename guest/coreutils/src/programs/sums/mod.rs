@@ -1,7 +1,6 @@
 //! `md5sum`, `sha1sum`, `sha224sum`, `sha256sum`, `sha384sum`, `sha512sum`, `b2sum`, `cksum` and `sum`.
 
 mod algorithm;
-mod blake2b;
 mod check;
 
 use isopod_gnu::input::{Input, or_standard_input};
@@ -14,7 +13,7 @@ use isopod_sys::Errno;
 use crate::lines::complain;
 use algorithm::{Algorithm, Sum};
 
-/// The options of all that check digests, after those of each.
+/// The options of all programs that check digests, after those of each.
 macro_rules! checking {
     ($($own:expr,)*) => { &[
         $($own,)*
@@ -94,7 +93,7 @@ pub(crate) const CKSUM: Program = program(
     |call| cksum(call).unwrap_or_else(|code| code),
 );
 
-/// `shasum`, which comes with Perl and is what other systems have for the others.
+/// `shasum`, which comes with Perl and stands in for the others on other systems.
 pub(crate) const SHASUM: Program = program(
     "shasum",
     "Print or check SHA checksums.\nWith no FILE, or when FILE is -, read standard input.",
@@ -152,7 +151,7 @@ fn numbers(call: &Call, algorithm: Algorithm) -> u8 {
                     _ => format!("{number} {bytes}"),
                 };
                 out.push(text.as_bytes());
-                // `sum -r` names no sole file in some versions; this one always does.
+                // Some versions of `sum -r` do not name a single file; this one always does.
                 if named {
                     out.byte(b' ');
                     out.push(path.as_bytes());
@@ -215,7 +214,7 @@ fn length(call: &Call, algorithm: Algorithm) -> Result<usize, u8> {
     Ok(if bits == 0 { 64 } else { bits / 8 })
 }
 
-/// The digest of a file in hexadecimal.
+/// Returns the digest of a file in hexadecimal.
 fn hash(algorithm: Algorithm, path: &str, length: usize) -> Result<String, Errno> {
     match algorithm.sum(&Input::open(path)?, length)? {
         Sum::Digest(bytes) => Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect()),

@@ -1,4 +1,4 @@
-//! `tr`: bytes, translated, squeezed or deleted.
+//! `tr`: translates, squeezes or deletes bytes.
 
 mod set;
 
@@ -117,7 +117,7 @@ fn map(sources: &[u8], targets: &[u8]) -> [u8; 256] {
     map
 }
 
-/// What happens to bytes: first some go, then others change, and what repeats goes last.
+/// The steps on bytes: deletion, then translation, then squeezing of repeats.
 struct Job {
     deleted: Option<[bool; 256]>,
     map: Option<[u8; 256]>,
@@ -151,7 +151,7 @@ impl Job {
     }
 }
 
-/// Like `Vec::retain`, and without a branch: what stays and what goes is as good as random.
+/// Does the same as `Vec::retain` without a branch, which would be mispredicted on most inputs.
 fn keep(bytes: &mut Vec<u8>, mut stays: impl FnMut(u8) -> bool) {
     let mut end = 0;
     for at in 0..bytes.len() {

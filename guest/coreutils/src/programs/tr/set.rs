@@ -1,6 +1,6 @@
-//! The strings of `tr`: which bytes they stand for.
+//! The strings of `tr`, and the bytes that they stand for.
 
-/// A string of `tr`, read.
+/// A parsed string of `tr`.
 #[derive(Default)]
 pub(super) struct Set {
     items: Vec<Item>,
@@ -10,7 +10,7 @@ enum Item {
     Byte(u8),
     Range(u8, u8),
     Class(Class),
-    /// A byte so many times; as often as needed if it is zero.
+    /// A byte so many times; 0 is as often as needed.
     Repeat(u8, usize),
     /// The bytes of a complement.
     Bytes(Vec<u8>),
@@ -67,13 +67,13 @@ impl Set {
         Ok(Set { items })
     }
 
-    /// All bytes that are not in it, in their order.
+    /// Returns all bytes that are not in it, in their order.
     pub(super) fn complement(&self) -> Set {
         let bytes = self.expand(0);
         Set { items: vec![Item::Bytes((0..=255).filter(|byte| !bytes.contains(byte)).collect())] }
     }
 
-    /// Its bytes, in order; `[c*]` fills it up to `length`.
+    /// Returns its bytes, in order; `[c*]` fills it up to `length`.
     pub(super) fn expand(&self, length: usize) -> Vec<u8> {
         let mut bytes = Vec::new();
         let fill = length.saturating_sub(self.items.iter().map(Item::length).sum());
@@ -83,7 +83,7 @@ impl Set {
                 Item::Range(low, high) => bytes.extend(*low..=*high),
                 Item::Class(class) => bytes.extend((0..=255).filter(|byte| (class.has)(*byte))),
                 Item::Repeat(byte, 0) => bytes.extend(std::iter::repeat_n(*byte, fill)),
-                // No more than there are bytes can matter.
+                // More repetitions than there are bytes make no difference.
                 Item::Repeat(byte, count) => bytes.extend(std::iter::repeat_n(*byte, (*count).min(256))),
                 Item::Bytes(all) => bytes.extend_from_slice(all),
             }
@@ -91,7 +91,7 @@ impl Set {
         bytes
     }
 
-    /// What the bytes of `first` become, or why this set cannot say.
+    /// Returns the replacements of the bytes of `first`, or the reason why this set has none.
     pub(super) fn targets(
         &self,
         first: &Set,
@@ -135,7 +135,7 @@ impl Set {
         Ok(targets)
     }
 
-    /// Where its `[:lower:]` and `[:upper:]` begin: they stand for each other only in the same place.
+    /// Returns the positions of `[:lower:]` and `[:upper:]`: they correspond only at the same position.
     pub(super) fn case_offsets(&self) -> Vec<usize> {
         let mut offset = 0;
         let mut offsets = Vec::new();
@@ -152,7 +152,7 @@ impl Set {
         self.items.iter().any(|item| matches!(item, Item::Class(_)))
     }
 
-    /// How often `[c*]` is in it.
+    /// Returns the number of `[c*]` in it.
     pub(super) fn fills(&self) -> usize {
         self.items.iter().filter(|item| matches!(item, Item::Repeat(_, 0))).count()
     }
@@ -170,7 +170,7 @@ impl Item {
     }
 }
 
-/// Bytes, and whether each was escaped: an escaped one has no special meaning.
+/// Replaces escapes. The flag of a byte is true if it was escaped: it has no special meaning then.
 fn unescape(text: &[u8]) -> Vec<(u8, bool)> {
     let mut bytes = Vec::new();
     let mut at = 0;
@@ -184,7 +184,7 @@ fn unescape(text: &[u8]) -> Vec<(u8, bool)> {
         let digits = text[at..].iter().take(3).take_while(|digit| (b'0'..=b'7').contains(digit)).count();
         if digits > 0 {
             let value = |count: usize| text[at..at + count].iter().fold(0u32, |v, d| v * 8 + u32::from(d - b'0'));
-            // Three digits that are no byte are two and a digit.
+            // Three digits beyond 255 are a byte of two digits and a digit.
             let used = if value(digits) > 255 { 2 } else { digits };
             bytes.push((value(used) as u8, true));
             at += used;
@@ -206,7 +206,7 @@ fn unescape(text: &[u8]) -> Vec<(u8, bool)> {
     bytes
 }
 
-/// A bracket construct and where it ends, if there is one.
+/// Reads a bracket construct, if there is one. Returns it and its end.
 fn bracket(bytes: &[(u8, bool)], at: usize) -> Result<Option<(Item, usize)>, String> {
     if bytes[at] != (b'[', false) {
         return Ok(None);
@@ -235,7 +235,7 @@ fn bracket(bytes: &[(u8, bool)], at: usize) -> Result<Option<(Item, usize)>, Str
         return match CLASSES.into_iter().find(|class| class.name.as_bytes() == inner) {
             Some(class) => Ok(Some((Item::Class(class), next))),
             None if inner.is_empty() => Err("missing character class name '[::]'".to_owned()),
-            // `[:*:]` and the like are what they look like.
+            // `[:*:]` and the like are plain characters.
             None if bytes.get(at + 2) == Some(&(b'*', false)) => break,
             None => Err(format!("invalid character class '{shown}'")),
         };

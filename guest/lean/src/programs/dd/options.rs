@@ -3,7 +3,7 @@
 use isopod_gnu::quote::plain;
 use isopod_gnu::size;
 
-/// How much is said at the end.
+/// The report at the end.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Status {
     All,
@@ -11,13 +11,13 @@ pub(super) enum Status {
     None,
 }
 
-/// What was asked for. Numbers are bytes, but for `count`.
-pub(super) struct Choice {
+/// The operands. Numbers are bytes, but for `count`.
+pub(super) struct Settings {
     pub(super) input: Option<String>,
     pub(super) output: Option<String>,
     pub(super) input_size: usize,
     pub(super) output_size: usize,
-    /// Whether `bs=` set both sizes.
+    /// `bs=` set both sizes.
     pub(super) same_size: bool,
     pub(super) skip: u64,
     pub(super) seek: u64,
@@ -27,7 +27,7 @@ pub(super) struct Choice {
     words: Vec<String>,
 }
 
-/// A block is kept in memory: more than this is no block.
+/// The largest block: one is kept in memory.
 const MOST: u64 = 64 << 20;
 
 const CONVERSIONS: [&str; 11] =
@@ -35,9 +35,9 @@ const CONVERSIONS: [&str; 11] =
 const INPUT_FLAGS: [&str; 4] = ["fullblock", "count_bytes", "skip_bytes", "seek_bytes"];
 const OUTPUT_FLAGS: [&str; 5] = ["append", "seek_bytes", "sync", "dsync", "nonblock"];
 
-impl Choice {
-    pub(super) fn read(operands: &[String]) -> Result<Choice, String> {
-        let mut choice = Choice {
+impl Settings {
+    pub(super) fn read(operands: &[String]) -> Result<Settings, String> {
+        let mut settings = Settings {
             input: None,
             output: None,
             input_size: 512,
@@ -57,8 +57,8 @@ impl Choice {
                 return Err(format!("unrecognized operand {}", plain(operand)));
             };
             match name {
-                "if" => choice.input = Some(value.to_owned()),
-                "of" => choice.output = Some(value.to_owned()),
+                "if" => settings.input = Some(value.to_owned()),
+                "of" => settings.output = Some(value.to_owned()),
                 "bs" => both = Some(block(value)?),
                 "ibs" => input_size = Some(block(value)?),
                 "obs" => output_size = Some(block(value)?),
@@ -67,36 +67,36 @@ impl Choice {
                 "seek" | "oseek" => seek = number(value)?,
                 "count" => {
                     let (count, in_bytes) = number(value)?;
-                    (choice.count, choice.count_bytes) = (Some(count), in_bytes);
+                    (settings.count, settings.count_bytes) = (Some(count), in_bytes);
                 }
                 "status" => {
-                    choice.status = match value {
+                    settings.status = match value {
                         "none" => Status::None,
                         "noxfer" => Status::NoTransfer,
                         "progress" => Status::All,
                         wrong => return Err(format!("invalid status level: {}", plain(wrong))),
                     }
                 }
-                "conv" => choice.words(value, &CONVERSIONS, "conversion")?,
-                "iflag" => choice.words(value, &INPUT_FLAGS, "input flag")?,
-                "oflag" => choice.words(value, &OUTPUT_FLAGS, "output flag")?,
+                "conv" => settings.words(value, &CONVERSIONS, "conversion")?,
+                "iflag" => settings.words(value, &INPUT_FLAGS, "input flag")?,
+                "oflag" => settings.words(value, &OUTPUT_FLAGS, "output flag")?,
                 _ => return Err(format!("unrecognized operand {}", plain(operand))),
             }
         }
-        if choice.has("ucase") && choice.has("lcase") {
+        if settings.has("ucase") && settings.has("lcase") {
             return Err("cannot combine lcase and ucase".to_owned());
         }
-        choice.same_size = both.is_some();
-        choice.input_size = both.or(input_size).unwrap_or(512);
-        choice.output_size = both.or(output_size).unwrap_or(512);
-        choice.count_bytes |= choice.has("count_bytes");
+        settings.same_size = both.is_some();
+        settings.input_size = both.or(input_size).unwrap_or(512);
+        settings.output_size = both.or(output_size).unwrap_or(512);
+        settings.count_bytes |= settings.has("count_bytes");
         let bytes = |(count, in_bytes): (u64, bool), flag: &str, size: usize| {
-            if in_bytes || choice.has(flag) { count } else { count.saturating_mul(size as u64) }
+            if in_bytes || settings.has(flag) { count } else { count.saturating_mul(size as u64) }
         };
         let (skip, seek) =
-            (bytes(skip, "skip_bytes", choice.input_size), bytes(seek, "seek_bytes", choice.output_size));
-        (choice.skip, choice.seek) = (skip, seek);
-        Ok(choice)
+            (bytes(skip, "skip_bytes", settings.input_size), bytes(seek, "seek_bytes", settings.output_size));
+        (settings.skip, settings.seek) = (skip, seek);
+        Ok(settings)
     }
 
     pub(super) fn has(&self, word: &str) -> bool {
@@ -122,7 +122,7 @@ fn block(text: &str) -> Result<usize, String> {
     }
 }
 
-/// A number with units and factors, `2x512`, and whether it says that it counts bytes.
+/// Reads a number with units and factors, `2x512`. The flag is true if it counts bytes (`B`).
 fn number(text: &str) -> Result<(u64, bool), String> {
     let mut product: u64 = 1;
     let mut in_bytes = false;

@@ -1,4 +1,4 @@
-//! `env`: a program in a changed environment.
+//! `env`: runs a program in a changed environment.
 
 mod split;
 
@@ -32,8 +32,7 @@ pub(crate) const PROGRAM: Program = Program {
 
 fn run(call: &Call) -> Result<u8, u8> {
     let args = split::expand(call.operands.clone()).map_err(|message| call.misused(&message))?;
-    let mut call = Call { name: call.name.clone(), program: call.program, options: Vec::new(), operands: args };
-    call.read_options(false)?;
+    let call = call.read_operands(args, false)?;
 
     let mut operands = call.operands.as_slice();
     let mut empty = call.has("ignore-environment");
@@ -81,7 +80,7 @@ fn run(call: &Call) -> Result<u8, u8> {
     child::catch_signals();
     let failed = |errno| {
         call.complain(&format!("{}: {}", quote::plain(&operands[0]), text(errno)));
-        // What follows a blank in a `#!` line is one argument: the commonest reason for such a name.
+        // A `#!` line passes all its arguments as one: the commonest reason for such a name.
         if errno == Errno::NoEntry && operands[0].contains(' ') {
             call.complain("use -S to pass options in shebang lines");
         }
@@ -117,7 +116,7 @@ fn set_signals(call: &Call) -> Result<(), u8> {
         };
         let Some(list) = &found.value else {
             for signal in signals::all() {
-                // Two of them can't be ignored, which is no reason to leave the others.
+                // Two signals can't be ignored; the others are set nevertheless.
                 let _ = process::on_signal(signal, disposition);
             }
             continue;

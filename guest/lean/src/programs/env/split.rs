@@ -2,7 +2,7 @@
 
 use std::mem::take;
 
-/// Replaces every `-S STRING` among the options by what it stands for.
+/// Replaces every `-S STRING` among the options by the words of the string.
 pub(super) fn expand(args: Vec<String>) -> Result<Vec<String>, String> {
     let mut expanded = Vec::new();
     let mut args = args.into_iter();
@@ -24,7 +24,7 @@ pub(super) fn expand(args: Vec<String>) -> Result<Vec<String>, String> {
             },
         };
         if let Some(string) = string {
-            // What it yields may be options again, but no second `-S`.
+            // The words may be options again, but no second `-S`.
             expanded.extend(split(&string)?);
         } else if matches!(arg.as_str(), "-u" | "-C" | "--unset" | "--chdir") {
             expanded.push(arg);

@@ -33,7 +33,7 @@ pub(super) fn print(entries: &[Entry], settings: &Settings, out: &mut Out) {
     }
 }
 
-/// What follows a name to tell what it is.
+/// Returns the character behind a name that shows its type.
 pub(super) fn indicator(kind: Kind, mode: u32, settings: &Settings) -> &'static str {
     match kind {
         Kind::Directory if settings.indicator >= Indicator::Slash => "/",
@@ -71,7 +71,7 @@ fn commas(cells: &[String], settings: &Settings, out: &mut Out) {
     for (index, cell) in cells.iter().enumerate() {
         let cell_width = of_text(cell);
         if index > 0 {
-            // The comma after this one needs its place too.
+            // The comma after this cell needs room, too.
             let fits = settings.width == 0 || column + 2 + cell_width < settings.width;
             out.push(if fits { b", " } else { b",\n" });
             column = if fits { column + 2 } else { 0 };
@@ -106,7 +106,7 @@ fn grid(cells: &[String], settings: &Settings, out: &mut Out) {
     }
 }
 
-/// The widths that so many columns need, with the blanks between them.
+/// Returns the widths of so many columns, with the blanks between them.
 fn column_widths(widths: &[usize], count: usize, down: bool) -> Vec<usize> {
     let rows = widths.len().div_ceil(count);
     let mut columns = vec![NARROWEST; count];

@@ -6,12 +6,12 @@ use isopod_sys::files::{self, Attributes, Kind};
 
 use isopod_gnu::human::disk_usage;
 
-/// A file, the name it is shown by and what is known of it.
+/// A file, its shown name and its attributes.
 pub(super) struct Entry {
     pub(super) name: String,
     pub(super) path: String,
     pub(super) attributes: Attributes,
-    /// What a link leads to, looked up when it is needed.
+    /// The attributes of a link's target, read when they are needed.
     target: OnceCell<Option<Attributes>>,
 }
 
@@ -20,12 +20,12 @@ impl Entry {
         Entry { name, path, attributes, target: OnceCell::new() }
     }
 
-    /// What a link leads to.
+    /// Returns the attributes of a link's target.
     pub(super) fn target(&self) -> Option<&Attributes> {
         self.target.get_or_init(|| files::stat(&self.path, true).ok()).as_ref()
     }
 
-    /// Whether it is a directory or a link to one.
+    /// Returns true for a directory or a link to one.
     pub(super) fn leads_to_directory(&self) -> bool {
         match self.attributes.kind {
             Kind::Directory => true,
@@ -34,7 +34,7 @@ impl Entry {
         }
     }
 
-    /// Blocks of 512 bytes.
+    /// Returns the size in blocks of 512 bytes.
     pub(super) fn blocks(&self) -> u64 {
         disk_usage(&self.attributes) / 512
     }

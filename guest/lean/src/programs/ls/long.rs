@@ -9,12 +9,12 @@ use isopod_sys::fs;
 use super::columns::indicator;
 use super::entry::Entry;
 use super::options::Settings;
-use crate::programs::chmod;
 use isopod_gnu::accounts;
 use isopod_gnu::calendar::Date;
+use isopod_gnu::mode;
 use isopod_gnu::output::Out;
 
-/// Half of a mean Gregorian year in seconds: what is older shows its year in place of the time of day.
+/// Half of a mean Gregorian year in seconds: older files show their year in place of the time of day.
 const RECENT: u64 = 31_556_952 / 2;
 
 /// The columns of a line, as text.
@@ -44,7 +44,7 @@ pub(super) fn print(entries: &[Entry], settings: &Settings, out: &mut Out) {
         if settings.blocks {
             text.push_str(&format!("{:>blocks$} ", line.blocks));
         }
-        text.push_str(&format!("{}{} ", letter(entry.attributes.kind), chmod::letters(entry.attributes.mode)));
+        text.push_str(&format!("{}{} ", letter(entry.attributes.kind), mode::letters(entry.attributes.mode)));
         text.push_str(&format!("{:>links$} ", line.links));
         // Numbers stand to the right, names to the left.
         for (shown, part, part_width) in [(settings.owner, &line.owner, owner), (settings.group, &line.group, group)] {
@@ -116,7 +116,7 @@ fn time(nanos: u64, now: u64, style: &str) -> String {
             None => "%b %e  %Y",
         },
     };
-    // What is not supported stands there as it was written: it can't be taken for a time.
+    // A format that is not supported is printed as it is: it can't be taken for a time.
     Date::new(nanos).format(format).unwrap_or_else(|_| format.to_owned())
 }
 

@@ -1,4 +1,4 @@
-//! `ls`: what is in directories.
+//! `ls`: lists directories.
 
 mod columns;
 mod entry;
@@ -19,18 +19,18 @@ use isopod_gnu::{version, width};
 pub(crate) use options::{DIR, PROGRAM, VDIR};
 use options::{Follow, Format, Hidden, Settings, Sort};
 
-/// A file that the user named and that is not there.
+/// The exit code if a file that the user named does not exist.
 const SERIOUS: u8 = 2;
-/// A file that was found and then could not be read.
+/// The exit code if a listed file could not be read.
 const MINOR: u8 = 1;
 
-/// One run: what is printed, and whether all went well.
+/// One run, with its output and exit code.
 struct Listing<'a> {
     call: &'a Call,
     settings: &'a Settings,
     out: Out,
     code: u8,
-    /// Whether something is printed, so that what follows is set off by an empty line.
+    /// Something was printed, so that the next directory is set off by an empty line.
     started: bool,
 }
 
@@ -83,7 +83,7 @@ impl Listing<'_> {
         }
     }
 
-    /// Lists a directory, and with `-R` those below it. `above` are those that lead here.
+    /// Lists a directory, and with `-R` those below it. `above` are its ancestors.
     fn list(&mut self, path: &str, headed: bool, above: &mut Vec<(u64, u64)>) {
         let read = files::read_dir(path);
         let names = match read {

@@ -1,11 +1,11 @@
-//! The options of `ls`, and what they add up to.
+//! The options of `ls`, and the settings that they make.
 
 use isopod_gnu::pattern::{Pattern, Rules};
 use isopod_sys::files::Attributes;
 
 use super::run;
 use isopod_gnu::human::Unit;
-use isopod_gnu::options::{Found, Opt};
+use isopod_gnu::options::{GivenOption, Opt};
 use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_gnu::quote;
 
@@ -84,7 +84,7 @@ pub(crate) const DIR: Program = Program { name: "dir", ..PROGRAM };
 /// `vdir`: long, with escapes.
 pub(crate) const VDIR: Program = Program { name: "vdir", ..PROGRAM };
 
-/// How entries are laid out.
+/// The layout of entries.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Format {
     Long,
@@ -94,7 +94,7 @@ pub(super) enum Format {
     Commas,
 }
 
-/// What entries are sorted by.
+/// The sort key of entries.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Sort {
     None,
@@ -106,7 +106,7 @@ pub(super) enum Sort {
     Width,
 }
 
-/// Which time is shown.
+/// The time that is shown.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Time {
     Modified,
@@ -114,7 +114,7 @@ pub(super) enum Time {
     Changed,
 }
 
-/// Which links are followed.
+/// The symbolic links that are followed.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Follow {
     Never,
@@ -123,10 +123,10 @@ pub(super) enum Follow {
     Always,
 }
 
-/// Which names are left out.
+/// The names that are left out.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Hidden {
-    /// Nothing, and `.` and `..` are shown.
+    /// None: even `.` and `..` are shown.
     All,
     /// Only those two.
     Almost,
@@ -134,7 +134,7 @@ pub(super) enum Hidden {
     Dots,
 }
 
-/// What follows a name to tell what it is.
+/// The characters behind names that show their type.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 pub(super) enum Indicator {
     None,
@@ -143,7 +143,7 @@ pub(super) enum Indicator {
     Classify,
 }
 
-/// How names are written.
+/// The quoting of names.
 #[derive(Clone, Copy, PartialEq)]
 enum Quoting {
     Literal,
@@ -153,7 +153,7 @@ enum Quoting {
     Escape,
 }
 
-/// What all options add up to.
+/// The settings that all options make.
 pub(super) struct Settings {
     pub(super) format: Format,
     pub(super) sort: Sort,
@@ -183,7 +183,7 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// Reads the options. An error is the exit code, and all has been said.
+    /// Reads the options. An error is the exit code, after the message was written.
     pub(super) fn read(call: &Call) -> Result<Settings, u8> {
         let mut settings = Settings {
             format: Format::Single,
@@ -219,7 +219,7 @@ impl Settings {
         }
         let mut sort = None;
         let mut follow = None;
-        for Found { option, value } in &call.options {
+        for GivenOption { option, value } in &call.options {
             let word = value.as_deref().unwrap_or_default();
             match *option {
                 "sort" => sort = Some(choose(call, option, word, SORTS)?),
@@ -329,7 +329,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Whether a name in a directory is shown.
+    /// Returns true if a name in a directory is shown.
     pub(super) fn shows(&self, name: &str) -> bool {
         let any = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.matches(name));
         if any(&self.ignored) {
@@ -338,7 +338,7 @@ impl Settings {
         self.hidden != Hidden::Dots || !name.starts_with('.') && !any(&self.hides)
     }
 
-    /// A name as it is written.
+    /// Quotes a name.
     pub(super) fn quoted(&self, name: &str) -> String {
         match self.quoting {
             Quoting::Literal if self.hides_control => {
@@ -352,14 +352,14 @@ impl Settings {
         }
     }
 
-    /// A number of blocks of 512 bytes, in the unit for blocks.
+    /// Formats a number of blocks of 512 bytes in the unit for blocks.
     pub(super) fn block_text(&self, blocks: u64) -> String {
         self.block_unit.text(blocks * 512)
     }
 }
 
 impl Time {
-    /// This time of a file.
+    /// Returns this time of a file.
     pub(super) fn of(self, attributes: &Attributes) -> u64 {
         match self {
             Time::Modified => attributes.modified,
@@ -422,12 +422,12 @@ const WHEN: &[(&str, bool)] = &[
     ("if-tty", false),
 ];
 
-/// A pattern for names that are left out. A leading dot is hidden anyway, and a star does not uncover it.
+/// Compiles a pattern for names that are left out. A star does not match a leading dot, as in the shell.
 fn pattern(text: &str) -> Pattern {
     Pattern::new(text, Rules { leading_dot: true, ..Rules::default() })
 }
 
-/// The meaning of a word, which may be abbreviated.
+/// Returns the value of a word, which may be abbreviated.
 fn choose<T: Copy>(call: &Call, option: &str, word: &str, words: &[(&str, T)]) -> Result<T, u8> {
     let found = words.iter().find(|(known, _)| *known == word);
     match found.or_else(|| words.iter().find(|(known, _)| !word.is_empty() && known.starts_with(word))) {

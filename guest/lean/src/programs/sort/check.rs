@@ -1,4 +1,4 @@
-//! `sort -c`: whether lines are in order.
+//! `sort -c`: checks the order of lines.
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use super::{Settings, open};
 use isopod_gnu::program::Call;
 use isopod_gnu::quote;
 
-/// Says whether the one input is in order: exit code 0 or 1.
+/// Checks the order of the one input: exit code 0 or 1.
 pub(super) fn run(call: &Call, settings: &Settings, inputs: &[&str], quiet: bool) -> Result<u8, u8> {
     let failed = |message: String| {
         call.complain(&message);

@@ -1,20 +1,20 @@
-//! Keys: the part of a line that decides.
+//! Keys: the parts of a line that are compared.
 
-/// Where a key begins and ends, and how it is compared.
+/// Start, end and comparison of a key.
 #[derive(Clone)]
 pub(super) struct Key {
     /// From 0.
     pub(super) start_field: usize,
     /// From 0.
     pub(super) start_char: usize,
-    /// The last field from 0, and how many characters of it count: all if 0.
+    /// The last field from 0, and the number of its characters that count: all if 0.
     pub(super) end: Option<(usize, usize)>,
-    pub(super) how: How,
+    pub(super) how: Comparison,
 }
 
-/// How a key is compared.
+/// The comparison of a key.
 #[derive(Clone, Default, PartialEq)]
-pub(super) struct How {
+pub(super) struct Comparison {
     pub(super) skip_start_blanks: bool,
     pub(super) skip_end_blanks: bool,
     pub(super) dictionary: bool,
@@ -24,7 +24,7 @@ pub(super) struct How {
     pub(super) reverse: bool,
 }
 
-/// What a key is.
+/// The kind of a key.
 #[derive(Clone, Copy, Default, PartialEq)]
 pub(super) enum Kind {
     #[default]
@@ -37,18 +37,18 @@ pub(super) enum Kind {
     Version,
 }
 
-impl How {
-    /// Whether it says nothing of its own, so that the options outside of keys count.
+impl Comparison {
+    /// Returns true without own letters: the options outside of keys count then.
     pub(super) fn is_default(&self) -> bool {
-        *self == How::default()
+        *self == Comparison::default()
     }
 
-    /// The same, but for the direction.
+    /// Returns true without own letters but for the direction.
     pub(super) fn is_plain(&self) -> bool {
-        How { reverse: false, ..self.clone() }.is_default()
+        Comparison { reverse: false, ..self.clone() }.is_default()
     }
 
-    /// Sets what a letter says. False if it says nothing.
+    /// Sets the option of a letter. Returns false for an unknown letter.
     pub(super) fn set(&mut self, letter: char, at_end: bool) -> bool {
         match letter {
             'b' if at_end => self.skip_end_blanks = true,
@@ -70,12 +70,12 @@ impl How {
 }
 
 impl Key {
-    /// A whole line.
-    pub(super) fn whole(how: How) -> Key {
+    /// A key of the whole line.
+    pub(super) fn whole(how: Comparison) -> Key {
         Key { start_field: 0, start_char: 0, end: None, how }
     }
 
-    /// The key of a line.
+    /// Returns the key of a line.
     pub(super) fn of<'a>(&self, line: &'a [u8], separator: Option<u8>) -> &'a [u8] {
         let start = self.start(line, separator);
         let end = self.end_in(line, separator);
@@ -103,7 +103,7 @@ impl Key {
     }
 }
 
-/// Where a field begins, or with `past` false, where the one before it ends: before its separator.
+/// Returns the start of a field, or with `past` false, the end of the one before it, before its separator.
 fn skip_fields(line: &[u8], count: usize, separator: Option<u8>, past: bool) -> usize {
     let mut at = 0;
     for left in (0..count).rev() {
@@ -115,7 +115,7 @@ fn skip_fields(line: &[u8], count: usize, separator: Option<u8>, past: bool) -> 
                 Some(found) => at += found + usize::from(past || left > 0),
                 None => return line.len(),
             },
-            // Without a separator, a field is blanks and what follows them.
+            // Without a separator, a field is blanks and the text behind them.
             None => {
                 at += blanks(&line[at..]);
                 at += line[at..].iter().take_while(|byte| !is_blank(**byte)).count();
@@ -129,7 +129,7 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n')
 }
 
-/// How many blanks a text begins with.
+/// Returns the number of leading blanks.
 pub(super) fn blanks(text: &[u8]) -> usize {
     text.iter().take_while(|byte| is_blank(**byte)).count()
 }
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     fn key(start: (usize, usize), end: Option<(usize, usize)>, line: &str, separator: Option<u8>) -> String {
-        let key = Key { start_field: start.0, start_char: start.1, end, how: How::default() };
+        let key = Key { start_field: start.0, start_char: start.1, end, how: Comparison::default() };
         String::from_utf8_lossy(key.of(line.as_bytes(), separator)).into_owned()
     }
 

@@ -14,7 +14,7 @@ pub(super) struct Batch {
     end: u8,
 }
 
-/// Where a line is, and the part of its key that decides most comparisons.
+/// The position of a line, and the part of its key that decides most comparisons.
 #[derive(Clone, Copy)]
 pub(super) struct Line {
     pub(super) start: u32,
@@ -27,13 +27,13 @@ impl Batch {
         Batch { bytes: Vec::new(), count: 0, end }
     }
 
-    /// Adds what was read.
+    /// Adds bytes that were read.
     pub(super) fn add(&mut self, piece: &[u8]) {
         self.count += memchr_iter(self.end, piece).count();
         self.bytes.extend_from_slice(piece);
     }
 
-    /// The last line of a file has an end, though the file may not say so.
+    /// Ends the last line of a file if the file does not.
     pub(super) fn end_line(&mut self) {
         if self.bytes.last().is_some_and(|last| *last != self.end) {
             self.bytes.push(self.end);
@@ -41,18 +41,18 @@ impl Batch {
         }
     }
 
-    /// Bytes of memory that sorting it takes: the lines, their index, and what a stable sort or `radix` needs beside it.
+    /// Returns the bytes of memory for sorting: the lines, their index, and the space of a stable sort or of `radix`.
     pub(super) fn size(&self) -> usize {
         self.bytes.len() + self.count * (size_of::<Line>() + size_of::<Line>() / 2)
     }
 
-    /// Takes away what follows the last end: a line that is not complete.
+    /// Splits off the last line, which is not complete.
     pub(super) fn split_last(&mut self) -> Batch {
         let keep = memrchr(self.end, &self.bytes).map_or(0, |at| at + 1);
         Batch { bytes: self.bytes.split_off(keep), count: 0, end: self.end }
     }
 
-    /// The lines in order.
+    /// Returns the lines in order.
     pub(super) fn sorted(&self, settings: &Settings) -> Vec<Line> {
         // One more for a last line without an end; a vector that grows would need three times the memory.
         let mut lines = Vec::with_capacity(self.count + 1);
@@ -77,7 +77,7 @@ impl Batch {
             let by_hint = if settings.hint_reversed() { b.hint.cmp(&a.hint) } else { a.hint.cmp(&b.hint) };
             by_hint.then_with(|| settings.compare_hinted(self.line(a), self.line(b), a.hint))
         };
-        // Only lines that are the same to the last byte compare equal then, and nobody can tell those apart.
+        // Only identical lines compare equal then, so that an unstable sort makes no difference.
         if settings.is_total() {
             lines.sort_unstable_by(order);
         } else {
@@ -86,8 +86,12 @@ impl Batch {
         lines
     }
 
-    /// The bytes of sorted lines; with `-u`, of the first of equal ones.
-    pub(super) fn kept<'a>(&'a self, lines: &'a [Line], settings: &'a Settings) -> impl Iterator<Item = &'a [u8]> {
+    /// Returns the bytes of sorted lines; with `-u`, of the first of equal ones.
+    pub(super) fn output_lines<'a>(
+        &'a self,
+        lines: &'a [Line],
+        settings: &'a Settings,
+    ) -> impl Iterator<Item = &'a [u8]> {
         let mut last: Option<&[u8]> = None;
         lines.iter().map(|line| self.line(line)).filter(move |line| {
             if !settings.unique {

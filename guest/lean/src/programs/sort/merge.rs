@@ -12,9 +12,9 @@ use isopod_gnu::input::Input;
 pub(super) struct Source {
     input: Option<Input>,
     buffer: Vec<u8>,
-    /// Where in the buffer the next line begins.
+    /// The start of the next line in the buffer.
     at: usize,
-    /// Where it ends, if it is there.
+    /// The end of that line, if it is complete.
     line_end: usize,
     end: u8,
 }
@@ -30,17 +30,17 @@ impl Source {
         Source { input: None, buffer: bytes, at: 0, line_end: 0, end }
     }
 
-    /// The line that `advance` went to.
+    /// Returns the line that `advance` went to.
     pub(super) fn line(&self) -> &[u8] {
         &self.buffer[self.at..self.line_end]
     }
 
-    /// Goes to the first line. False if there is none.
+    /// Goes to the first line. Returns false if there is none.
     pub(super) fn first(&mut self) -> Result<bool, Failure> {
         self.find_end()
     }
 
-    /// Goes to the next line. False at the end.
+    /// Goes to the next line. Returns false at the end.
     pub(super) fn advance(&mut self) -> Result<bool, Failure> {
         self.at = (self.line_end + 1).min(self.buffer.len());
         self.find_end()
@@ -63,7 +63,7 @@ impl Source {
                 self.line_end = self.buffer.len();
                 return Ok(self.at < self.buffer.len());
             }
-            // What was before the line is over.
+            // Lines before this one are not needed any more.
             self.buffer.drain(..self.at);
             searched -= self.at;
             self.at = 0;

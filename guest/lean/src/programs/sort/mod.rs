@@ -1,7 +1,7 @@
 //! `sort`: lines in order.
 //!
-//! Lines are read into memory up to a limit; what is more is sorted in pieces that go to temporary files, and
-//! the pieces are merged. So a file may be larger than a process.
+//! Lines are read into memory up to a limit. Larger inputs are sorted in pieces that go to temporary files, and the
+//! pieces are merged. So a file may be larger than a process.
 
 mod check;
 mod key;
@@ -23,7 +23,7 @@ use lines::Batch;
 pub(crate) use options::PROGRAM;
 use options::{Mode, Settings};
 
-/// What went wrong, in words; the exit code is 2.
+/// The text of an error; the exit code is 2.
 type Failure = String;
 
 fn run(call: &Call) -> Result<u8, u8> {
@@ -49,7 +49,7 @@ fn open(path: &str) -> Result<Input, Failure> {
 }
 
 fn sort(settings: &Settings, inputs: &[&str]) -> Result<(), Failure> {
-    // All are opened before any is read: a missing one is found while nothing is done.
+    // All inputs are opened before any is read, so that a missing one is found at once.
     let opened = inputs.iter().map(|path| open(path).map(|input| (*path, input))).collect::<Result<Vec<_>, _>>()?;
     let mut batch = Batch::new(settings.end);
     let mut pieces = spill::Pieces::new(settings);
@@ -73,7 +73,7 @@ fn sort(settings: &Settings, inputs: &[&str]) -> Result<(), Failure> {
     if pieces.is_empty() {
         let lines = batch.sorted(settings);
         let mut sink = Sink::open(settings)?;
-        for line in batch.kept(&lines, settings) {
+        for line in batch.output_lines(&lines, settings) {
             sink.line(line);
         }
         return sink.finish();
@@ -82,13 +82,13 @@ fn sort(settings: &Settings, inputs: &[&str]) -> Result<(), Failure> {
     pieces.merge()
 }
 
-/// What a process has without asking for anything.
+/// The memory of a process without its data.
 const OWN_MEMORY: usize = 4 << 20;
 /// The smallest batch that is worth a temporary file.
 const LEAST_BATCH: usize = 512 << 10;
 
-/// How large a batch may become in the memory that this process may have: while it grows it is there twice, and its bytes
-/// once more while they move to where there is room for them.
+/// Returns the largest batch for the memory limit of this process. A growing batch is in memory twice, and its bytes
+/// once more while they are moved.
 fn room() -> usize {
     let limits = read_file("/proc/self/limits", 64 << 10).unwrap_or_default();
     let limits = String::from_utf8_lossy(&limits);
@@ -101,7 +101,7 @@ fn room() -> usize {
 
 fn merge_inputs(settings: &Settings, inputs: &[&str]) -> Result<(), Failure> {
     let opened = inputs.iter().map(|path| open(path)).collect::<Result<Vec<_>, _>>()?;
-    // Its output may be one of its inputs, which must be read before it is cut to nothing.
+    // The output may be one of the inputs, which must be read before it is truncated.
     if let Some(output) = &settings.output
         && inputs.iter().any(|input| is_same(input, output))
     {
@@ -121,7 +121,7 @@ fn is_same(a: &str, b: &str) -> bool {
     a != "-" && identity(a).is_some() && identity(a) == identity(b)
 }
 
-/// Where sorted lines go.
+/// The destination of sorted lines.
 struct Sink {
     file: Option<Fd>,
     path: String,
@@ -131,7 +131,7 @@ struct Sink {
 }
 
 impl Sink {
-    /// Standard output, or the file of `-o`.
+    /// Opens standard output, or the file of `-o`.
     fn open(settings: &Settings) -> Result<Sink, Failure> {
         match &settings.output {
             None => Ok(Sink::to(None, "standard output", settings.end)),

@@ -1,14 +1,14 @@
-//! The options of `sort`, and what they add up to.
+//! The options of `sort`, and the settings that they make.
 
 use std::cmp::Ordering;
 
 use isopod_sys::files::OpenFlags;
 use isopod_sys::{Fd, text};
 
-use super::key::{How, Key, Kind};
+use super::key::{Comparison, Key, Kind};
 use super::{order, run};
 use isopod_gnu::input::Input;
-use isopod_gnu::options::{Found, Opt};
+use isopod_gnu::options::{GivenOption, Opt};
 use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_gnu::{quote, size};
 
@@ -55,7 +55,7 @@ pub(crate) const PROGRAM: Program = Program {
     run: |call| run(call).unwrap_or_else(|code| code),
 };
 
-/// What is done.
+/// The task of a run.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Mode {
     Sort,
@@ -63,12 +63,12 @@ pub(super) enum Mode {
     Check { quiet: bool },
 }
 
-/// The most that is sorted at once, if the process may have so much: `room` says what it may.
+/// The most bytes that are sorted at once; `room` limits them to the memory of the process.
 const MEMORY: usize = 256 << 20;
-/// Less than this makes more pieces than there can be open files.
+/// With less than this there would be more pieces than open files.
 const LEAST_MEMORY: usize = 1 << 20;
 
-/// What all options add up to.
+/// The settings that all options make.
 pub(super) struct Settings {
     pub(super) mode: Mode,
     keys: Vec<Key>,
@@ -84,7 +84,7 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// Reads the options. An error is the exit code, and all has been said.
+    /// Reads the options. An error is the exit code, after the message was written.
     pub(super) fn read(call: &Call) -> Result<Settings, u8> {
         let refuse = |message: String| {
             call.complain(&message);
@@ -103,9 +103,9 @@ impl Settings {
             directory: std::env::var("TMPDIR").ok().filter(|value| !value.is_empty()).unwrap_or("/tmp".to_owned()),
             seed: 0,
         };
-        let mut global = How::default();
+        let mut global = Comparison::default();
         let mut kinds: Vec<(char, Kind)> = Vec::new();
-        for Found { option, value } in &call.options {
+        for GivenOption { option, value } in &call.options {
             let value = value.as_deref().unwrap_or_default();
             match *option {
                 "ignore-leading-blanks" => (global.skip_start_blanks, global.skip_end_blanks) = (true, true),
@@ -176,7 +176,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The names that `--files0-from` lists.
+    /// Reads the names that `--files0-from` lists.
     pub(super) fn names(&self, call: &Call) -> Result<Option<Vec<String>>, u8> {
         let Some(from) = call.value("files0-from") else { return Ok(None) };
         if let Some(extra) = call.operands.first() {
@@ -197,12 +197,12 @@ impl Settings {
         Ok(Some(list.split('\0').map(str::to_owned).collect()))
     }
 
-    /// The order of two lines.
+    /// Compares two lines.
     pub(super) fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
         self.or_lines(self.compare_keys(a, b), a, b)
     }
 
-    /// The order of two lines that have the same hint.
+    /// Compares two lines that have the same hint.
     pub(super) fn compare_hinted(&self, a: &[u8], b: &[u8], hint: u64) -> Ordering {
         match self.keys.split_first() {
             Some((first, others)) if order::is_all(hint, &first.how) => self.or_lines(self.by_keys(others, a, b), a, b),
@@ -210,7 +210,7 @@ impl Settings {
         }
     }
 
-    /// Lines whose keys are equal are in the order of all their bytes, unless that does not matter.
+    /// Compares lines with equal keys by all their bytes, unless `-s` or `-u` says otherwise.
     fn or_lines(&self, by_keys: Ordering, a: &[u8], b: &[u8]) -> Ordering {
         if by_keys != Ordering::Equal || self.stable || self.unique {
             return by_keys;
@@ -219,7 +219,7 @@ impl Settings {
         if self.reverse { last.reverse() } else { last }
     }
 
-    /// The order of two lines as far as their keys decide it.
+    /// Compares two lines by their keys.
     pub(super) fn compare_keys(&self, a: &[u8], b: &[u8]) -> Ordering {
         if self.keys.is_empty() {
             let order = a.cmp(b);
@@ -239,34 +239,34 @@ impl Settings {
         Ordering::Equal
     }
 
-    /// A number that settles most comparisons: see `order::hint`.
+    /// Returns a number that decides most comparisons: see `order::hint`.
     pub(super) fn hint(&self, line: &[u8]) -> u64 {
         match self.keys.first() {
             Some(key) => order::hint(key.of(line, self.separator), &key.how),
-            None => order::hint(line, &How::default()),
+            None => order::hint(line, &Comparison::default()),
         }
     }
 
-    /// Whether a greater hint comes first.
+    /// Returns true if a greater hint comes first.
     pub(super) fn hint_reversed(&self) -> bool {
         self.keys.first().map_or(self.reverse, |key| key.how.reverse)
     }
 
-    /// Whether lines are in the order of their bytes.
+    /// Returns true if lines are compared by their bytes.
     pub(super) fn is_plain(&self) -> bool {
         self.keys.is_empty()
     }
 
-    /// Whether only lines that are the same compare equal.
+    /// Returns true if only identical lines compare equal.
     pub(super) fn is_total(&self) -> bool {
         self.keys.is_empty() || !self.stable && !self.unique
     }
 }
 
-/// A key: `F[.C][OPTS][,F[.C][OPTS]]`.
+/// Reads a key: `F[.C][OPTS][,F[.C][OPTS]]`.
 fn parse_key(text: &str) -> Result<Key, String> {
     let invalid = |what: &str| format!("{what}: invalid field specification {}", quote::plain(text));
-    let mut how = How::default();
+    let mut how = Comparison::default();
     let (start, end) = text.split_once(',').map_or((text, None), |(start, end)| (start, Some(end)));
     let (field, chars, letters) = position(start).ok_or_else(|| invalid("invalid number at field start"))?;
     if field == 0 {
@@ -275,7 +275,8 @@ fn parse_key(text: &str) -> Result<Key, String> {
     if chars == Some(0) {
         return Err(invalid("character offset is zero"));
     }
-    let mut key = Key { start_field: field - 1, start_char: chars.unwrap_or(1) - 1, end: None, how: How::default() };
+    let mut key =
+        Key { start_field: field - 1, start_char: chars.unwrap_or(1) - 1, end: None, how: Comparison::default() };
     if !letters.chars().all(|letter| how.set(letter, false)) {
         return Err(invalid("stray character in field spec"));
     }
@@ -293,11 +294,11 @@ fn parse_key(text: &str) -> Result<Key, String> {
     Ok(key)
 }
 
-/// A field, a character in it, and the letters that follow.
+/// Reads a field, a character in it, and the letters that follow.
 fn position(text: &str) -> Option<(usize, Option<usize>, &str)> {
     let number = |text: &str| -> Option<(usize, usize)> {
         let length = text.bytes().take_while(u8::is_ascii_digit).count();
-        // Nobody has more fields than fit.
+        // A number that is too large is beyond all fields.
         (length > 0).then(|| (text[..length].parse().unwrap_or(usize::MAX / 2), length))
     };
     let (field, length) = number(text)?;
@@ -335,8 +336,8 @@ fn sort_word(word: &str) -> Option<(char, Kind)> {
         .map(|(_, letter, kind)| (letter, kind))
 }
 
-/// The letters of two ways to compare that can't both be followed.
-fn contradiction(how: &How) -> Option<String> {
+/// Returns the letters of two comparisons that exclude each other.
+fn contradiction(how: &Comparison) -> Option<String> {
     let kind = match how.kind {
         Kind::Numeric => 'n',
         Kind::General => 'g',
@@ -356,7 +357,7 @@ fn contradiction(how: &How) -> Option<String> {
     Some(pair.iter().collect())
 }
 
-/// A size in KiB unless it has a unit; a percentage is of what a process has.
+/// Reads a size in KiB unless it has a unit; a percentage is of the memory of a process.
 fn buffer_size(text: &str) -> Option<usize> {
     if let Some(percent) = text.strip_suffix('%') {
         return percent.parse::<usize>().ok().map(|percent| MEMORY / 100 * percent.min(100));

@@ -1,12 +1,12 @@
-//! How keys are compared.
+//! Comparisons of keys.
 
 use std::cmp::Ordering;
 
-use super::key::{How, Kind, blanks};
+use super::key::{Comparison, Kind, blanks};
 use isopod_gnu::version;
 
 /// Compares two keys, without their direction.
-pub(super) fn compare(a: &[u8], b: &[u8], how: &How, seed: u64) -> Ordering {
+pub(super) fn compare(a: &[u8], b: &[u8], how: &Comparison, seed: u64) -> Ordering {
     match how.kind {
         Kind::Numeric => numeric(a, b),
         Kind::General => general(a).total_cmp_as_gnu(general(b)),
@@ -20,13 +20,13 @@ pub(super) fn compare(a: &[u8], b: &[u8], how: &How, seed: u64) -> Ordering {
     }
 }
 
-/// A number that is never greater for a key that comes first: it settles most comparisons without the keys.
-pub(super) fn hint(key: &[u8], how: &How) -> u64 {
+/// Returns a number that is never greater for a key that comes first: it decides most comparisons without the keys.
+pub(super) fn hint(key: &[u8], how: &Comparison) -> u64 {
     match how.kind {
         Kind::Numeric => {
             let number = Number::read(key);
             let digits = number.whole;
-            // 18 digits fit, and what has more is beyond them all. The lowest bit says that this is not all there is.
+            // 18 digits fit, and longer numbers are beyond them all. The lowest bit is set if digits are missing.
             let size = if digits.len() > 18 {
                 1 << 62 | 1
             } else {
@@ -46,12 +46,12 @@ pub(super) fn hint(key: &[u8], how: &How) -> u64 {
     }
 }
 
-/// Whether two keys with this hint are equal, and need not be looked at.
-pub(super) fn is_all(hint: u64, how: &How) -> bool {
+/// Returns true if all keys with this hint are equal, so that they need not be compared.
+pub(super) fn is_all(hint: u64, how: &Comparison) -> bool {
     how.kind == Kind::Numeric && hint & 1 == 0
 }
 
-/// A number as it is written: any length, never converted, so that nothing is lost.
+/// A number as text of any length. It is never converted, so that no digit is lost.
 struct Number<'a> {
     negative: bool,
     /// Without leading zeros.
@@ -78,7 +78,7 @@ impl<'a> Number<'a> {
                 fraction = shorter;
             }
         }
-        // Minus nothing is nothing.
+        // Minus zero is zero.
         let negative = negative && !(whole.is_empty() && fraction.is_empty());
         Number { negative, whole, fraction, rest }
     }
@@ -111,7 +111,7 @@ fn numeric(a: &[u8], b: &[u8]) -> Ordering {
     Number::read(a).compare(&Number::read(b))
 }
 
-/// By sign, then by unit, then by number: `1M` is more than `999K`, and nobody counts further.
+/// Compares by sign, then by unit, then by number: `1M` is more than `9999K`, as in GNU's.
 fn human(a: &[u8], b: &[u8]) -> Ordering {
     let (a, b) = (Number::read(a), Number::read(b));
     let unit = |number: &Number| {
@@ -138,7 +138,7 @@ fn human(a: &[u8], b: &[u8]) -> Ordering {
     unit(&a).cmp(&unit(&b)).then_with(|| a.compare(&b))
 }
 
-/// A number as C reads it: what is none comes first, then what is not a number.
+/// A number as C reads it. Texts that are no number come first, then NaN.
 enum General {
     Nothing,
     NotANumber,
@@ -198,7 +198,7 @@ fn general(text: &[u8]) -> General {
     General::Nothing
 }
 
-/// From 1; 0 for what is no month.
+/// Returns the month from 1; 0 for another text.
 fn month(text: &[u8]) -> usize {
     const MONTHS: [&[u8]; 12] =
         [b"JAN", b"FEB", b"MAR", b"APR", b"MAY", b"JUN", b"JUL", b"AUG", b"SEP", b"OCT", b"NOV", b"DEC"];
@@ -207,8 +207,8 @@ fn month(text: &[u8]) -> usize {
     MONTHS.iter().position(|month| *month == name).map_or(0, |at| at + 1)
 }
 
-/// A key with what does not count left out.
-fn folded(key: &[u8], how: &How) -> Vec<u8> {
+/// Returns a key without the characters that do not count.
+fn folded(key: &[u8], how: &Comparison) -> Vec<u8> {
     let counts = |byte: &u8| {
         (!how.dictionary || byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'\t' | b'\n'))
             && (!how.printable || matches!(byte, 0x20..0x7f))
@@ -217,7 +217,7 @@ fn folded(key: &[u8], how: &How) -> Vec<u8> {
     key.iter().filter(|byte| counts(byte)).map(fold).collect()
 }
 
-/// The same for the same keys in one run, and without order: an FNV hash, mixed at the end.
+/// Returns a hash of a key for random order: FNV with a seed, mixed at the end.
 fn scramble(key: &[u8], seed: u64) -> u64 {
     let hash = key
         .iter()
@@ -247,7 +247,7 @@ mod tests {
             "10",
             "123456789012345678901",
         ];
-        let how = How { kind: Kind::Numeric, ..How::default() };
+        let how = Comparison { kind: Kind::Numeric, ..Comparison::default() };
         for (a, b) in sorted.iter().skip(1).zip(&sorted[2..]) {
             assert_eq!(numeric(a.as_bytes(), b.as_bytes()), Ordering::Less, "{a} {b}");
             assert!(hint(a.as_bytes(), &how) <= hint(b.as_bytes(), &how), "{a} {b}");

@@ -1,14 +1,14 @@
 //! Lines in the order of their bytes.
 //!
-//! Seven bytes of each line are sorted as one number, and where they are the same, the next seven. So lines are never
-//! compared with each other: each is visited once for every seven bytes that it shares with another, in whatever order
-//! they came, and the rest is done on numbers that lie side by side.
+//! Seven bytes of each line are sorted as one number, and for equal numbers the next seven. So lines are never compared
+//! with each other: each is visited once for every seven bytes that it shares with another, and all other work is on
+//! numbers that lie side by side in memory.
 
 use super::lines::Line;
 
-/// Bytes of a line in a number. The eighth says how many there are, or that there are more.
+/// Bytes of a line in a number. The eighth byte is their count, or `MORE`.
 const DIGITS: usize = 7;
-/// What the last byte of a number says when the line goes on.
+/// The last byte of a number if the line goes on.
 const MORE: u64 = DIGITS as u64 + 1;
 
 /// Sorts lines of `bytes`.
@@ -37,7 +37,7 @@ pub(super) fn sort(bytes: &[u8], lines: &mut [Line]) {
     }
 }
 
-/// The length of what all lines begin with.
+/// Returns the length of the common start of all lines.
 fn shared_start(bytes: &[u8], lines: &[Line]) -> usize {
     let text = |line: &Line| &bytes[line.start as usize..][..line.length as usize];
     let Some(mut shared) = lines.first().map(text) else { return 0 };
@@ -51,7 +51,7 @@ fn shared_start(bytes: &[u8], lines: &[Line]) -> usize {
     shared.len()
 }
 
-/// Seven bytes of a line from `depth` on, and how many there are. It orders lines that are the same before that.
+/// Returns seven bytes of a line from `depth` on, and their count, as a number. It orders lines with a common start.
 fn number(bytes: &[u8], line: &Line, depth: usize) -> u64 {
     let rest = &bytes[line.start as usize + depth..];
     let length = line.length as usize - depth;

@@ -1,4 +1,4 @@
-//! Sorted pieces in temporary files, for what does not fit in memory.
+//! Sorted pieces in temporary files, for inputs that do not fit in memory.
 
 use isopod_sys::files::OpenFlags;
 use isopod_sys::{Errno, Fd, fs, process, text};
@@ -8,10 +8,10 @@ use isopod_gnu::input::Input;
 use isopod_gnu::path::join;
 use isopod_gnu::quote;
 
-/// As many pieces are merged into one when there are that many: fewer than a process may have open files.
+/// The number of pieces at which they are merged into one: fewer than the open files of a process.
 const MOST_PIECES: usize = 64;
 
-/// Sorted pieces, in the order of what they hold.
+/// Sorted pieces, in the order of the input.
 pub(super) struct Pieces<'a> {
     settings: &'a Settings,
     paths: Vec<String>,
@@ -40,13 +40,13 @@ impl<'a> Pieces<'a> {
         let mut sink = self.create()?;
         self.paths.push(sink.path.clone());
         let lines = batch.sorted(self.settings);
-        for line in batch.kept(&lines, self.settings) {
+        for line in batch.output_lines(&lines, self.settings) {
             sink.line(line);
         }
         sink.finish()
     }
 
-    /// Merges all pieces to where the lines go.
+    /// Merges all pieces into the output.
     pub(super) fn merge(mut self) -> Result<(), Failure> {
         let sources = self.sources()?;
         let result = merge::run(self.settings, sources, &mut Sink::open(self.settings)?);
@@ -65,7 +65,7 @@ impl<'a> Pieces<'a> {
 
     fn create(&mut self) -> Result<Sink, Failure> {
         loop {
-            // The number of the process is its own in the sandbox; a name that is taken all the same is passed over.
+            // The process id is unique in the sandbox; a name that exists all the same is passed over.
             let path = join(&self.settings.directory, &format!("sort{}.{}", process::id(), self.made));
             self.made += 1;
             let how = OpenFlags::WRITE | OpenFlags::CREATE | OpenFlags::EXCLUSIVE;
@@ -82,7 +82,7 @@ impl<'a> Pieces<'a> {
 
     fn remove(&mut self) {
         for path in self.paths.drain(..) {
-            // Nothing is wrong with the answer if one stays.
+            // The output is right even if a temporary file stays.
             let _ = fs::remove_file(&path);
         }
     }

@@ -5,9 +5,9 @@ use isopod_sys::files::{Attributes, Kind};
 use super::Subject;
 use isopod_gnu::human::disk_usage;
 use isopod_gnu::program::Call;
-use isopod_gnu::{accounts, calendar, quote};
+use isopod_gnu::{accounts, calendar, mode, quote};
 
-/// What stands between `%` and the letter.
+/// The flags, width and precision between `%` and the letter.
 #[derive(Default)]
 struct Directive {
     left: bool,
@@ -21,10 +21,10 @@ struct Directive {
     part: Option<char>,
 }
 
-/// A width or a precision beyond this is an attack, not a column.
+/// The largest width or precision: a larger one is an attack, not a column.
 const MOST: usize = 4096;
 
-/// Renders a format for a file. Names are quoted by `%N` always, or only if need be.
+/// Renders a format for a file. `%N` quotes names always, or only if need be.
 pub(super) fn render(
     subject: &Subject,
     format: &str,
@@ -47,7 +47,7 @@ pub(super) fn render(
     Ok(out)
 }
 
-/// Renders the directive that `text` starts with and returns what follows it.
+/// Renders the directive that `text` starts with and returns the rest.
 fn render_directive<'a>(
     subject: &Subject,
     text: &'a str,
@@ -176,7 +176,7 @@ impl Directive {
         self.pad(prefix.to_owned(), digits, self.zero && self.precision.is_none())
     }
 
-    /// Seconds since 1970, with as many decimals as the precision says.
+    /// Formats seconds since 1970, with as many decimals as the precision says.
     fn seconds(&self, nanos: u64) -> String {
         let whole = (nanos / 1_000_000_000).to_string();
         let text = match self.precision {
@@ -214,7 +214,7 @@ fn number(rest: &mut &str) -> Result<Option<usize>, String> {
     }
 }
 
-/// Writes the escape after a backslash and returns what follows it.
+/// Writes the escape after a backslash and returns the rest.
 fn escape<'a>(text: &'a str, out: &mut Vec<u8>, call: &Call) -> &'a str {
     let Some(letter) = text.chars().next() else {
         call.complain("warning: backslash at end of format");
@@ -289,5 +289,5 @@ fn permissions(of: &Attributes) -> String {
         Kind::Device => 'c',
         Kind::Pipe => 'p',
     };
-    format!("{letter}{}", crate::programs::chmod::letters(of.mode))
+    format!("{letter}{}", mode::letters(of.mode))
 }

@@ -1,4 +1,4 @@
-//! `stat`: what is known of files.
+//! `stat`: the attributes of files.
 
 mod format;
 
@@ -30,7 +30,7 @@ pub(crate) const PROGRAM: Program = Program {
     run: |call| run(call).unwrap_or_else(|code| code),
 };
 
-/// A file and what is known of it.
+/// A file and its attributes.
 struct Subject<'a> {
     name: &'a str,
     attributes: Attributes,

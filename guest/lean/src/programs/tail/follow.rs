@@ -1,28 +1,29 @@
-//! `tail -f`: what is added to files.
+//! `tail -f`: prints data as it is added to files.
 
 use std::time::Duration;
 
 use isopod_sys::files::{self, Kind, Whence};
 use isopod_sys::{process, text};
 
-use super::{Headers, interval};
+use super::interval;
+use crate::headers::Headers;
 use isopod_gnu::input::Input;
 use isopod_gnu::output::Out;
 use isopod_gnu::program::Call;
 use isopod_gnu::quote;
 
-/// How files are followed.
+/// The options of following.
 pub(super) struct Follow {
-    /// By name: another file of that name is taken up.
+    /// Files are followed by name: another file that gets the name is opened.
     by_name: bool,
     retry: bool,
     interval: Duration,
-    /// It ends when this process has ended.
+    /// Following ends when this process has ended.
     pid: Option<u32>,
 }
 
 impl Follow {
-    /// Reads the options; none if files are not followed.
+    /// Reads the options; `None` if files are not followed.
     pub(super) fn read(call: &Call) -> Result<Option<Follow>, u8> {
         let by_name = match call.value("follow") {
             _ if call.has("F") => true,
@@ -47,7 +48,7 @@ impl Follow {
         Ok(Some(Follow { by_name, retry: call.has("F") || call.has("retry"), interval, pid }))
     }
 
-    /// Follows files until nobody listens, or until there is nothing left to follow.
+    /// Follows files until standard output is closed or no file is left.
     pub(super) fn run(
         self,
         call: &Call,
@@ -69,11 +70,11 @@ impl Follow {
             return Ok(call.finish(out, code));
         }
         loop {
-            // Asked before the last look, so that what it wrote at its end is still seen.
+            // Checked before the last read, so that the final output of the process is still printed.
             let is_over = self.pid.is_some_and(|pid| process::kill(pid, 0).is_err());
             for (index, (path, input)) in inputs.iter_mut().enumerate() {
                 if self.by_name {
-                    self.look_again(call, path, input);
+                    self.reopen_if_replaced(call, path, input);
                 }
                 let Some(input) = input else { continue };
                 if let Err(message) = start_over_if_cut(call, path, input) {
@@ -99,8 +100,8 @@ impl Follow {
         }
     }
 
-    /// Takes up the file that has the name now, if it is another.
-    fn look_again(&self, call: &Call, path: &str, input: &mut Option<Input>) {
+    /// Opens the file that has the name now, if it is another.
+    fn reopen_if_replaced(&self, call: &Call, path: &str, input: &mut Option<Input>) {
         let now = files::stat(path, true).ok();
         let held = input.as_ref().and_then(|input| files::stat_fd(input.fd()).ok());
         match (now, held) {
@@ -121,7 +122,7 @@ impl Follow {
     }
 }
 
-/// A file that has become shorter is read from its start.
+/// Rewinds a file that has become shorter.
 fn start_over_if_cut(call: &Call, path: &str, input: &Input) -> Result<(), String> {
     let failed = |errno| format!("{}: {}", quote::name(path), text(errno));
     let size = files::stat_fd(input.fd()).map_err(failed)?.size;

@@ -1,4 +1,4 @@
-//! `tail`: how files end.
+//! `tail`: the last part of files.
 
 mod follow;
 
@@ -12,6 +12,8 @@ use isopod_gnu::options::Opt;
 use isopod_gnu::output::{Out, PIECE};
 use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_gnu::{duration, quote, size};
+
+use crate::headers::Headers;
 
 /// `tail`.
 pub(crate) const PROGRAM: Program = Program {
@@ -40,28 +42,21 @@ pub(crate) const PROGRAM: Program = Program {
     run: |call| run(call).unwrap_or_else(|code| code),
 };
 
-/// What is printed of a file.
+/// The part of a file that is printed.
 #[derive(Clone, Copy)]
 struct Part {
     lines: bool,
     count: u64,
-    /// From this line or byte on, in place of the last ones.
+    /// The part begins at this line or byte, counted from the start.
     from_start: bool,
     end: u8,
 }
 
-/// Prints headers between files.
-struct Headers {
-    shown: bool,
-    first: bool,
-}
-
 fn run(call: &Call) -> Result<u8, u8> {
-    let mut call =
-        Call { name: call.name.clone(), program: call.program, options: Vec::new(), operands: call.operands.clone() };
-    spell_out(&mut call.operands);
-    take_bare_follow(&mut call.operands);
-    call.read_options(true)?;
+    let mut operands = call.operands.clone();
+    spell_out(&mut operands);
+    take_bare_follow(&mut operands);
+    let call = call.read_operands(operands, true)?;
     let part = part(&call)?;
     let follow = follow::Follow::read(&call)?;
     if part.count == 0 && !part.from_start && follow.is_none() {
@@ -69,8 +64,7 @@ fn run(call: &Call) -> Result<u8, u8> {
         return Ok(0);
     }
     let inputs = or_standard_input(&call.operands);
-    let last = call.options.iter().rev().find(|found| matches!(found.option, "quiet" | "silent" | "verbose"));
-    let mut headers = Headers { shown: last.map_or(inputs.len() > 1, |found| found.option == "verbose"), first: true };
+    let mut headers = Headers::new(&call, inputs.len());
     let mut out = Out::new();
     let mut code = 0;
     let mut opened = Vec::new();
@@ -96,16 +90,6 @@ fn run(call: &Call) -> Result<u8, u8> {
         return follow.run(&call, opened, headers, out);
     }
     Ok(call.finish(out, code))
-}
-
-impl Headers {
-    fn print(&mut self, path: &str, out: &mut Out) {
-        if self.shown {
-            let name = if path == "-" { "standard input" } else { path };
-            out.push(format!("{}==> {name} <==\n", if self.first { "" } else { "\n" }).as_bytes());
-        }
-        self.first = false;
-    }
 }
 
 /// `-5` stands for `-n 5`, `+5` for `-n +5`, `-5c` for `-c 5`, `-5f` for `-f -n 5`.
@@ -206,7 +190,7 @@ impl Part {
         Ok(())
     }
 
-    /// A file is read from its end: what is before the part is never looked at.
+    /// Copies the end of a file. It reads backwards, so that the rest of the file is never read.
     fn copy_last(self, input: &Input, size: u64, out: &mut Out) -> Result<(), Errno> {
         let current = files::seek(input.fd(), 0, Whence::Current)?;
         let start = if self.lines {
@@ -258,7 +242,7 @@ impl Part {
         Ok(current)
     }
 
-    /// A pipe is read to its end, and only what may be printed is kept.
+    /// Copies the end of a pipe, and keeps only the bytes that may be printed.
     fn copy_stream(self, input: &Input, out: &mut Out) -> Result<(), Errno> {
         let mut pieces: VecDeque<Vec<u8>> = VecDeque::new();
         let mut ends: VecDeque<u64> = VecDeque::new();
@@ -274,7 +258,7 @@ impl Part {
             ends.push_back(count);
             pieces.push_back(piece);
             while let (Some(first), Some(first_ends)) = (pieces.front(), ends.front()) {
-                // One line more than wanted: the last may have no end.
+                // One line more: the last may have no end.
                 let spare =
                     if self.lines { lines - first_ends > self.count } else { bytes - first.len() as u64 >= self.count };
                 if !spare {
@@ -310,7 +294,7 @@ impl Part {
     }
 }
 
-/// A time between looks, or a usage error.
+/// Reads the interval between checks.
 fn interval(call: &Call, value: &str) -> Result<std::time::Duration, u8> {
     duration::parse(value).ok_or_else(|| {
         call.complain(&format!("invalid number of seconds: {}", quote::plain(value)));

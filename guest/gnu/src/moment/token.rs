@@ -1,17 +1,19 @@
-//! Words and numbers of a date.
+//! The words, numbers and marks of a date's text.
 
-/// A piece of a date's text.
+use super::words::month;
+
+/// A token of a date's text.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token {
-    /// Digits: their value, how many there are, a sign if there is one, and a fraction in nanoseconds.
+    /// Digits: their value with its sign, their count, whether a sign is negative, and a fraction in nanoseconds.
     Number { value: i64, digits: usize, sign: Option<bool>, nanos: Option<u32> },
-    /// Letters, in lower case.
+    /// Letters, in lower case and without periods.
     Word(String),
     /// Anything else.
     Mark(char),
 }
 
-/// Splits a text. `None` is one that is no date for sure.
+/// Splits a text. `None` is a number that is too large or a comment without an end.
 pub(super) fn tokens(text: &str) -> Option<Vec<Token>> {
     let chars: Vec<char> = text.chars().collect();
     let mut tokens = Vec::new();
@@ -41,14 +43,13 @@ pub(super) fn tokens(text: &str) -> Option<Vec<Token>> {
     Some(tokens)
 }
 
-/// A sign belongs to the number after it, with blanks between or not; `-` between parts of a date does not.
+/// Tells if a sign belongs to the number after it, with blanks between or not; `-` between parts of a date does not.
 fn number_follows(chars: &[char], at: usize, tokens: &[Token]) -> bool {
     let glued = at > 0 && !chars[at - 1].is_whitespace();
     if chars[at] == '-' && glued && matches!(tokens.last(), Some(Token::Number { .. } | Token::Word(_))) {
-        // 10:00-05 is a zone, 2024-05 is a date.
+        // 10:00-05 and est-5 are zones, 2024-05 and jan-5 are dates.
         let in_time = tokens.len() >= 2 && tokens[tokens.len() - 2] == Token::Mark(':');
-        let after_zone =
-            matches!(tokens.last(), Some(Token::Word(word)) if matches!(word.as_str(), "utc" | "gmt" | "z"));
+        let after_zone = matches!(tokens.last(), Some(Token::Word(word)) if month(word).is_none());
         if !in_time && !after_zone {
             return false;
         }
@@ -87,7 +88,7 @@ fn number(chars: &[char], start: usize) -> Option<(Token, usize)> {
     Some((Token::Number { value, digits, sign, nanos }, at))
 }
 
-/// Where the comment that starts here ends; comments nest.
+/// Returns the end of the comment that starts here; comments nest.
 fn comment(chars: &[char], start: usize) -> Option<usize> {
     let mut depth = 0usize;
     for (at, c) in chars.iter().enumerate().skip(start) {

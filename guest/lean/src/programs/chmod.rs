@@ -1,15 +1,13 @@
 //! `chmod`: permission bits.
 
-mod mode;
-
 use isopod_sys::files::{self, Kind};
 use isopod_sys::{Errno, process, text};
 
+use isopod_gnu::mode::{Mode, letters};
 use isopod_gnu::options::Opt;
 use isopod_gnu::output::Out;
 use isopod_gnu::program::{Call, Program, Syntax};
 use isopod_gnu::quote;
-pub(super) use mode::Mode;
 
 /// `chmod`.
 pub(crate) const PROGRAM: Program = Program {
@@ -71,16 +69,16 @@ const fn letter_key(letter: char) -> &'static str {
     ""
 }
 
-/// What a run does to each file.
+/// The settings of a run.
 struct Work<'a> {
     call: &'a Call,
     mode: Mode,
     umask: u32,
-    /// A mode given as an option: GNU warns when the umask kept it from doing all it says.
+    /// The mode was given as an option: GNU's warns if the umask kept bits back.
     surprising: bool,
     recursive: bool,
     silent: bool,
-    /// What is reported.
+    /// Changes are reported.
     changes: bool,
     retained: bool,
     out: Out,
@@ -156,7 +154,7 @@ fn run(call: &Call) -> Result<u8, u8> {
 }
 
 impl Work<'_> {
-    /// Changes a file, and what is below it. A link is followed only when the user named it.
+    /// Changes a file and the tree below it. A link is followed only when the user named it.
     fn change(&mut self, path: &str, named: bool) {
         let found = match files::stat(path, named) {
             Ok(found) if found.kind == Kind::Symlink => return,
@@ -214,30 +212,6 @@ impl Work<'_> {
         }
         self.code = 1;
     }
-}
-
-/// Permission bits as `ls -l` shows them.
-pub(super) fn letters(mode: u32) -> String {
-    let three = |shift: u32, special: bool, mark: char| {
-        let has = |bit: u32, letter: char| {
-            if mode >> shift & bit != 0 { letter } else { '-' }
-        };
-        let last = match (mode >> shift & 1 != 0, special) {
-            (true, true) => mark,
-            (false, true) => mark.to_ascii_uppercase(),
-            (executable, false) => {
-                if executable {
-                    'x'
-                } else {
-                    '-'
-                }
-            }
-        };
-        [has(4, 'r'), has(2, 'w'), last]
-    };
-    let bits =
-        [three(6, mode & 0o4000 != 0, 's'), three(3, mode & 0o2000 != 0, 's'), three(0, mode & 0o1000 != 0, 't')];
-    bits.into_iter().flatten().collect()
 }
 
 fn is_root(path: &str) -> bool {

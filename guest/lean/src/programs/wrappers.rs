@@ -1,7 +1,7 @@
 //! Programs that run another: `nice`, `nohup`, `stdbuf`, `sudo` and `time`.
 //!
-//! There are no priorities, no terminals that hang up, no buffers of C's library and no other users to become: what
-//! is left is to run the command, as all of these do in the end.
+//! A sandbox has no priorities, no terminals that hang up, no buffers of C's library and no other users. So these run
+//! their command and do nothing else, but for `time`.
 
 use std::time::Instant;
 
@@ -38,7 +38,7 @@ pub(crate) const NOHUP: Program = Program {
         }
         // The call can only fail on a number that is no signal.
         let _ = process::on_signal(signals::HUP, Disposition::Ignore);
-        front(call, &call.operands, environment(), |_| {})
+        run_command(call, &call.operands, environment(), |_| {})
     },
 };
 
@@ -72,7 +72,7 @@ pub(crate) const STDBUF: Program = Program {
         if call.options.is_empty() {
             return call.misused("you must specify a buffering mode option");
         }
-        front(call, &call.operands, environment(), |_| {})
+        run_command(call, &call.operands, environment(), |_| {})
     },
 };
 
@@ -116,7 +116,7 @@ pub(crate) const SUDO: Program = Program {
             }
             command.push("sh".to_owned());
         }
-        front(call, &command, env, |_| {})
+        run_command(call, &command, env, |_| {})
     },
 };
 
@@ -147,8 +147,7 @@ fn nice(call: &Call) -> Result<u8, u8> {
     if old {
         operands.remove(0);
     }
-    let mut read = Call { name: call.name.clone(), program: call.program, options: Vec::new(), operands };
-    read.read_options(false)?;
+    let read = call.read_operands(operands, false)?;
     if let Some(text) = read.value("adjustment")
         && text.parse::<i64>().is_err()
     {
@@ -161,15 +160,15 @@ fn nice(call: &Call) -> Result<u8, u8> {
         }
         return Ok(read.print("0\n"));
     }
-    Ok(front(&read, &read.operands, environment(), |_| {}))
+    Ok(run_command(&read, &read.operands, environment(), |_| {}))
 }
 
 fn environment() -> Vec<(String, String)> {
     std::env::vars().collect()
 }
 
-/// Runs a command to its end, and ends as it did.
-fn front(call: &Call, command: &[String], env: Vec<(String, String)>, ended: impl FnOnce(Status)) -> u8 {
+/// Runs a command to its end and ends with its status.
+fn run_command(call: &Call, command: &[String], env: Vec<(String, String)>, ended: impl FnOnce(Status)) -> u8 {
     child::catch_signals();
     let pid = match child::spawn(command, &env) {
         Ok(pid) => pid,
@@ -206,7 +205,7 @@ fn time(call: &Call) -> u8 {
             "%Uuser %Ssystem %Eelapsed %PCPU (0avgtext+0avgdata 0maxresident)k\n0inputs+0outputs (0major+0minor)pagefaults 0swaps"
         }
     };
-    front(call, &call.operands, environment(), |status| {
+    run_command(call, &call.operands, environment(), |status| {
         let mut report = String::new();
         match status {
             Status::Exited(code) if code != 0 && !call.has("quiet") => {
@@ -215,7 +214,7 @@ fn time(call: &Call) -> u8 {
             Status::Signalled(signal) => report.push_str(&format!("Command terminated by signal {signal}\n")),
             Status::Exited(_) => {}
         }
-        report.push_str(&fill(format, &spent(start), status, &call.operands));
+        report.push_str(&fill(format, &usage(start), status, &call.operands));
         report.push('\n');
         let written = match call.value("output") {
             Some(path) => {
@@ -231,20 +230,20 @@ fn time(call: &Call) -> u8 {
     })
 }
 
-/// What a command took, in seconds.
-struct Spent {
+/// The time that a command took, in seconds.
+struct Usage {
     real: f64,
     user: f64,
 }
 
-fn spent(start: Instant) -> Spent {
+fn usage(start: Instant) -> Usage {
     // The command was the only child.
     let (_, children) = isopod_sys::process::times();
-    Spent { real: start.elapsed().as_secs_f64(), user: children as f64 / 1e9 }
+    Usage { real: start.elapsed().as_secs_f64(), user: children as f64 / 1e9 }
 }
 
-fn fill(format: &str, spent: &Spent, status: Status, command: &[String]) -> String {
-    let seconds = spent.real;
+fn fill(format: &str, usage: &Usage, status: Status, command: &[String]) -> String {
+    let seconds = usage.real;
     let mut text = String::new();
     let mut chars = format.chars();
     while let Some(c) = chars.next() {
@@ -254,9 +253,9 @@ fn fill(format: &str, spent: &Spent, status: Status, command: &[String]) -> Stri
                 match letter {
                     'e' => text.push_str(&format!("{seconds:.2}")),
                     'E' => text.push_str(&format!("{}:{:05.2}", (seconds / 60.0) as u64, seconds % 60.0)),
-                    'U' => text.push_str(&format!("{:.2}", spent.user)),
+                    'U' => text.push_str(&format!("{:.2}", usage.user)),
                     'S' => text.push_str("0.00"),
-                    'P' => text.push_str(&format!("{:.0}%", (100.0 * spent.user / seconds.max(1e-9)).floor())),
+                    'P' => text.push_str(&format!("{:.0}%", (100.0 * usage.user / seconds.max(1e-9)).floor())),
                     'x' => text.push_str(&match status {
                         Status::Exited(code) => code.to_string(),
                         Status::Signalled(signal) => (128 + u32::from(signal)).to_string(),
