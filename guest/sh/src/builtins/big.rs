@@ -1,4 +1,4 @@
-//! Integers of any length, as far as writing numbers needs them.
+//! Integers of any length, with the operations that writing numbers needs.
 
 /// A natural number of any length, the least significant word first.
 #[derive(Clone, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl Big {
         self.0.get((at / 32) as usize).is_some_and(|w| w >> (at % 32) & 1 == 1)
     }
 
-    /// Halves `bits` times and rounds to the nearest, to even when halfway.
+    /// Divides by 2 to the power of `bits` and rounds to the nearest, to even when halfway.
     pub(super) fn shift_right_rounding(&mut self, bits: u32) {
         if bits == 0 {
             return;
@@ -131,7 +131,8 @@ impl Big {
         *self = std::mem::replace(self, Big(Vec::new())).normal();
     }
 
-    /// The quotient, which fits 66 bits, and whether something is left; `self` becomes the remainder.
+    /// Divides. Returns the quotient, which fits 66 bits, and whether the division left a remainder; `self` becomes the
+    /// remainder.
     pub(super) fn divide(&mut self, divisor: &Big) -> (u128, bool) {
         let mut quotient = 0u128;
         let shift = self.bits().saturating_sub(divisor.bits());
@@ -147,7 +148,7 @@ impl Big {
         (quotient, !self.is_zero())
     }
 
-    /// For a remainder: whether it is half of the divisor or more; `sticky` says whether it is not exactly.
+    /// Returns true if the remainder `self` is half of the divisor or more. Sets `sticky` if it is not exactly half.
     pub(super) fn remainder_is_at_least_half(&self, divisor: &Big, sticky: &mut bool) -> bool {
         let mut doubled = self.clone();
         doubled.shift_left(1);

@@ -47,7 +47,7 @@ pub(super) fn integer_text(value: i64, letter: char, spec: &Spec) -> String {
     padded(prefix, &digits, zero, spec)
 }
 
-/// An argument by `%f`, `%e`, `%g` or `%a`, and whether it was a number.
+/// Formats an argument by `%f`, `%e`, `%g` or `%a`. Also returns whether it was a number.
 pub(super) fn float_text(argument: &str, letter: char, spec: &Spec) -> (String, bool) {
     let (number, valid) = parse(argument);
     let prefix = match () {
@@ -99,7 +99,7 @@ struct Float {
     exponent: i32,
 }
 
-/// Reads a number as `strtold` does; what follows it makes it invalid but counts for nothing.
+/// Reads a number as `strtold` does. Text after it makes it invalid and is ignored.
 fn parse(argument: &str) -> (Number, bool) {
     let zero = Kind::Finite(Float { mantissa: 0, exponent: 0 });
     if let Some(quoted) = argument.strip_prefix(['\'', '"']) {
@@ -148,7 +148,7 @@ fn parse(argument: &str) -> (Number, bool) {
     }
     let valid = at == bytes.len();
     let significant = digits.trim_start_matches('0');
-    // The range of the format: beyond it, nothing or infinity.
+    // Outside of the format's range: zero or infinity.
     let magnitude = significant.len() as i64 + scale;
     let kind = match () {
         () if significant.is_empty() || magnitude < -4950 => zero,
@@ -188,7 +188,7 @@ impl Float {
             exponent += 1;
         }
         if !half && quotient <= u128::from(u64::MAX) && sticky {
-            // The part cut off is less than one in the last place: compare it with one half.
+            // The remainder is less than one unit in the last place: compare it with a half.
             half = numerator.remainder_is_at_least_half(&denominator, &mut sticky);
         }
         if half && (sticky || quotient & 1 == 1) {
@@ -207,7 +207,7 @@ impl Float {
     /// Decimal digits of the integer part, and `count` digits after the point, rounded.
     fn decimal(self, count: usize) -> (String, String) {
         let mut value = Big::from_u64(self.mantissa);
-        // Everything is scaled so that what is wanted is an integer and the rest is below the point.
+        // Scaled so that the wanted digits are an integer and the rest is below the point.
         value.multiply_power_of_ten(count as u32);
         if self.exponent >= 0 {
             value.shift_left(self.exponent as u32);
@@ -225,7 +225,7 @@ impl Float {
         if self.mantissa == 0 {
             return ("0".repeat(count + 1), 0);
         }
-        // The power is guessed from the binary exponent, and corrected by what comes out.
+        // The power is estimated from the binary exponent and corrected by the result.
         let mut power = (self.exponent + 63) * 30103 / 100_000;
         loop {
             let digits = self.scaled(count as i32 - power);
