@@ -3,6 +3,8 @@
 //! A pattern is compiled once and matched against thousands of names: most are a suffix such as `*.rs`, which needs
 //! no more than a comparison.
 
+use isopod_ctype::Class;
+
 /// A compiled pattern.
 #[derive(Debug, Clone)]
 pub struct Pattern {
@@ -35,22 +37,6 @@ enum Part {
 enum Member {
     Range(char, char),
     Class(Class),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Class {
-    Alnum,
-    Alpha,
-    Blank,
-    Control,
-    Digit,
-    Graph,
-    Lower,
-    Print,
-    Punct,
-    Space,
-    Upper,
-    Hex,
 }
 
 impl Pattern {
@@ -176,7 +162,7 @@ impl Member {
         match self {
             Member::Range(low, high) => (*low..=*high).contains(&c),
             Member::Class(Class::Upper | Class::Lower) if fold => c.is_alphabetic(),
-            Member::Class(class) => class.has(c),
+            Member::Class(class) => class.contains(c),
         }
     }
 }
@@ -185,43 +171,6 @@ impl Member {
 impl From<&str> for Pattern {
     fn from(text: &str) -> Pattern {
         Pattern::new(text, Rules::default())
-    }
-}
-
-impl Class {
-    fn by_name(name: &str) -> Option<Class> {
-        Some(match name {
-            "alnum" => Class::Alnum,
-            "alpha" => Class::Alpha,
-            "blank" => Class::Blank,
-            "cntrl" => Class::Control,
-            "digit" => Class::Digit,
-            "graph" => Class::Graph,
-            "lower" => Class::Lower,
-            "print" => Class::Print,
-            "punct" => Class::Punct,
-            "space" => Class::Space,
-            "upper" => Class::Upper,
-            "xdigit" => Class::Hex,
-            _ => return None,
-        })
-    }
-
-    fn has(self, c: char) -> bool {
-        match self {
-            Class::Alnum => c.is_alphanumeric(),
-            Class::Alpha => c.is_alphabetic(),
-            Class::Blank => c == ' ' || c == '\t',
-            Class::Control => c.is_control(),
-            Class::Digit => c.is_ascii_digit(),
-            Class::Graph => !c.is_control() && !c.is_whitespace(),
-            Class::Lower => c.is_lowercase(),
-            Class::Print => !c.is_control(),
-            Class::Punct => c.is_ascii_punctuation(),
-            Class::Space => c.is_whitespace(),
-            Class::Upper => c.is_uppercase(),
-            Class::Hex => c.is_ascii_hexdigit(),
-        }
     }
 }
 
@@ -281,7 +230,7 @@ fn class(chars: &[char], at: usize) -> Option<(Option<Class>, usize)> {
         return None;
     }
     let name: String = chars[at + 2..end].iter().collect();
-    Some((Class::by_name(&name), end + 2))
+    Some((Class::named(name.as_bytes()), end + 2))
 }
 
 fn folded(c: char, fold: bool) -> char {

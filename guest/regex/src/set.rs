@@ -1,5 +1,7 @@
 //! Sets of symbols: brackets, `.`, `\w` and the like.
 
+pub(crate) use isopod_ctype::Class;
+
 use crate::symbol::{Encoding, RAW, Symbol};
 
 /// A set of symbols.
@@ -20,25 +22,6 @@ pub(crate) struct Set {
 /// alike.
 const PLAIN: [(Symbol, Symbol); 3] = [(0x80, 0xd7ff), (0xe000, 0x3_ffff), (0xe_0000, 0xe_0fff)];
 const UNIFORM: [(Symbol, Symbol); 3] = [(0x4_0000, 0xd_ffff), (0xe_1000, 0xe_ffff), (0xf_0000, 0x10_ffff)];
-
-/// A named class of characters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Class {
-    Alnum,
-    Alpha,
-    Blank,
-    Cntrl,
-    Digit,
-    Graph,
-    Lower,
-    Print,
-    Punct,
-    Space,
-    Upper,
-    Xdigit,
-    /// Letters, digits and the underscore: `\w`.
-    Word,
-}
 
 impl Set {
     pub(crate) fn new(encoding: Encoding, fold: bool) -> Set {
@@ -105,7 +88,7 @@ impl Set {
     /// Returns true if the members outside ASCII take long to compute.
     pub(crate) fn is_deep(&self) -> bool {
         self.encoding == Encoding::Utf8
-            && (self.classes.iter().any(|(class, _)| class.is_deep())
+            && (self.classes.iter().any(|(class, _)| is_deep(*class))
                 || (self.fold && self.ranges.iter().any(|(_, high)| *high >= 0x80)))
     }
 
@@ -162,67 +145,9 @@ impl Ranges {
     }
 }
 
-impl Class {
-    pub(crate) fn named(name: &[u8]) -> Option<Class> {
-        Some(match name {
-            b"alnum" => Class::Alnum,
-            b"alpha" => Class::Alpha,
-            b"blank" => Class::Blank,
-            b"cntrl" => Class::Cntrl,
-            b"digit" => Class::Digit,
-            b"graph" => Class::Graph,
-            b"lower" => Class::Lower,
-            b"print" => Class::Print,
-            b"punct" => Class::Punct,
-            b"space" => Class::Space,
-            b"upper" => Class::Upper,
-            b"xdigit" => Class::Xdigit,
-            _ => return None,
-        })
-    }
-
-    fn is_deep(self) -> bool {
-        !matches!(self, Class::Digit | Class::Xdigit)
-    }
-
-    /// Returns true if a symbol belongs to this class. A byte that is not a character belongs to none.
-    pub(crate) fn contains(self, symbol: Symbol) -> bool {
-        let Some(c) = char::from_u32(symbol) else { return false };
-        match self {
-            Class::Alnum => c.is_alphanumeric(),
-            Class::Alpha => {
-                if c.is_ascii() {
-                    c.is_ascii_alphabetic()
-                } else {
-                    c.is_alphanumeric()
-                }
-            }
-            Class::Blank => c == ' ' || c == '\t' || (!c.is_ascii() && is_space(c) && !is_line_end(c)),
-            Class::Cntrl => c.is_control() || is_line_end(c),
-            Class::Digit => c.is_ascii_digit(),
-            Class::Graph => is_print(c) && !is_space(c),
-            Class::Lower => c.is_lowercase(),
-            Class::Print => is_print(c),
-            Class::Punct => is_print(c) && !is_space(c) && !c.is_alphanumeric(),
-            Class::Space => is_space(c),
-            Class::Upper => c.is_uppercase(),
-            Class::Xdigit => c.is_ascii_hexdigit(),
-            Class::Word => c == '_' || c.is_alphanumeric(),
-        }
-    }
-}
-
-/// Returns true for white space that allows a line break.
-fn is_space(c: char) -> bool {
-    c.is_whitespace() && !matches!(c, '\u{85}' | '\u{a0}' | '\u{2007}' | '\u{202f}')
-}
-
-fn is_line_end(c: char) -> bool {
-    matches!(c, '\u{2028}' | '\u{2029}')
-}
-
-fn is_print(c: char) -> bool {
-    !c.is_control() && !is_line_end(c)
+/// Returns true if the members of a class outside ASCII take long to list.
+fn is_deep(class: Class) -> bool {
+    !matches!(class, Class::Digit | Class::Xdigit)
 }
 
 /// Returns the other cases of a symbol. ASCII stays ASCII: a search for `s` does not find `ſ`.

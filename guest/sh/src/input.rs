@@ -1,4 +1,4 @@
-//! Commands that come on standard input.
+//! Commands from standard input.
 
 use std::rc::Rc;
 
@@ -6,10 +6,10 @@ use crate::state::files::File;
 use crate::syntax::MoreText;
 use crate::text;
 
-/// Reads lines, and no more than the parser asks for: what follows may be meant for the commands themselves.
+/// Reads lines from standard input, only as far as the parser asks: the rest may be input of the commands.
 pub(crate) struct Lines {
     file: Rc<File>,
-    /// How much is read at once. Only what can be put back is read ahead.
+    /// Bytes read at once. Only a file that can be seeked back is read ahead.
     chunk: u32,
 }
 
@@ -26,7 +26,7 @@ impl MoreText for Lines {
         loop {
             let bytes = match self.file.read(self.chunk, None) {
                 Ok(bytes) if !bytes.is_empty() => bytes,
-                // An error ends the program like the end of its text.
+                // A read error ends the program like the end of its text.
                 _ => break,
             };
             match bytes.iter().position(|b| *b == b'\n') {

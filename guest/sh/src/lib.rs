@@ -2,13 +2,13 @@
 //!
 //! # Layout
 //!
-//! - `syntax`: source text to tree, with `escape`, `quote`, `text` and `hash`: a crate of its own, which the host has too
-//! - `arith`, `pattern`, `regex`: pieces of the language
+//! - `syntax`: source text to tree, with `escape`, `quote`, `text` and `hash`: a crate of its own, shared with the host
+//! - `arith`, `pattern`, `regex`: expressions and patterns
 //! - `state`: variables, functions, options, open files, jobs, traps
 //! - `expand`: words to strings
 //! - `exec`: trees to code, code to effects; processes
 //! - `builtins`: one file each
-//! - `startup`, `input`: arguments, and where commands come from
+//! - `startup`, `input`: arguments, and the sources of commands
 
 pub mod arith;
 pub mod builtins;

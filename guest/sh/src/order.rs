@@ -1,9 +1,9 @@
-//! Sorting in few bytes.
+//! Sorting with little code.
 //!
-//! std's sorts are several kilobytes for each type they are used with, and a shell sorts a dozen types, none of
-//! them often. A heap sort is a few hundred bytes and as good in the worst case.
+//! std's sorts take several kilobytes for each type, and a shell sorts a dozen types, none of them often. A heap sort
+//! takes a few hundred bytes and is as good in the worst case.
 
-/// Sorts by a key. Equal elements may change places.
+/// Sorts by a key. The sort is not stable.
 pub fn sort_by<T, K: PartialOrd>(items: &mut [T], key: impl Fn(&T) -> K) {
     let count = items.len();
     for root in (0..count / 2).rev() {
@@ -15,11 +15,11 @@ pub fn sort_by<T, K: PartialOrd>(items: &mut [T], key: impl Fn(&T) -> K) {
     }
 }
 
-/// Sorts texts by their bytes and drops those that are there twice.
+/// Sorts texts by their bytes and removes duplicates.
 pub fn sort_texts(texts: &mut Vec<String>) {
-    // A directory's names come sorted from the kernel, and so do paths made of them.
+    // Names from the kernel come sorted, and so do paths made of them.
     if !texts.is_sorted() {
-        // By index: keys of the elements themselves would have to be copied.
+        // Sorts indices: keys that are the elements themselves would have to be copied.
         let mut order: Vec<usize> = (0..texts.len()).collect();
         sort_by(&mut order, |i| texts[*i].as_str());
         *texts = order.iter().map(|i| std::mem::take(&mut texts[*i])).collect();

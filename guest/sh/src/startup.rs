@@ -1,4 +1,4 @@
-//! Arguments and environment: how the shell begins.
+//! The start of the shell: arguments and environment.
 
 use std::rc::Rc;
 
@@ -33,10 +33,10 @@ pub fn main() -> u8 {
     shell.name = program.as_str().into();
     shell.source = shell.name.clone();
     shell.import_environment(std::env::vars());
-    // By the file that was started, not by its argument: the sandbox's own command lines are bash's language, and
-    // call themselves `sh`.
+    // The program file decides, not `argv[0]`: the sandbox's own command lines are in bash's language and call
+    // themselves `sh`.
     if matches!(process::program().as_str(), "sh" | "dash") {
-        shell.lean_to_posix();
+        shell.enter_posix_mode();
     }
     match Invocation::read(&mut shell, arguments.collect()) {
         Ok(invocation) => shell.begin(invocation),
@@ -44,31 +44,31 @@ pub fn main() -> u8 {
     }
 }
 
-/// Runs what a parent shell handed over.
+/// Runs the work that a parent shell handed over.
 fn subshell(mut shell: Shell, work: &Work) -> u8 {
     match work {
         Work::Exit(status) => return *status,
         Work::Write(content) => {
-            // Whoever reads may stop early.
+            // The reader may close the pipe early.
             let _ = isopod_sys::write_all(1, &text::to_bytes(content));
             return 0;
         }
         _ => {}
     }
-    // `break` and `return` reach as far as the subshell does.
+    // `break` and `return` reach no further than the subshell.
     let _ = shell.run(work.code());
     shell.run_exit_trap();
-    shell.die_of_signal();
-    shell.let_readers_finish();
+    shell.raise_fatal_signal();
+    shell.wait_for_readers();
     shell.status
 }
 
-/// What the arguments ask for.
+/// The request that the arguments make.
 struct Invocation {
     source: Source,
     /// `$1` and on.
     positional: Vec<String>,
-    /// What an interactive shell runs first.
+    /// The file that an interactive shell runs first.
     start_up: Option<String>,
 }
 
@@ -77,7 +77,7 @@ enum Source {
     Text(String),
     File(String),
     Input,
-    /// `--live`: from whoever started the session.
+    /// `--live`: orders from the owner of the session.
     Orders,
 }
 
@@ -104,10 +104,10 @@ impl Invocation {
                     return Err(0);
                 }
                 "--live" => live = true,
-                "--posix" => shell.lean_to_posix(),
+                "--posix" => shell.enter_posix_mode(),
                 "--norc" => reads_start_up = false,
                 "--rcfile" | "--init-file" => start_up = rest.next(),
-                // There is no terminal and there are no profiles: nothing to leave out.
+                // There is no terminal and there are no profiles, so these have no effect.
                 "--noprofile" | "--noediting" | "--login" | "-l" => {}
                 long if long.starts_with("--") => return Err(shell.reject(long)),
                 letters => {
@@ -116,7 +116,7 @@ impl Invocation {
                             b'c' if on => command = true,
                             b's' if on => input = true,
                             b'l' => {}
-                            // Nobody types here; what can be seen of it is the letter, aliases and the history.
+                            // There is no terminal; `-i` shows in `$-`, in aliases and in the history.
                             b'i' => {
                                 shell.interactive = on;
                                 shell.options.switch_shopt(Shopt::EXPAND_ALIASES, on);
@@ -174,9 +174,9 @@ impl Shell {
         2
     }
 
-    /// What bash does when it is started as `sh`.
-    fn lean_to_posix(&mut self) {
-        // It is an option that works, so it cannot be refused.
+    /// Switches to POSIX mode, as bash does when it is started as `sh`.
+    fn enter_posix_mode(&mut self) {
+        // This option is supported, so it cannot be refused.
         let _ = self.switch_option("sh", SetOption::POSIX, true);
     }
 
@@ -184,7 +184,7 @@ impl Shell {
         self.positional = invocation.positional.into();
         let first = match self.interactive {
             true => invocation.start_up,
-            // Any bash without a terminal has this instead.
+            // A bash without a terminal runs BASH_ENV instead.
             false => self.text_of("BASH_ENV").filter(|path| !path.is_empty()),
         };
         if first.is_some_and(|path| self.run_start_up_file(&path)) {
@@ -216,7 +216,7 @@ impl Shell {
                 let log = self.text_of("HISTFILE").filter(|path| self.interactive && !path.is_empty());
                 self.options.switch(SetOption::HISTORY, self.interactive);
                 if let Some(path) = &log {
-                    // There is none before the first session.
+                    // Before the first session there is no file.
                     let _ = self.read_history(path, 0);
                 }
                 self.run_program(&mut Parser::reading(Box::new(Lines::new(file))), &prefix);
@@ -230,20 +230,20 @@ impl Shell {
         self.end()
     }
 
-    /// What is left to do before the shell's status is known.
+    /// Ends the shell: runs what is still due and returns the status.
     fn end(mut self) -> u8 {
         self.run_exit_trap();
-        self.die_of_signal();
-        self.let_readers_finish();
+        self.raise_fatal_signal();
+        self.wait_for_readers();
         self.status
     }
 
-    /// Does what the owner of a live session says, until something ends the shell.
+    /// Executes the orders of a live session until one ends the shell.
     fn serve(&mut self) {
         self.live = true;
         self.origin = Origin::Argument;
         for signal in [INTERRUPT, TIME_OVER] {
-            // Both can be caught.
+            // Both signals can be caught.
             let _ = process::on_signal(signal, process::Disposition::Catch);
         }
         let prefix = format!("{}: -c", self.name);
@@ -257,7 +257,7 @@ impl Shell {
         }
     }
 
-    /// Runs a file before anything else, if it is there. Whether it ended the shell.
+    /// Runs a start-up file if it exists. Returns true if it ended the shell.
     fn run_start_up_file(&mut self, path: &str) -> bool {
         match self.read_script(path) {
             Ok(text) => self.run_program(&mut Parser::new(text, 1), path),
@@ -265,7 +265,7 @@ impl Shell {
         }
     }
 
-    /// Reads a script. As in bash, one that is not there is looked for in PATH.
+    /// Reads a script. As in bash, a file that does not exist is looked for in PATH.
     fn load(&mut self, path: &str) -> Result<String, u8> {
         let found = match files::stat(path, true) {
             Err(Errno::NoEntry) if !path.contains('/') => self.find_program(path),
@@ -284,7 +284,7 @@ impl Shell {
         })
     }
 
-    /// Takes over the environment.
+    /// Imports the environment as variables and functions.
     fn import_environment(&mut self, environment: impl Iterator<Item = (String, String)>) {
         let mut level = 0i64;
         let mut directory = None;
@@ -303,11 +303,11 @@ impl Shell {
                     variable.attributes.insert(Attributes::EXPORT);
                     self.variables.insert(&name, variable);
                 }
-                // What cannot be a variable is not passed on either.
+                // A name that cannot be a variable's is not passed on either.
                 _ => {}
             }
         }
-        // One that cannot be is taken for a mistake, as in bash.
+        // As in bash, a level out of range is reset.
         let level = match level.saturating_add(1) {
             level @ 0..1000 => level,
             ..0 => 0,
@@ -321,7 +321,8 @@ impl Shell {
         self.variables.insert("PWD", pwd);
     }
 
-    /// A function that `export -f` put into the environment. Only a definition is taken, and run by nobody.
+    /// Imports a function that `export -f` put into the environment. Only a definition is accepted; no command of it
+    /// runs.
     fn import_function(&mut self, name: &str, value: &str) {
         let mut parser = Parser::new(format!("{name} {value}"), 1);
         let Ok(Some(list)) = parser.next_command() else { return };
@@ -341,7 +342,7 @@ impl Shell {
     }
 }
 
-/// The working directory: by the name that PWD has for it, if that is right.
+/// Returns the working directory, by its name in PWD if that is right.
 pub(crate) fn working_directory(given: Option<String>) -> String {
     let real = process::cwd();
     match given {

@@ -1,9 +1,9 @@
-//! Fuzzing that needs no tool: texts made by a seeded generator go through the parser, the printer, the expansion,
-//! patterns, regular expressions and arithmetic. None may panic, hang, or grow without bound.
+//! Fuzzing without a tool: texts from a seeded generator go through the parser, the printer, the expansion, patterns,
+//! regular expressions and arithmetic. None may panic, hang, or grow without bound.
 //!
-//! A second of it runs with the other tests; `ISOPOD_FUZZ_SECONDS=300` runs longer, `ISOPOD_FUZZ_SEED` elsewhere. The
-//! texts are the cases of the shell, cut, spliced and bent, and what never was a script. What is done with them is in
-//! `fuzz/bodies/shell.rs`.
+//! One second of it runs with the other tests. `ISOPOD_FUZZ_SECONDS=300` runs it longer, `ISOPOD_FUZZ_SEED` with other
+//! texts. The texts are the shell's cases, cut, spliced and distorted, and random pieces. `fuzz/bodies/shell.rs` has
+//! the steps.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::disallowed_methods, missing_docs, reason = "a test")]
 
@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 #[path = "../../../fuzz/bodies/shell.rs"]
 mod body;
 
-/// One text takes milliseconds; what takes this long without optimisation, on a busy machine, hangs.
+/// Time limit for one text. It takes milliseconds; even without optimisation on a busy machine, a text that takes this
+/// long hangs.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The longest text. Errors that need a longer one are errors of size, which have tests of their own.
@@ -21,7 +22,7 @@ const LONGEST: usize = 2000;
 
 #[test]
 fn no_text_breaks_the_shell() {
-    // Natively a level of nesting takes more stack than in the program, and a test's thread has little.
+    // Natively a level of nesting takes more stack than in the program, and the thread of a test has little.
     let fuzzing = std::thread::Builder::new().stack_size(256 << 20).spawn(fuzz).unwrap();
     fuzzing.join().unwrap();
 }
@@ -51,11 +52,11 @@ fn corpus() -> Vec<String> {
     let mut files: Vec<_> = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     let texts = files.iter().map(|path| std::fs::read_to_string(path).unwrap());
-    // The notation around a script is as good as any other noise.
+    // The TOML around a script is good noise too.
     texts.flat_map(|text| text.split("[[case]]").map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
-/// Pieces that mean something to the shell.
+/// Pieces that are special to the shell.
 const PIECES: [&str; 64] = [
     "$",
     "${",
@@ -123,7 +124,7 @@ const PIECES: [&str; 64] = [
     "\u{e9}",
 ];
 
-/// A generator that gives the same texts for the same seed.
+/// A generator that repeats its texts for the same seed.
 struct Random(u64);
 
 impl Random {
@@ -167,7 +168,7 @@ impl Random {
         }
     }
 
-    /// A place between two characters.
+    /// Returns a random position between two characters.
     fn boundary(&mut self, text: &str) -> usize {
         boundary_before(text, self.next(text.len() + 1))
     }

@@ -1,10 +1,10 @@
-//! Aliases: text put in the place of a word before it is parsed.
+//! Aliases: text that replaces a word before it is parsed.
 
 use super::lexer::{Parser, ends_word};
 
-/// An alias whose text the cursor is in.
-pub(super) struct Expanding {
-    /// Where the text ends.
+/// An alias whose text contains the cursor.
+pub(super) struct ActiveAlias {
+    /// The end of the text.
     end: usize,
     /// The alias, which is not expanded in its own text.
     name: String,
@@ -13,7 +13,7 @@ pub(super) struct Expanding {
 }
 
 impl Parser<'_> {
-    /// Replaces the alias that comes next by its text, and says whether there was one.
+    /// Replaces the next word by its text if it is an alias. Returns whether it was one.
     pub(super) fn alias(&mut self) -> bool {
         if self.aliases.is_none() {
             return false;
@@ -33,17 +33,17 @@ impl Parser<'_> {
             outer.end = (outer.end + value.len()).saturating_sub(length);
         }
         let blank = value.ends_with([' ', '\t']);
-        self.expanding.push(Expanding { end: self.at + value.len(), name, blank });
+        self.expanding.push(ActiveAlias { end: self.at + value.len(), name, blank });
         self.text.replace_range(self.at..self.at + length, value);
         true
     }
 
-    /// Whether the text of an alias has just ended, and in a blank.
+    /// Returns true if the text of an alias has just ended, and in a blank.
     pub(super) fn after_blank_alias(&mut self) -> bool {
         !self.expanding.is_empty() && self.leave_aliases()
     }
 
-    /// Forgets the aliases whose text is behind the cursor, and says whether one of them ended in a blank.
+    /// Forgets the aliases whose text is behind the cursor. Returns true if one of them ended in a blank.
     fn leave_aliases(&mut self) -> bool {
         let at = self.at;
         let mut blank = false;

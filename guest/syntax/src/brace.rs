@@ -1,8 +1,7 @@
 //! Finds brace expansions in the parts of a word.
 //!
-//! bash expands braces before anything else, on the text. Which words come out depends only on the text, so
-//! the structure is found once, here, and only the enumeration is left for later. Quoted text and expansions
-//! are opaque.
+//! bash expands braces before anything else, on the text. The resulting words depend only on the text, so the structure
+//! is found once, here, and only the enumeration is left for later. Quoted text and expansions are opaque.
 
 use super::tree::{Brace, Part};
 
@@ -26,7 +25,7 @@ fn symbols_of(part: Part) -> Vec<Symbol> {
     }
 }
 
-/// Nested braces multiply words; nobody nests them this deep, and each level costs a scan of the word.
+/// Limit on nested braces. Scripts do not nest them this deep, and each level costs a scan of the word.
 const DEPTH_LIMIT: u32 = 32;
 
 fn build(symbols: &[Symbol], depth: u32) -> Vec<Part> {
@@ -60,8 +59,8 @@ fn build(symbols: &[Symbol], depth: u32) -> Vec<Part> {
     parts
 }
 
-/// For each `{`, where its `}` is and whether there is a comma between the two that belongs to them: braces without one
-/// are not to be searched again at each level.
+/// Finds, for each `{`, the position of its `}` and whether a comma of its own is between the two. The table avoids
+/// searching braces without a comma again at each level.
 fn matching(symbols: &[Symbol]) -> Vec<Option<(usize, bool)>> {
     let mut closing = vec![None; symbols.len()];
     let mut open = Vec::new();
@@ -90,7 +89,7 @@ fn flush(parts: &mut Vec<Part>, bare: &mut String) {
     }
 }
 
-/// The expression between two braces.
+/// Parses the expression between two braces.
 fn expression(inner: &[Symbol], has_comma: bool, depth: u32) -> Option<Brace> {
     if depth == DEPTH_LIMIT {
         return None;
@@ -116,9 +115,9 @@ fn expression(inner: &[Symbol], has_comma: bool, depth: u32) -> Option<Brace> {
     Some(Brace::List(alternatives))
 }
 
-/// `1..9`, `a..e`, with an optional step.
+/// Parses `1..9` or `a..e`, with an optional step.
 fn sequence(symbols: &[Symbol]) -> Option<Brace> {
-    // Three numbers of 64 bits, their signs and the dots; they may be padded.
+    // Room for three numbers of 64 bits, their signs and the dots, with padding.
     if symbols.len() > 128 {
         return None;
     }
@@ -150,7 +149,7 @@ fn sequence(symbols: &[Symbol]) -> Option<Brace> {
     }
 }
 
-/// Whether a number is written with leading zeros, which asks for padding.
+/// Returns true if a number has leading zeros, which ask for padding.
 fn is_padded(number: &str) -> bool {
     let digits = number.trim_start_matches(['-', '+']);
     digits.len() > 1 && digits.starts_with('0')

@@ -6,14 +6,14 @@ use super::dollar::ArithEnd;
 use super::error::{Fault, SyntaxError};
 use super::lexer::{Parser, ends_word, name_length};
 use super::tree::{
-    Arith, Assigned, Assignment, Chain, Command, Connector, Descriptor, Element, Function, Item, Kind, List, Part,
+    Arith, AssignedValue, Assignment, Chain, Command, Connector, Descriptor, Element, Function, Item, Kind, List, Part,
     Pipeline, Redirect, RedirectAction, Simple, TimeFormat, Word,
 };
-use super::word::Place;
+use super::word::WordContext;
 
 impl Parser<'_> {
-    /// Commands until something that cannot start one. Newlines separate them if `multiline`; otherwise the
-    /// first one ends the list and is left there.
+    /// Parses commands up to a token that cannot start one. Newlines separate them if `multiline`; otherwise the first
+    /// newline ends the list and is not consumed.
     pub(super) fn list(&mut self, multiline: bool) -> Result<List, SyntaxError> {
         let mut items = Vec::new();
         loop {
@@ -49,7 +49,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Commands until the `)` of a substitution, which is consumed. There may be none.
+    /// Parses commands up to the `)` of a substitution, which is consumed. There may be none.
     pub(super) fn substitution_list(&mut self) -> Result<List, SyntaxError> {
         self.list_until_close().map_err(|error| match error.fault {
             Fault::EndOfFile => SyntaxError { fault: Fault::Unmatched(')'), ..error },
@@ -57,7 +57,7 @@ impl Parser<'_> {
         })
     }
 
-    /// The same for a subshell.
+    /// Parses commands up to the `)` of a subshell, which is consumed.
     pub(super) fn list_until_close(&mut self) -> Result<List, SyntaxError> {
         // Documents announced before the substitution come after the line that it ends on.
         let outer = std::mem::take(&mut self.heredocs);
@@ -142,7 +142,7 @@ impl Parser<'_> {
         }
     }
 
-    /// One command, with its redirections.
+    /// Parses one command with its redirections.
     pub(super) fn command(&mut self) -> Result<Command, SyntaxError> {
         self.blanks();
         while self.alias() {
@@ -179,7 +179,7 @@ impl Parser<'_> {
                 continue;
             }
             let start = self.at;
-            let Some(word) = self.word(Place::Argument)? else { break };
+            let Some(word) = self.word(WordContext::Argument)? else { break };
             if simple.words.is_empty() && simple.assignments.is_empty() && simple.redirects.is_empty() {
                 let after = self.at;
                 self.blanks();
@@ -188,7 +188,7 @@ impl Parser<'_> {
                     return self.nested(|p| p.function_body(name, line));
                 }
             }
-            // `command` and `builtin` may stand before a declaration.
+            // `command` and `builtin` may precede a declaration.
             let names_command = match simple.words.as_slice() {
                 [] => true,
                 [only] => matches!(only.bare(), Some("command" | "builtin")),
@@ -208,17 +208,18 @@ impl Parser<'_> {
         Ok(Command { kind: Kind::Simple(simple.into()), redirects: Rc::default(), line })
     }
 
-    /// An argument of a declaration that is an assignment. With braces it is not: they make several words.
+    /// Parses an argument of a declaration that is an assignment. With braces it is none, since they make several
+    /// words.
     fn declaration(&mut self) -> Result<Option<Word>, SyntaxError> {
         let (start, line) = (self.at, self.line);
         let Some(assignment) = self.assignment()? else { return Ok(None) };
-        if let Assigned::Scalar(value) = &assignment.value
+        if let AssignedValue::Scalar(value) = &assignment.value
             && value.parts.iter().any(|p| matches!(p, Part::Bare(t) | Part::Glob(t) if t.contains('{')))
         {
             let (end, end_line) = (self.at, self.line);
             self.charge(end - start)?;
             (self.at, self.line) = (start, line);
-            if let Some(word) = self.word(Place::Argument)?
+            if let Some(word) = self.word(WordContext::Argument)?
                 && word.parts.iter().any(|p| matches!(p, Part::Brace(_)))
             {
                 return Ok(Some(word));
@@ -236,7 +237,7 @@ impl Parser<'_> {
         self.ahead(n) == b')'
     }
 
-    /// `() compound`, with the cursor on the parenthesis, or on the body when there is none.
+    /// Parses `() compound`, with the cursor on the parenthesis, or on the body if there is none.
     pub(super) fn function_body(&mut self, name: String, line: u32) -> Result<Command, SyntaxError> {
         if self.peek() == b'(' {
             self.at += 1;
@@ -247,7 +248,7 @@ impl Parser<'_> {
             self.at += 1;
         }
         self.newlines()?;
-        // A body is a compound command, which a definition and a coprocess are not.
+        // A body must be a compound command other than a definition or a coprocess.
         if self.peek() != b'(' && matches!(self.keyword(), None | Some("function" | "coproc")) {
             return Err(self.unexpected());
         }
@@ -260,7 +261,7 @@ impl Parser<'_> {
         Ok(Command { kind: Kind::Function(function.into()), redirects: Rc::default(), line })
     }
 
-    /// The assignment that comes next, if one does.
+    /// Parses the assignment that comes next, if there is one.
     pub(super) fn assignment(&mut self) -> Result<Option<Assignment>, SyntaxError> {
         self.peek();
         let length = name_length(&self.text.as_bytes()[self.at..]);
@@ -290,14 +291,14 @@ impl Parser<'_> {
         let value = match self.peek() {
             b'(' if index.is_none() => {
                 self.at += 1;
-                Assigned::Array(self.nested(|p| p.elements())?)
+                AssignedValue::Array(self.nested(|p| p.elements())?)
             }
-            _ => Assigned::Scalar(self.word(Place::Value)?.unwrap_or_default()),
+            _ => AssignedValue::Scalar(self.word(WordContext::Value)?.unwrap_or_default()),
         };
         Ok(Some(Assignment { name, index, append, value }))
     }
 
-    /// Where the subscript that starts here ends: its `]`, on this line.
+    /// Finds the end of the subscript that starts here: its `]`, on this line.
     fn subscript_end(&mut self, from: usize) -> Result<Option<usize>, SyntaxError> {
         let bytes = self.text.as_bytes();
         let mut depth = 0u32;
@@ -321,7 +322,7 @@ impl Parser<'_> {
         Ok(end)
     }
 
-    /// The elements of an array, until the `)`, which is consumed.
+    /// Parses the elements of an array up to the `)`, which is consumed.
     fn elements(&mut self) -> Result<Vec<Element>, SyntaxError> {
         let mut elements = Vec::new();
         loop {
@@ -338,7 +339,7 @@ impl Parser<'_> {
                 Some((index, append)) => (Some(index), append),
                 None => (None, false),
             };
-            let place = if index.is_some() { Place::Value } else { Place::Element };
+            let place = if index.is_some() { WordContext::Value } else { WordContext::Element };
             let word = match self.word(place)? {
                 Some(word) => word,
                 None if index.is_some() => Word::default(),
@@ -348,7 +349,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `[i]=` or `[i]+=` before an element.
+    /// Parses `[i]=` or `[i]+=` before an element.
     fn element_index(&mut self) -> Result<Option<(Arith, bool)>, SyntaxError> {
         if self.peek() != b'[' {
             return Ok(None);
@@ -369,7 +370,7 @@ impl Parser<'_> {
 }
 
 impl Command {
-    /// `|&`: after its own redirections, standard error goes where standard output goes.
+    /// `|&`: redirects standard error to standard output after the command's own redirections.
     fn join_error_to_output(&mut self) {
         let join = Redirect {
             descriptor: Some(Descriptor::Number(2)),
@@ -384,7 +385,7 @@ impl Command {
     }
 }
 
-/// The builtins whose arguments may be assignments.
+/// Returns true for builtins whose arguments may be assignments.
 fn is_declaration(name: &str) -> bool {
     matches!(name, "declare" | "typeset" | "local" | "export" | "readonly")
 }

@@ -6,10 +6,10 @@ use super::dollar::ArithEnd;
 use super::error::SyntaxError;
 use super::lexer::{Parser, ends_word, name_length};
 use super::tree::{Arith, Arm, ArmEnd, Case, Command, Coproc, For, ForArith, Kind, List, Redirect, Word};
-use super::word::Place;
+use super::word::WordContext;
 
 impl Parser<'_> {
-    /// The compound command that comes next, with its redirections. The cursor is on its first character.
+    /// Parses the compound command that comes next, with its redirections. The cursor is on its first character.
     pub(super) fn compound(&mut self, line: u32) -> Result<Command, SyntaxError> {
         let kind = match self.keyword() {
             Some("{") => {
@@ -41,7 +41,7 @@ impl Parser<'_> {
                 self.at += 8;
                 self.blanks();
                 let start = self.at;
-                self.expect_word(Place::Value)?;
+                self.expect_word(WordContext::Value)?;
                 let name = self.text[start..self.at].to_owned();
                 self.blanks();
                 return self.function_body(name, line);
@@ -60,7 +60,7 @@ impl Parser<'_> {
         let redirects = self.trailing_redirects()?;
         self.blanks();
         match kind {
-            // A function's or coprocess's body took them already.
+            // The body of a function or coprocess has taken them.
             Kind::Function(_) | Kind::Coproc(_) => {}
             _ if self.at_word() => return Err(self.unexpected()),
             _ => {}
@@ -68,7 +68,7 @@ impl Parser<'_> {
         Ok(Command { kind, redirects, line })
     }
 
-    /// Whether a word comes next where none may be: after a compound command.
+    /// Returns true if a word follows a compound command, which is an error.
     fn at_word(&mut self) -> bool {
         let byte = self.peek();
         if matches!(byte, 0 | b'\n' | b';' | b'&' | b'|' | b')') {
@@ -88,7 +88,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `(( … ))` or `( … )`
+    /// Parses `(( … ))` or `( … )`.
     fn parenthesis(&mut self) -> Result<Kind, SyntaxError> {
         if self.ahead(1) == b'(' && self.closes_arithmetic(self.at + 2)? {
             self.at += 2;
@@ -148,12 +148,12 @@ impl Parser<'_> {
         Ok(Kind::For(self.for_words(line)?.into()))
     }
 
-    /// `NAME [in WORDS]; do …; done`, of `for` and `select`.
+    /// Parses `NAME [in WORDS]; do …; done` of `for` and `select`.
     fn for_words(&mut self, line: u32) -> Result<For, SyntaxError> {
         self.blanks();
         let start = self.at;
-        // What is no name is found out only when it is run.
-        let name = match self.word(Place::Value)? {
+        // An invalid name is an error only when the loop runs.
+        let name = match self.word(WordContext::Value)? {
             Some(_) => self.text[start..self.at].to_owned(),
             None => return Err(self.missing_word()),
         };
@@ -163,7 +163,7 @@ impl Parser<'_> {
             let mut list = Vec::new();
             loop {
                 self.blanks();
-                match self.word(Place::Argument)? {
+                match self.word(WordContext::Argument)? {
                     Some(word) => list.push(word),
                     None => break,
                 }
@@ -180,7 +180,7 @@ impl Parser<'_> {
         Ok(For { name, words, body, line })
     }
 
-    /// `do … done`, or `{ … }`, which bash takes too.
+    /// Parses `do … done`, or `{ … }`, which bash accepts too.
     fn loop_body(&mut self) -> Result<List, SyntaxError> {
         self.newlines()?;
         if !self.eat_keyword("{") {
@@ -207,7 +207,7 @@ impl Parser<'_> {
     }
 
     fn case_clause(&mut self, line: u32) -> Result<Kind, SyntaxError> {
-        let word = self.expect_word(Place::Value)?;
+        let word = self.expect_word(WordContext::Value)?;
         self.newlines()?;
         self.expect_keyword("in")?;
         let mut arms = Vec::new();
@@ -222,11 +222,11 @@ impl Parser<'_> {
             if self.peek() == b'(' {
                 self.at += 1;
             }
-            let mut patterns = vec![self.expect_word(Place::Value)?];
+            let mut patterns = vec![self.expect_word(WordContext::Value)?];
             self.blanks();
             while self.peek() == b'|' {
                 self.at += 1;
-                patterns.push(self.expect_word(Place::Value)?);
+                patterns.push(self.expect_word(WordContext::Value)?);
                 self.blanks();
             }
             if self.peek() != b')' {
@@ -255,7 +255,7 @@ impl Parser<'_> {
         self.starts(";;") || self.starts(";&") || self.keyword() == Some("esac")
     }
 
-    /// `coproc [NAME] compound` or `coproc simple`: only a compound command can have a name.
+    /// Parses `coproc [NAME] compound` or `coproc simple`: only a compound command can have a name.
     fn coprocess(&mut self, line: u32) -> Result<Command, SyntaxError> {
         self.blanks();
         let mut name = "COPROC".to_owned();

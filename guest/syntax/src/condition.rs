@@ -3,10 +3,10 @@
 use super::error::{Fault, SyntaxError};
 use super::lexer::{Parser, ends_word, is_operator};
 use super::tree::{Comparison, Condition, Word};
-use super::word::Place;
+use super::word::WordContext;
 
 impl Parser<'_> {
-    /// The expression, with the cursor after `[[`. Consumes the `]]`.
+    /// Parses the expression after `[[` and consumes the `]]`.
     pub(super) fn condition(&mut self) -> Result<Condition, SyntaxError> {
         let condition = self.condition_or()?;
         self.newlines()?;
@@ -71,20 +71,20 @@ impl Parser<'_> {
             return Err(self.refused_token(|token| format!("unexpected token `{token}' in conditional command")));
         }
         let unary = self.unary_operator();
-        let word = self.expect_word(Place::Value)?;
+        let word = self.expect_word(WordContext::Value)?;
         self.blanks();
-        // `-f = x` compares, `-f x` tests: an operator after it makes the first word an operand.
+        // `-f = x` compares and `-f x` tests: an operator after the first word makes it an operand.
         if let Some(comparison) = self.comparison() {
             let place = match comparison {
-                Comparison::Regex => Place::Regex,
-                Comparison::Match | Comparison::Equal | Comparison::NotMatch => Place::Pattern,
-                _ => Place::Value,
+                Comparison::Regex => WordContext::Regex,
+                Comparison::Match | Comparison::Equal | Comparison::NotMatch => WordContext::Pattern,
+                _ => WordContext::Value,
             };
             let right = self.condition_operand(place, "binary")?;
             return Ok(Condition::Binary(comparison, word, right));
         }
         if let Some(operator) = unary {
-            let operand = self.condition_operand(Place::Value, "unary")?;
+            let operand = self.condition_operand(WordContext::Value, "unary")?;
             return Ok(Condition::Unary(operator, operand));
         }
         match self.next_token().as_deref() {
@@ -99,13 +99,13 @@ impl Parser<'_> {
         }
     }
 
-    /// The word after an operator.
-    fn condition_operand(&mut self, place: Place, kind: &str) -> Result<Word, SyntaxError> {
+    /// Parses the word after an operator.
+    fn condition_operand(&mut self, place: WordContext, kind: &str) -> Result<Word, SyntaxError> {
         self.blanks();
-        // A regular expression may begin with what is an operator elsewhere.
+        // A regular expression may begin with a token that is an operator elsewhere.
         let missing = match self.next_token().as_deref() {
             None | Some("]]" | "newline") => true,
-            Some(token) => place != Place::Regex && is_operator(token),
+            Some(token) => place != WordContext::Regex && is_operator(token),
         };
         if missing {
             return Err(
@@ -115,7 +115,7 @@ impl Parser<'_> {
         self.expect_word(place)
     }
 
-    /// What is wrong with the token that comes next.
+    /// Makes an error about the next token.
     fn refused_token(&mut self, message: impl FnOnce(&str) -> String) -> SyntaxError {
         match self.next_token() {
             Some(token) => self.fault(Fault::Refused(message(&token))),
@@ -123,7 +123,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The letter of a unary operator, not consumed.
+    /// Returns the letter of a unary operator without consuming it.
     fn unary_operator(&mut self) -> Option<u8> {
         if self.peek() != b'-' || !ends_word(self.ahead(2)) {
             return None;
@@ -132,7 +132,7 @@ impl Parser<'_> {
         b"abcdefghknoprstuvwxzGLNORS".contains(&letter).then_some(letter)
     }
 
-    /// A binary operator, consumed.
+    /// Consumes a binary operator.
     fn comparison(&mut self) -> Option<Comparison> {
         for (text, comparison) in OPERATORS {
             if self.starts(text) && (matches!(text, "<" | ">") || ends_word(self.ahead(text.len()))) {

@@ -1,4 +1,4 @@
-//! What starts with `$` or a backquote.
+//! Expansions: `$…` and backquotes.
 
 use super::error::SyntaxError;
 use super::lexer::{Parser, name_length};
@@ -6,7 +6,7 @@ use super::tree::{Arith, Index, Name, Operation, Parameter, Part, Substitution};
 use super::word::Builder;
 
 impl Parser<'_> {
-    /// An expansion, with the cursor on its `$`.
+    /// Parses an expansion, with the cursor on its `$`.
     pub(super) fn dollar(&mut self, builder: &mut Builder, quoted: bool) -> Result<(), SyntaxError> {
         match self.ahead(1) {
             b'\'' if !quoted => {
@@ -58,7 +58,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The name after a `$` without braces: one digit at most.
+    /// Parses the name after a `$` without braces: at most one digit.
     fn plain_name(&mut self) -> Option<Name> {
         let rest = &self.text.as_bytes()[self.at..];
         let length = name_length(rest);
@@ -76,7 +76,7 @@ impl Parser<'_> {
         Some(name)
     }
 
-    /// `` `…` ``: unescaped, then parsed as a text of its own.
+    /// Parses `` `…` ``: unescapes the text and parses it separately.
     pub(super) fn backquotes(&mut self, builder: &mut Builder, quoted: bool) -> Result<(), SyntaxError> {
         let line = self.line;
         self.at += 1;
@@ -103,7 +103,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Parses a text of its own, all of it, as one list.
+    /// Parses a separate text as one list.
     fn parse_apart(&mut self, text: String, line: u32) -> Result<super::tree::List, SyntaxError> {
         let mut inner = self.within(text, line);
         inner.aliases = self.aliases.clone();
@@ -116,7 +116,7 @@ impl Parser<'_> {
         Ok(whole)
     }
 
-    /// Whether the text from here, after `((`, ends in `))`: if not, it is a subshell in a subshell.
+    /// Returns true if the text after `((` ends in `))`. If not, it is a subshell in a subshell.
     pub(super) fn closes_arithmetic(&mut self, from: usize) -> Result<bool, SyntaxError> {
         let mut at = from;
         let closes = self.arithmetic_end(&mut at);
@@ -124,7 +124,7 @@ impl Parser<'_> {
         Ok(closes)
     }
 
-    /// Moves to the parenthesis that closes the first of two, and says whether another follows it.
+    /// Moves to the parenthesis that closes the first of two. Returns true if another one follows.
     fn arithmetic_end(&mut self, at: &mut usize) -> bool {
         let mut depth = 0u32;
         loop {
@@ -142,7 +142,7 @@ impl Parser<'_> {
                 b')' => depth -= 1,
                 b'\\' => *at += 1,
                 quote @ (b'\'' | b'"') => {
-                    // A quotation that is not closed here is not arithmetic anyway.
+                    // An unclosed quotation is not arithmetic in any case.
                     match self.text.as_bytes()[*at + 1..].iter().position(|b| *b == quote) {
                         Some(length) => *at += length + 1,
                         None => {
@@ -157,12 +157,12 @@ impl Parser<'_> {
         }
     }
 
-    /// The text of an arithmetic expression: as in double quotes, until its end.
+    /// Parses the text of an arithmetic expression up to its end, as in double quotes.
     pub(super) fn arith_text(&mut self, end: ArithEnd) -> Result<Arith, SyntaxError> {
         let mut builder = Builder::default();
         let start = self.at;
         let mut depth = 0u32;
-        // Conditional expressions have colons of their own, which end no slice.
+        // The colons of conditional expressions do not end a slice.
         let mut questions = 0u32;
         loop {
             let byte = self.peek();
@@ -205,16 +205,16 @@ impl Parser<'_> {
     }
 }
 
-/// What ends an arithmetic expression.
+/// The end of an arithmetic expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ArithEnd {
     /// `))`
     Parentheses,
     /// `]` of `$[ … ]`
     Bracket,
-    /// `]` of a subscript, where quotes are quotes.
+    /// `]` of a subscript, in which quotes keep their meaning.
     Subscript,
-    /// `:` or `}` of a slice, which is left where it is.
+    /// `:` or `}` of a slice, which is not consumed.
     Slice,
     /// `;` of a `for`.
     Semicolon,
@@ -248,14 +248,14 @@ impl ArithEnd {
 }
 
 impl Parameter {
-    /// `$name`
+    /// Makes the parameter `$name`.
     pub(super) fn plain(name: Name, quoted: bool) -> Parameter {
         Parameter { name, index: None, indirect: false, operation: Operation::Value, quoted, open: false }
     }
 }
 
 impl Index {
-    /// What stands between the brackets of a subscript.
+    /// Makes a subscript of the text between the brackets.
     pub(super) fn from_arith(arith: Arith) -> Index {
         match arith.text.parts.as_slice() {
             [Part::Bare(text)] if text == "@" => Index::All,

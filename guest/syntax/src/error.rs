@@ -1,28 +1,28 @@
-//! What can be wrong with a source text.
+//! Syntax errors.
 
 use std::fmt;
 
-/// A syntax error and where it is.
+/// A syntax error and its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyntaxError {
     /// The source line, counted from 1.
     pub line: u32,
-    /// What is wrong.
+    /// The error.
     pub fault: Fault,
 }
 
 /// The kinds of syntax error, worded as bash words them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    /// A token where the grammar has no place for it, and the text of its line.
+    /// A token that the grammar does not allow there, and the text of its line.
     Unexpected(String, String),
     /// The text ends inside a command.
     EndOfFile,
-    /// The text ends inside a quotation or substitution, which this character would close.
+    /// The text ends inside a quotation or substitution that this character would close.
     Unmatched(char),
-    /// More nesting than this.
+    /// Nesting beyond this limit.
     TooDeep(u32),
-    /// Something that is understood and refused.
+    /// A construct that is understood and refused.
     Refused(String),
 }
 
@@ -39,7 +39,7 @@ impl fmt::Display for Fault {
 }
 
 impl SyntaxError {
-    /// The message, a line or two, each with this prefix.
+    /// Returns the message, a line or two, each with this prefix.
     pub fn message(&self, prefix: &str) -> String {
         let SyntaxError { line, fault } = self;
         match fault {

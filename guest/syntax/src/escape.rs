@@ -2,7 +2,7 @@
 
 use crate::text::byte_char;
 
-/// The text of `$'…'`.
+/// Decodes the text of `$'…'`.
 pub fn ansi_c(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -10,27 +10,27 @@ pub fn ansi_c(text: &str) -> String {
         out.push_str(&rest[..at]);
         rest = &rest[at + 1..];
         match unescape(&mut rest, Dialect::AnsiC, &mut out) {
-            Outcome::Text => {}
+            DecodedEscape::Text => {}
             // A NUL ends the string, as in C.
-            Outcome::Nul => return merge(out),
-            Outcome::Stop => return merge(out),
+            DecodedEscape::Nul => return merge(out),
+            DecodedEscape::Stop => return merge(out),
         }
     }
     out.push_str(rest);
     merge(out)
 }
 
-/// The text of `echo -e` and `printf %b` arguments, and whether `\c` stopped the output.
+/// Decodes an argument of `echo -e`. Also returns whether `\c` stopped the output.
 pub fn echo(text: &str) -> (String, bool) {
     with_escapes(text, Dialect::Echo)
 }
 
-/// The literal text of a `printf` format.
+/// Decodes the literal text of a `printf` format.
 pub fn printf_format(text: &str) -> (String, bool) {
     with_escapes(text, Dialect::Format)
 }
 
-/// The argument of `printf %b`, where `\NNN` needs no leading zero.
+/// Decodes an argument of `printf %b`, where `\NNN` needs no leading zero.
 pub fn printf_argument(text: &str) -> (String, bool) {
     with_escapes(text, Dialect::Argument)
 }
@@ -42,9 +42,9 @@ fn with_escapes(text: &str, dialect: Dialect) -> (String, bool) {
         out.push_str(&rest[..at]);
         rest = &rest[at + 1..];
         match unescape(&mut rest, dialect, &mut out) {
-            Outcome::Text => {}
-            Outcome::Nul => out.push('\0'),
-            Outcome::Stop => return (merge(out), true),
+            DecodedEscape::Text => {}
+            DecodedEscape::Nul => out.push('\0'),
+            DecodedEscape::Stop => return (merge(out), true),
         }
     }
     out.push_str(rest);
@@ -59,17 +59,17 @@ enum Dialect {
     Argument,
 }
 
-enum Outcome {
+enum DecodedEscape {
     Text,
     Nul,
     Stop,
 }
 
-/// Decodes what follows a backslash.
-fn unescape(rest: &mut &str, dialect: Dialect, out: &mut String) -> Outcome {
+/// Decodes the escape after a backslash.
+fn unescape(rest: &mut &str, dialect: Dialect, out: &mut String) -> DecodedEscape {
     let Some(first) = rest.chars().next() else {
         out.push('\\');
-        return Outcome::Text;
+        return DecodedEscape::Text;
     };
     *rest = &rest[first.len_utf8()..];
     let simple = match first {
@@ -84,17 +84,17 @@ fn unescape(rest: &mut &str, dialect: Dialect, out: &mut String) -> Outcome {
         '\\' => '\\',
         '\'' | '"' | '?' if matches!(dialect, Dialect::AnsiC | Dialect::Format) => first,
         'c' if dialect == Dialect::AnsiC => {
-            let Some(control) = rest.chars().next() else { return Outcome::Text };
+            let Some(control) = rest.chars().next() else { return DecodedEscape::Text };
             *rest = &rest[control.len_utf8()..];
             match control {
                 '?' => '\x7f',
                 _ => match control as u8 & 0x1f {
-                    0 => return Outcome::Nul,
+                    0 => return DecodedEscape::Nul,
                     code => char::from(code),
                 },
             }
         }
-        'c' if dialect != Dialect::Format => return Outcome::Stop,
+        'c' if dialect != Dialect::Format => return DecodedEscape::Stop,
         'x' => match digits(rest, 16, 2) {
             Some(code) => return byte(code, out),
             None => return literal(first, out),
@@ -102,12 +102,12 @@ fn unescape(rest: &mut &str, dialect: Dialect, out: &mut String) -> Outcome {
         'u' | 'U' => {
             let most = if first == 'u' { 4 } else { 8 };
             match digits(rest, 16, most) {
-                Some(0) => return Outcome::Nul,
+                Some(0) => return DecodedEscape::Nul,
                 Some(code) => char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER),
                 None => return literal(first, out),
             }
         }
-        // echo wants a zero before the digits and takes three more; the others take three in all.
+        // echo requires a zero before the digits and takes three more; the others take three in all.
         '0' if matches!(dialect, Dialect::Echo | Dialect::Argument) => {
             return byte(digits(rest, 8, 3).unwrap_or(0), out);
         }
@@ -123,24 +123,24 @@ fn unescape(rest: &mut &str, dialect: Dialect, out: &mut String) -> Outcome {
         _ => return literal(first, out),
     };
     out.push(simple);
-    Outcome::Text
+    DecodedEscape::Text
 }
 
-fn literal(c: char, out: &mut String) -> Outcome {
+fn literal(c: char, out: &mut String) -> DecodedEscape {
     out.push('\\');
     out.push(c);
-    Outcome::Text
+    DecodedEscape::Text
 }
 
-fn byte(code: u32, out: &mut String) -> Outcome {
+fn byte(code: u32, out: &mut String) -> DecodedEscape {
     match code & 0xff {
-        0 => return Outcome::Nul,
+        0 => return DecodedEscape::Nul,
         code => out.push(byte_char(code as u8)),
     }
-    Outcome::Text
+    DecodedEscape::Text
 }
 
-/// Up to `most` digits of a base.
+/// Reads up to `most` digits of a base.
 fn digits(rest: &mut &str, base: u32, most: usize) -> Option<u32> {
     let length = rest.chars().take(most).take_while(|c| c.is_digit(base)).count();
     let value = u32::from_str_radix(&rest[..length], base).ok()?;
@@ -148,7 +148,7 @@ fn digits(rest: &mut &str, base: u32, most: usize) -> Option<u32> {
     Some(value)
 }
 
-/// Bytes that were written one by one may make up characters together.
+/// Merges bytes that were written one by one into characters.
 fn merge(text: String) -> String {
     match crate::text::to_bytes(&text) {
         std::borrow::Cow::Borrowed(_) => text,

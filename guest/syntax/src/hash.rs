@@ -1,7 +1,7 @@
 //! A hasher for names: short keys, no seed.
 //!
-//! std's default asks the host for random bytes at start-up and hashes short keys slowly. Flooding is no
-//! concern: a shell's names come from its own script.
+//! std's default asks the host for random bytes at start-up and hashes short keys slowly. Hash flooding is no concern,
+//! since a shell's names come from its own script.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};

@@ -1,4 +1,4 @@
-//! Here-documents: their text stands after the line that announces them.
+//! Here-documents: their text follows the line that announces them.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -8,30 +8,30 @@ use super::lexer::Parser;
 use super::tree::{Part, Word};
 
 /// A here-document whose text has not been read yet.
-pub(super) struct Pending {
+pub(super) struct PendingDocument {
     /// The line that ends it.
     pub(super) delimiter: String,
     /// `<<-`: leading tabs are dropped.
     pub(super) tabs: bool,
-    /// Whether any of the delimiter was quoted, so that the text is taken as it is.
+    /// A part of the delimiter was quoted, so the text is taken literally.
     pub(super) quoted: bool,
-    /// Where the text goes.
+    /// The destination of the text.
     pub(super) document: Rc<RefCell<Word>>,
 }
 
 /// A here-document that the end of the text ended.
 #[derive(Debug, Clone)]
-pub struct Unfinished {
+pub struct UnfinishedDocument {
     /// The line that announced it.
     pub line: u32,
     /// The last line.
     pub end: u32,
-    /// What would have ended it.
+    /// The line that would have ended it.
     pub delimiter: String,
 }
 
 impl Parser<'_> {
-    /// Reads the texts of all here-documents announced so far; the cursor is at the start of a line.
+    /// Reads the texts of all here-documents announced so far. The cursor is at the start of a line.
     pub(super) fn read_heredocs(&mut self) -> Result<(), SyntaxError> {
         for pending in std::mem::take(&mut self.heredocs) {
             let first_line = self.line;
@@ -44,23 +44,23 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// At the end of the text: here-documents that never began are empty.
+    /// Makes here-documents without any text empty, at the end of the source.
     pub(super) fn finish_heredocs(&mut self) {
         for pending in std::mem::take(&mut self.heredocs) {
             *pending.document.borrow_mut() = Word::of(Part::Text(String::new()));
-            self.unfinished.push(Unfinished { line: self.line, end: self.line, delimiter: pending.delimiter });
+            self.unfinished.push(UnfinishedDocument { line: self.line, end: self.line, delimiter: pending.delimiter });
         }
     }
 
-    fn heredoc_text(&mut self, pending: &Pending) -> String {
+    fn heredoc_text(&mut self, pending: &PendingDocument) -> String {
         let started = self.line.saturating_sub(1);
         let mut text = String::new();
-        // In a document that is expanded, an escaped newline joins lines before they are compared.
+        // In a document that is expanded, an escaped newline joins lines before the comparison.
         let mut joined = false;
         loop {
             if self.peek() == 0 {
                 let end = self.line.saturating_sub(1).max(started);
-                self.unfinished.push(Unfinished { line: started, end, delimiter: pending.delimiter.clone() });
+                self.unfinished.push(UnfinishedDocument { line: started, end, delimiter: pending.delimiter.clone() });
                 return text;
             }
             let rest = &self.text[self.at..];
@@ -82,7 +82,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Parses the text of an unquoted here-document: as in double quotes, but `"` is nothing special.
+    /// Parses the text of an unquoted here-document as in double quotes, except that `"` is not special.
     fn heredoc_word(&mut self, text: String, line: u32) -> Result<Word, SyntaxError> {
         let mut inner = self.within(text, line);
         let mut word = inner.document_word()?;

@@ -2,25 +2,25 @@
 
 use std::rc::Rc;
 
-use super::alias::Expanding;
+use super::alias::ActiveAlias;
 use super::error::{Fault, SyntaxError};
-use super::heredoc::{Pending, Unfinished};
+use super::heredoc::{PendingDocument, UnfinishedDocument};
 use super::tree::List;
 use crate::hash::NameMap;
 
-/// Nesting of constructs in each other. Each level costs a few kilobytes of stack in the parser, and less
-/// wherever the tree is walked later; a program of this size is not written by people.
+/// Limit on the nesting of constructs. Each level costs a few kilobytes of stack in the parser, and less in later walks
+/// of the tree. People do not write programs of this depth.
 const DEPTH_LIMIT: u32 = 200;
 
-/// Bytes that may be read again, and how many more for each that is consumed. In a few places what something is shows
-/// only later, and it is read twice; nested in each other these would double the work at each level. People's scripts
-/// need a fraction of this.
+/// Limit on bytes that are read again, and the growth of that limit for each byte consumed. In a few places the kind of
+/// a construct shows only later, so it is read twice; nested in each other, such constructs would double the work at
+/// each level. Real scripts need a fraction of this.
 const REREAD_LIMIT: usize = 1 << 16;
 const REREAD_FACTOR: usize = 16;
 
-/// Where more source text comes from when it does not come all at once.
+/// A source of further text, for input that does not come all at once.
 pub trait MoreText {
-    /// Appends the next line and says whether there was one.
+    /// Appends the next line. Returns false at the end.
     fn more(&mut self, text: &mut String) -> bool;
 }
 
@@ -29,32 +29,32 @@ pub struct Parser<'a> {
     pub(super) text: String,
     pub(super) at: usize,
     pub(super) line: u32,
-    pub(super) heredocs: Vec<Pending>,
+    pub(super) heredocs: Vec<PendingDocument>,
     pub(super) depth: u32,
-    /// How deep commands and words may nest: who has little stack can ask for less.
+    /// Limit on the nesting of commands and words. A caller with little stack can lower it.
     pub depth_limit: u32,
-    /// Bytes that have been read again, and bytes that were consumed and are no longer in the text.
+    /// Bytes that have been read again, and bytes that were consumed and dropped from the text.
     pub(super) reread: usize,
     pub(super) forgotten: usize,
-    /// How many function definitions enclose the cursor.
+    /// The number of function definitions that enclose the cursor.
     pub(super) functions: u32,
-    /// Whether `@(…)` and its kin are patterns in command words.
+    /// `@(…)` and similar patterns are recognised in command words.
     pub extglob: bool,
-    /// Whether the language is POSIX's, in which quotes in quotes hide nothing.
+    /// The language is POSIX's, in which quotes in quotes hide nothing.
     pub posix: bool,
-    /// Whether words keep how they were written outside functions too: something may show them.
+    /// Words keep their source outside of functions too, because they may be shown.
     pub keep_sources: bool,
-    /// Aliases to expand, if the shell has that switched on.
+    /// The aliases to expand, if the shell has them switched on.
     pub aliases: Option<Rc<NameMap<String, String>>>,
-    /// Here-documents that the end of the text ended, for the warning.
-    pub unfinished: Vec<Unfinished>,
-    /// The aliases whose text the cursor is in.
-    pub(super) expanding: Vec<Expanding>,
+    /// Here-documents that the end of the text ended, for a warning.
+    pub unfinished: Vec<UnfinishedDocument>,
+    /// The aliases whose text contains the cursor.
+    pub(super) expanding: Vec<ActiveAlias>,
     more: Option<Box<dyn MoreText + 'a>>,
 }
 
 impl<'a> Parser<'a> {
-    /// A parser over text that is all there. `line` is the number of its first line.
+    /// Makes a parser over a complete text. `line` is the number of its first line.
     pub fn new(text: impl Into<String>, line: u32) -> Parser<'a> {
         Parser {
             text: text.into(),
@@ -76,16 +76,16 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A parser over text that arrives line by line, and is asked for no sooner than it is needed.
+    /// Makes a parser over text that arrives line by line. Lines are requested no sooner than they are needed.
     pub fn reading(more: Box<dyn MoreText + 'a>) -> Parser<'a> {
         let mut parser = Parser::new(String::new(), 1);
         parser.more = Some(more);
         parser
     }
 
-    /// The next complete command, or `None` at the end of the text.
+    /// Parses the next complete command. Returns `None` at the end of the text.
     pub fn next_command(&mut self) -> Result<Option<List>, SyntaxError> {
-        // What has been run is not needed again: a script that comes through a pipe may be endless.
+        // Text that has been run is dropped: a script from a pipe may be endless.
         if self.more.is_some() && self.at > 0 && self.expanding.is_empty() {
             self.text.drain(..self.at);
             self.forgotten += std::mem::take(&mut self.at);
@@ -95,7 +95,7 @@ impl<'a> Parser<'a> {
             match self.peek() {
                 0 => return Ok(None),
                 b'\n' => self.newline()?,
-                // It may stand for nothing at all.
+                // An alias may expand to nothing.
                 _ if self.alias() => {}
                 _ => break,
             }
@@ -109,28 +109,28 @@ impl<'a> Parser<'a> {
         Ok(Some(list))
     }
 
-    /// How much of the text has been consumed, in bytes.
+    /// Returns the number of bytes consumed.
     pub fn position(&self) -> usize {
         self.forgotten + self.at
     }
 
-    /// What has been consumed since a position, or since then as far as it is still there.
+    /// Returns the text consumed since a position, as far as it has not been dropped.
     pub fn consumed(&self, since: usize) -> &str {
         let since = since.saturating_sub(self.forgotten);
         self.text.get(since..self.at).unwrap_or_default()
     }
 
-    /// The text that has not been consumed.
+    /// Returns the text that has not been consumed.
     pub fn rest(&self) -> &str {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// The line the cursor is on.
+    /// Returns the line of the cursor.
     pub fn line(&self) -> u32 {
         self.line
     }
 
-    /// The next byte, 0 at the end.
+    /// Returns the next byte, 0 at the end.
     #[inline]
     pub(super) fn peek(&mut self) -> u8 {
         match self.text.as_bytes().get(self.at) {
@@ -139,18 +139,18 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The byte after the next ones, 0 at the end. Never asks for another line.
+    /// Returns the byte `n` positions ahead, 0 at the end. Never requests another line.
     #[inline]
     pub(super) fn ahead(&self, n: usize) -> u8 {
         self.text.as_bytes().get(self.at + n).copied().unwrap_or(0)
     }
 
-    /// Whether the text goes on with this.
+    /// Returns true if the remaining text starts with `s`.
     pub(super) fn starts(&self, s: &str) -> bool {
         self.text.as_bytes()[self.at.min(self.text.len())..].starts_with(s.as_bytes())
     }
 
-    /// Consumes this if it comes next.
+    /// Consumes `s` if it comes next.
     pub(super) fn eat(&mut self, s: &str) -> bool {
         let found = self.starts(s);
         if found {
@@ -188,7 +188,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Consumes a newline, and the here-documents that wait for it.
+    /// Consumes a newline and the here-documents that follow it.
     pub(super) fn newline(&mut self) -> Result<(), SyntaxError> {
         self.at += 1;
         self.line += 1;
@@ -209,7 +209,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The keyword that comes next, without consuming it.
+    /// Returns the keyword that comes next without consuming it.
     pub(super) fn keyword(&mut self) -> Option<&'static str> {
         let first = self.peek();
         if !matches!(first, b'a'..=b'z' | b'{' | b'}' | b'!' | b'[' | b']') {
@@ -232,7 +232,7 @@ impl<'a> Parser<'a> {
         found
     }
 
-    /// Consumes this keyword or complains about what is there instead.
+    /// Consumes this keyword, or returns an error about the token in its place.
     pub(super) fn expect_keyword(&mut self, keyword: &str) -> Result<(), SyntaxError> {
         match self.eat_keyword(keyword) {
             true => Ok(()),
@@ -254,7 +254,7 @@ impl<'a> Parser<'a> {
         parsed
     }
 
-    /// Charges for bytes that are looked at and not consumed, or consumed and given back.
+    /// Charges for bytes that are read without being consumed, or consumed and given back.
     pub(super) fn charge(&mut self, bytes: usize) -> Result<(), SyntaxError> {
         self.reread += bytes;
         if self.reread > REREAD_LIMIT + REREAD_FACTOR * (self.forgotten + self.at) {
@@ -263,7 +263,8 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// A parser for a text within this one, which goes on with its bounds. What it has reread is to be taken back.
+    /// Makes a parser for a text within this one, under the same limits. The caller copies its `reread`
+    /// back.
     pub(super) fn within(&self, text: String, line: u32) -> Parser<'static> {
         Parser {
             depth: self.depth,
@@ -277,23 +278,23 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// An error here.
+    /// Makes an error at the cursor.
     pub(super) fn fault(&self, fault: Fault) -> SyntaxError {
         SyntaxError { line: self.line, fault }
     }
 
-    /// The error of something that is never closed.
+    /// Makes the error of a construct that is never closed.
     pub(super) fn unmatched(&self, close: char) -> SyntaxError {
         self.fault(Fault::Unmatched(close))
     }
 
-    /// An error at the end of the text: bash ends the last line if nothing else does.
+    /// Makes an error at the end of the text. bash ends the last line if it has no newline.
     pub(super) fn at_end(&self, fault: Fault) -> SyntaxError {
         let open = self.at > 0 && !self.text[..self.at].ends_with('\n');
         SyntaxError { line: self.line + u32::from(open), fault }
     }
 
-    /// The token that comes next, as messages name it; `None` at the end.
+    /// Returns the token that comes next, as messages name it; `None` at the end.
     pub(super) fn next_token(&mut self) -> Option<String> {
         self.blanks();
         let first = self.peek();
@@ -311,7 +312,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// The error of whatever token comes next.
+    /// Makes the error of an unexpected token.
     pub(super) fn unexpected(&mut self) -> SyntaxError {
         let Some(token) = self.next_token() else { return self.at_end(Fault::EndOfFile) };
         let start = self.text[..self.at].rfind('\n').map_or(0, |i| i + 1);
@@ -320,18 +321,18 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Whether a token is an operator of the grammar.
+/// Returns true if a token is an operator of the grammar.
 pub(super) fn is_operator(token: &str) -> bool {
     OPERATORS.contains(&token)
 }
 
-/// Whether a byte ends an unquoted word.
+/// Returns true if a byte ends an unquoted word.
 #[inline]
 pub(super) fn ends_word(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')' | 0)
 }
 
-/// The length of the name (letters, digits, underscores, no digit first) that the text starts with.
+/// Returns the length of the name (letters, digits, underscores, no digit first) that the text starts with.
 pub fn name_length(text: &[u8]) -> usize {
     match text.first() {
         Some(b'a'..=b'z' | b'A'..=b'Z' | b'_') => {}
@@ -340,7 +341,7 @@ pub fn name_length(text: &[u8]) -> usize {
     text.iter().position(|b| !(b.is_ascii_alphanumeric() || *b == b'_')).unwrap_or(text.len())
 }
 
-/// Whether the whole text is a name.
+/// Returns true if the whole text is a name.
 pub fn is_name(text: &str) -> bool {
     !text.is_empty() && name_length(text.as_bytes()) == text.len()
 }
@@ -350,7 +351,7 @@ const KEYWORDS: [&str; 22] = [
     "select", "time", "coproc", "{", "}", "!", "[[", "]]",
 ];
 
-/// Longest first, so that the first that fits is the token.
+/// The operators, longest first, so that the first that fits is the token.
 const OPERATORS: [&str; 23] = [
     "&>>", ";;&", "<<<", "<<-", "&&", "||", ";;", ";&", "|&", "&>", ">>", ">|", ">&", "<<", "<>", "<&", ";", "&", "|",
     "<", ">", "(", ")",

@@ -1,9 +1,9 @@
 //! The bash language as syntax: source text to tree, and back.
 //!
-//! Recursive descent straight over the text, with no token stream between: what a character means in this
-//! language depends on who asks, so the grammar reads the text itself. One command is parsed at a time, up to
-//! its newline, because a command may change how the next one is read (`shopt -s extglob`, `alias`), and
-//! because bash runs what stands before a syntax error.
+//! The parser is a recursive descent over the text itself, without a token stream: the meaning of a character depends
+//! on the grammatical context, so the grammar reads the text. One command is parsed at a time, up to its newline,
+//! because a command may change how the next one is read (`shopt -s extglob`, `alias`), and because bash runs the
+//! commands before a syntax error.
 //!
 //! - `tree` has the nodes;
 //! - `lexer` has the cursor: blanks, comments, newlines, operators, keywords;
@@ -13,8 +13,8 @@
 //! - `print` and `print_word` write a tree back as text, as `declare -f` shows it;
 //! - `arith` compiles expressions; `escape`, `quote`, `text` and `hash` stand alone.
 //!
-//! It is a crate of its own because two read it: the shell in the guest, and the host when it tells someone what a
-//! command would run. So it knows no kernel and no files, and a hostile text costs it time and stack that are bounded.
+//! It is a crate of its own because it has two users: the shell in the guest, and the host, which shows what a command
+//! would run. So it knows no kernel and no files, and its time and stack are bounded for hostile texts.
 
 mod alias;
 pub mod arith;
@@ -40,7 +40,7 @@ pub mod tree;
 mod word;
 
 pub use error::{Fault, SyntaxError};
-pub use heredoc::Unfinished;
+pub use heredoc::UnfinishedDocument;
 pub use lexer::{MoreText, Parser, is_name, name_length};
 pub use print::{chain_text, condition_text, for_text, function_text, list_text, simple_text};
 pub use print_word::{arith_text, assignment_text, comparison_text, word_text};

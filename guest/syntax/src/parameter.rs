@@ -3,13 +3,13 @@
 use super::dollar::ArithEnd;
 use super::error::SyntaxError;
 use super::lexer::{Parser, name_length};
-use super::tree::{Fallback, Index, LetterCase, Name, Operation, Parameter, Place, Word};
-use super::word::{Builder, Place as WordPlace};
+use super::tree::{Fallback, Index, LetterCase, Name, Operation, Parameter, ReplacePlace, Word};
+use super::word::{Builder, WordContext};
 
 impl Parser<'_> {
-    /// A parameter expansion, with the cursor after `${`. Consumes the `}`.
+    /// Parses a parameter expansion after `${` and consumes the `}`.
     ///
-    /// What makes no sense is not a syntax error: bash complains when it expands it, so that is kept as `Bad`.
+    /// A meaningless expansion is not a syntax error: bash reports it when it is expanded, so it is kept as `Bad`.
     pub(super) fn braced_parameter(&mut self, quoted: bool) -> Result<Parameter, SyntaxError> {
         let start = self.at;
         let mut parameter = match self.peek() {
@@ -17,7 +17,7 @@ impl Parser<'_> {
             b'!' => self.indirection(quoted)?,
             _ => self.named(quoted)?,
         };
-        // A count has no case.
+        // A count has no case operators.
         if self.text[start..self.at] == *"#" && matches!(self.peek(), b'^' | b',' | b'~') {
             return self.bad(start, quoted);
         }
@@ -78,7 +78,7 @@ impl Parser<'_> {
         Ok(Some(Parameter::plain(Name::Special(b'!'), quoted)))
     }
 
-    /// A name and its subscript.
+    /// Parses a name and its subscript.
     fn named(&mut self, quoted: bool) -> Result<Option<Parameter>, SyntaxError> {
         let rest = &self.text.as_bytes()[self.at..];
         let length = name_length(rest);
@@ -87,7 +87,7 @@ impl Parser<'_> {
             self.at += length;
             let mut parameter = Parameter::plain(name, quoted);
             if self.peek() == b'[' {
-                // Without a subscript, or without its end, it is no expansion.
+                // Without a subscript, or without its end, it is not an expansion.
                 if self.ahead(1) == b']' || !self.has_subscript_end() {
                     return Ok(None);
                 }
@@ -111,13 +111,13 @@ impl Parser<'_> {
         Ok(Some(Parameter::plain(name, quoted)))
     }
 
-    /// Whether the subscript at the cursor is closed before the expansion is.
+    /// Returns true if the subscript at the cursor is closed before the expansion is.
     fn has_subscript_end(&self) -> bool {
         let rest = &self.text.as_bytes()[self.at..];
         let mut depth = 0u32;
         for byte in rest {
             match byte {
-                // Whatever is quoted or nested may have brackets and braces of its own: it is closed, or an error.
+                // Quoted or nested text may have brackets and braces of its own; it is closed, or an error.
                 b'\'' | b'"' | b'$' | b'`' | b'\\' => return true,
                 b'[' => depth += 1,
                 b']' if depth == 1 => return true,
@@ -129,7 +129,7 @@ impl Parser<'_> {
         true
     }
 
-    /// The operator and its operands; `None` if there is no such operator.
+    /// Parses the operator and its operands. Returns `None` if there is no such operator.
     fn operation(&mut self, quoted: bool) -> Result<Option<Operation>, SyntaxError> {
         let first = self.peek();
         if first == b':' && !matches!(self.ahead(1), b'-' | b'=' | b'?' | b'+') {
@@ -161,7 +161,7 @@ impl Parser<'_> {
         let operation = match first {
             b'#' | b'%' => {
                 self.at += usize::from(doubled);
-                let pattern = self.pattern_operand(WordPlace::Operand)?;
+                let pattern = self.pattern_operand(WordContext::Operand)?;
                 Operation::Remove { suffix: first == b'%', longest: doubled, pattern }
             }
             b'/' => self.replacement()?,
@@ -172,7 +172,7 @@ impl Parser<'_> {
                     b',' => LetterCase::Lower,
                     _ => LetterCase::Toggle,
                 };
-                Operation::Case { to, all: doubled, pattern: self.pattern_operand(WordPlace::Operand)? }
+                Operation::Case { to, all: doubled, pattern: self.pattern_operand(WordContext::Operand)? }
             }
             b'@' if self.peek().is_ascii_alphabetic() && self.ahead(1) == b'}' => {
                 self.at += 1;
@@ -183,47 +183,47 @@ impl Parser<'_> {
         Ok(Some(operation))
     }
 
-    /// `/pattern/with`, with the cursor after the first slash.
+    /// Parses `/pattern/with` after the first slash.
     fn replacement(&mut self) -> Result<Operation, SyntaxError> {
         let place = match self.peek() {
-            b'/' => Place::All,
-            b'#' => Place::Start,
-            b'%' => Place::End,
-            _ => Place::First,
+            b'/' => ReplacePlace::All,
+            b'#' => ReplacePlace::Start,
+            b'%' => ReplacePlace::End,
+            _ => ReplacePlace::First,
         };
-        self.at += usize::from(place != Place::First);
-        // A slash that comes first is part of the pattern: `${x////_}`.
+        self.at += usize::from(place != ReplacePlace::First);
+        // A slash in the first place is part of the pattern: `${x////_}`.
         let mut builder = Builder::default();
-        if self.peek() == b'/' && place != Place::Start && place != Place::End {
+        if self.peek() == b'/' && place != ReplacePlace::Start && place != ReplacePlace::End {
             builder.bare("/");
             self.at += 1;
         }
-        self.word_into(&mut builder, WordPlace::OperandPattern)?;
+        self.word_into(&mut builder, WordContext::OperandPattern)?;
         let pattern = builder.word(false);
         let with = match self.peek() {
             b'/' => {
                 self.at += 1;
-                self.pattern_operand(WordPlace::Operand)?
+                self.pattern_operand(WordContext::Operand)?
             }
             _ => Word::default(),
         };
         Ok(Operation::Replace { place, pattern, with })
     }
 
-    /// An operand in which quotes are quotes, in double quotes or not.
-    fn pattern_operand(&mut self, place: WordPlace) -> Result<Word, SyntaxError> {
+    /// Parses an operand in which quotes keep their meaning, in double quotes or not.
+    fn pattern_operand(&mut self, place: WordContext) -> Result<Word, SyntaxError> {
         let mut builder = Builder::default();
         self.word_into(&mut builder, place)?;
         Ok(builder.word(false))
     }
 
-    /// The word of a fallback: in double quotes it is text in double quotes.
+    /// Parses the word of a fallback. In double quotes it is text in double quotes.
     fn operand(&mut self, quoted: bool) -> Result<Word, SyntaxError> {
         if !quoted {
-            return self.pattern_operand(WordPlace::Operand);
+            return self.pattern_operand(WordContext::Operand);
         }
         let mut builder = Builder::default();
-        // Single quotes are text here, and yet hide braces up to where they close.
+        // Single quotes are text here, but hide braces up to their partner.
         let mut hidden = 0;
         loop {
             match self.peek() {
@@ -246,9 +246,9 @@ impl Parser<'_> {
         }
     }
 
-    /// Skips to the end of an expansion that is none.
+    /// Skips to the end of an invalid expansion.
     fn bad(&mut self, start: usize, quoted: bool) -> Result<Parameter, SyntaxError> {
-        self.word_into(&mut Builder::default(), WordPlace::Operand)?;
+        self.word_into(&mut Builder::default(), WordContext::Operand)?;
         self.at += 1;
         self.bad_text(start, quoted)
     }

@@ -1,7 +1,7 @@
-//! A tree as text, in the form in which `declare -f` shows it.
+//! A tree as text, in the form of `declare -f`.
 //!
-//! Words of functions are shown as they were written. Elsewhere, in job lists and traces, only the parts are
-//! there, and quoting is put back where it is needed.
+//! Words of functions are shown as they were written. In job lists and traces only the parts are available, and quoting
+//! is added where it is needed.
 
 use super::print_word::{arith_text, assignment_text, expression_text, parts_text, word_text};
 use super::quote;
@@ -10,35 +10,35 @@ use super::tree::{
     Redirect, RedirectAction, Simple, TimeFormat,
 };
 
-/// A function definition.
+/// Prints a function definition.
 pub fn function_text(function: &Function) -> String {
     let mut printer = Printer::default();
     printer.function(function);
     printer.out
 }
 
-/// A list on one line.
+/// Prints a list on one line.
 pub fn list_text(list: &List) -> String {
     let mut printer = Printer { inline: true, ..Printer::default() };
     printer.list(list);
     printer.out.trim_end_matches(';').to_owned()
 }
 
-/// A chain on one line.
+/// Prints a chain on one line.
 pub fn chain_text(chain: &Chain) -> String {
     let mut printer = Printer { inline: true, ..Printer::default() };
     printer.chain(chain);
     printer.out
 }
 
-/// A simple command.
+/// Prints a simple command.
 pub fn simple_text(simple: &Simple) -> String {
     let mut printer = Printer { inline: true, ..Printer::default() };
     printer.simple(simple);
     printer.out
 }
 
-/// The first line of a `for`.
+/// Prints the first line of a `for`.
 pub fn for_text(node: &For) -> String {
     let words: Vec<String> = match &node.words {
         Some(words) => words.iter().map(word_text).collect(),
@@ -56,9 +56,9 @@ pub fn condition_text(condition: &Condition) -> String {
 struct Printer {
     out: String,
     indent: usize,
-    /// Here-documents whose text comes after the line.
+    /// Here-documents whose text follows the line.
     documents: Vec<String>,
-    /// One was shown since the last semicolon, which the next goes without.
+    /// A here-document was printed since the last semicolon, which the next command omits.
     documented: bool,
     inline: bool,
 }
@@ -134,7 +134,7 @@ impl Printer {
         }
     }
 
-    /// A body whose last command is ended by a semicolon too.
+    /// Prints a body and ends its last command by a semicolon too.
     fn body(&mut self, list: &List) {
         self.indent += 1;
         self.newline();
@@ -276,7 +276,7 @@ impl Printer {
         self.put("; then");
         self.body(body);
         if !rest.is_empty() {
-            // `elif` is shown as what it stands for.
+            // `elif` is printed as `else` with an `if` inside.
             self.put("else");
             self.indent += 1;
             self.newline();
@@ -356,8 +356,7 @@ impl Printer {
             RedirectAction::Append => format!(">> {target}"),
             RedirectAction::ReadWrite if descriptor.is_empty() => format!("0<> {target}"),
             RedirectAction::ReadWrite => format!("<> {target}"),
-            // The default number is shown.
-            // Closing is shown one way.
+            // The default number is printed, and closing is always printed as `>&-`.
             RedirectAction::DuplicateRead if target == "-" => {
                 format!("{}>&-", if descriptor.is_empty() { "0" } else { "" })
             }

@@ -2,11 +2,11 @@
 
 use super::print::list_text;
 use super::tree::{
-    Arith, Assigned, Assignment, Brace, Comparison, Condition, Direction, Fallback, Index, LetterCase, Name, Operation,
-    Parameter, Part, Place, Word,
+    Arith, AssignedValue, Assignment, Brace, Comparison, Condition, Direction, Fallback, Index, LetterCase, Name,
+    Operation, Parameter, Part, ReplacePlace, Word,
 };
 
-/// A condition, without its brackets.
+/// Prints a condition without its brackets.
 pub(super) fn expression_text(condition: &Condition) -> String {
     match condition {
         Condition::Word(word) => format!("-n {}", word_text(word)),
@@ -21,7 +21,7 @@ pub(super) fn expression_text(condition: &Condition) -> String {
     }
 }
 
-/// A comparison's operator.
+/// Returns the operator of a comparison.
 pub fn comparison_text(comparison: Comparison) -> &'static str {
     match comparison {
         Comparison::Match => "==",
@@ -42,13 +42,13 @@ pub fn comparison_text(comparison: Comparison) -> &'static str {
     }
 }
 
-/// An assignment.
+/// Prints an assignment.
 pub fn assignment_text(assignment: &Assignment) -> String {
     let index = assignment.index.as_ref().map(|i| format!("[{}]", arith_text(i))).unwrap_or_default();
     let operator = if assignment.append { "+=" } else { "=" };
     let value = match &assignment.value {
-        Assigned::Scalar(word) => word_text(word),
-        Assigned::Array(elements) => {
+        AssignedValue::Scalar(word) => word_text(word),
+        AssignedValue::Array(elements) => {
             let elements: Vec<String> = elements
                 .iter()
                 .map(|e| match &e.index {
@@ -65,7 +65,7 @@ pub fn assignment_text(assignment: &Assignment) -> String {
     format!("{}{index}{operator}{value}", assignment.name)
 }
 
-/// An arithmetic expression.
+/// Prints an arithmetic expression.
 pub fn arith_text(arith: &Arith) -> String {
     match &arith.text.source {
         Some(source) => source.to_string(),
@@ -73,7 +73,7 @@ pub fn arith_text(arith: &Arith) -> String {
     }
 }
 
-/// A word.
+/// Prints a word.
 pub fn word_text(word: &Word) -> String {
     match &word.source {
         Some(source) => source.to_string(),
@@ -159,10 +159,10 @@ fn parameter_text(parameter: &Parameter) -> String {
         }
         Operation::Replace { place, pattern, with } => {
             let operator = match place {
-                Place::First => "/",
-                Place::All => "//",
-                Place::Start => "/#",
-                Place::End => "/%",
+                ReplacePlace::First => "/",
+                ReplacePlace::All => "//",
+                ReplacePlace::Start => "/#",
+                ReplacePlace::End => "/%",
             };
             format!("{bang}{name}{index}{operator}{}/{}", word_text(pattern), word_text(with))
         }

@@ -1,8 +1,8 @@
-//! Text written so that the shell reads it back: `printf %q`, `${x@Q}`, `declare -p`, `set -x`.
+//! Quoting for text that the shell reads back: `printf %q`, `${x@Q}`, `declare -p`, `set -x`.
 
 use crate::text;
 
-/// In single quotes, or `$'…'` if there are control characters: `${x@Q}`, `trap -p`, `alias`.
+/// Quotes by single quotes, or by `$'…'` if there are control characters: `${x@Q}`, `trap -p`, `alias`.
 pub fn single(text: &str) -> String {
     if needs_escapes(text) {
         return escaped(text);
@@ -17,7 +17,7 @@ fn in_quotes(text: &str) -> String {
     }
 }
 
-/// As little as possible, with backslashes: `printf %q`.
+/// Quotes as little as possible, by backslashes: `printf %q`.
 pub fn minimal(text: &str) -> String {
     if text.is_empty() {
         return "''".to_owned();
@@ -44,7 +44,7 @@ pub fn minimal(text: &str) -> String {
     out
 }
 
-/// Only if needed, in single quotes: `set -x`, `set`.
+/// Quotes by single quotes, if needed: `set -x`, `set`.
 pub fn if_needed(text: &str) -> String {
     if text.is_empty() {
         return "''".to_owned();
@@ -83,7 +83,7 @@ pub fn if_needed(text: &str) -> String {
     text.to_owned()
 }
 
-/// The same for `set -x`, which prefers plain quotes even around newlines and tabs.
+/// Like `if_needed`, for `set -x`, which prefers plain quotes even around newlines and tabs.
 pub fn traced(text: &str) -> String {
     match text.contains(['\n', '\t', ' ']) {
         true => in_quotes(text),
@@ -91,7 +91,7 @@ pub fn traced(text: &str) -> String {
     }
 }
 
-/// In double quotes, or `$'…'` if there are control characters: `declare -p`.
+/// Quotes by double quotes, or by `$'…'` if there are control characters: `declare -p`.
 pub fn double(text: &str) -> String {
     if needs_escapes(text) {
         return escaped(text);
@@ -112,7 +112,7 @@ fn needs_escapes(text: &str) -> bool {
     text.chars().any(|c| c.is_control() || u32::from(c) >= 0x10_FF80)
 }
 
-/// `$'…'`
+/// Quotes by `$'…'`.
 fn escaped(text: &str) -> String {
     let mut out = String::from("$'");
     for c in text.chars() {

@@ -4,13 +4,13 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::error::SyntaxError;
-use super::heredoc::Pending;
+use super::heredoc::PendingDocument;
 use super::lexer::{Parser, name_length};
 use super::tree::{Descriptor, Part, Redirect, RedirectAction, Word};
-use super::word::Place;
+use super::word::WordContext;
 
 impl Parser<'_> {
-    /// The redirection that comes next, if one does.
+    /// Parses the redirection that comes next, if there is one.
     pub(super) fn redirect(&mut self) -> Result<Option<Redirect>, SyntaxError> {
         let first = self.peek();
         let descriptor = match first {
@@ -43,7 +43,7 @@ impl Parser<'_> {
             }
             _ => return Ok(None),
         };
-        // `<(` is a word.
+        // `<(` starts a word.
         if descriptor.is_none() && first != b'&' && self.ahead(1) == b'(' {
             return Ok(None);
         }
@@ -52,8 +52,8 @@ impl Parser<'_> {
         if matches!(action, RedirectAction::Document | RedirectAction::DocumentTabs) {
             return self.heredoc(descriptor, action).map(Some);
         }
-        // A here-string is a string, which braces are not expanded in.
-        let place = if action == RedirectAction::String { Place::Value } else { Place::Argument };
+        // Braces are not expanded in a here-string.
+        let place = if action == RedirectAction::String { WordContext::Value } else { WordContext::Argument };
         let target = self.expect_word(place)?;
         Ok(Some(Redirect { descriptor, action, target, document: None }))
     }
@@ -61,16 +61,16 @@ impl Parser<'_> {
     fn heredoc(&mut self, descriptor: Option<Descriptor>, action: RedirectAction) -> Result<Redirect, SyntaxError> {
         self.blanks();
         let start = self.at;
-        let target = self.expect_word(Place::Value)?;
+        let target = self.expect_word(WordContext::Value)?;
         let written = self.text[start..self.at].to_owned();
-        // The delimiter is not expanded: what looks like an expansion in it is its text.
+        // The delimiter is not expanded: an expansion in it is literal text.
         let quoted = written.contains(['\'', '"', '\\']);
         let delimiter = match quoted {
             true => plain_text(&target).unwrap_or_else(|| written.clone()),
             false => written.clone(),
         };
         let document = Rc::new(RefCell::new(Word::default()));
-        self.heredocs.push(Pending {
+        self.heredocs.push(PendingDocument {
             delimiter,
             tabs: action == RedirectAction::DocumentTabs,
             quoted,
@@ -90,7 +90,7 @@ fn plain_text(word: &Word) -> Option<String> {
         .collect()
 }
 
-/// Longest first.
+/// The operators, longest first.
 const OPERATORS: [(&str, RedirectAction); 12] = [
     ("&>>", RedirectAction::AppendBoth),
     ("<<<", RedirectAction::String),

@@ -1,4 +1,4 @@
-//! Tests of the parser: trees of what is right, messages for what is wrong, bounds for what is hostile.
+//! Tests of the parser: trees of valid texts, messages for invalid ones, bounds for hostile ones.
 
 use super::tree::{Kind, List, Part, Simple};
 use super::{Fault, Parser, function_text, list_text};
@@ -96,7 +96,7 @@ fn errors_have_the_line() {
 
 #[test]
 fn nesting_is_bounded() {
-    // Without optimisation a level takes much more stack than it does in the program.
+    // Without optimisation a level takes much more stack than in the program.
     let parsing = || {
         for open in ["(", "$(", "{ ", "if ", "while ", "${x:-", "`\\`", "[[ ( ", "((", "$((", "case x in x) ", "x=${y/"]
         {
@@ -164,7 +164,7 @@ fn trees_survive_the_post() {
     assert_eq!(postcard::from_bytes::<List>(&bytes).unwrap(), tree);
 }
 
-/// Pieces that mean something, thrown together: no panic, no hang.
+/// Random combinations of tokens cause no panic and no hang.
 #[test]
 fn random_programs_do_not_panic() {
     let pieces = [

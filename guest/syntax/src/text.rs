@@ -1,18 +1,17 @@
 //! Bytes as text.
 //!
-//! The shell works on characters, but its data may be any bytes. A byte that is not part of valid UTF-8 is
-//! kept as one character of a reserved range, and becomes that byte again on the way out. bash, too, counts
-//! such a byte as one character. A genuine character of that range is split into such bytes, so that what
-//! goes out is always what came in.
+//! The shell works on characters, but its data may be any bytes. A byte that is not part of valid UTF-8 becomes one
+//! character of a reserved range, and that byte again in output. bash counts such a byte as one character too. A
+//! genuine character of that range is split into such bytes, so that output always has the bytes of the input.
 
 use std::borrow::Cow;
 
-/// Where the reserved range begins: the character of byte 0x80.
+/// The start of the reserved range: the character of byte 0x80.
 const FIRST: u32 = 0x10_FF80;
-/// The first byte of every character of the range, which text hardly ever has.
+/// The first byte of every character of the range, which is rare in text.
 const LEAD: u8 = 0xF4;
 
-/// Text from bytes.
+/// Converts bytes to text.
 pub fn from_bytes(bytes: Vec<u8>) -> String {
     match String::from_utf8(bytes) {
         Ok(text) if !text.as_bytes().contains(&LEAD) || !text.chars().any(is_reserved) => text,
@@ -21,7 +20,7 @@ pub fn from_bytes(bytes: Vec<u8>) -> String {
     }
 }
 
-/// The bytes of a text.
+/// Converts a text to bytes.
 pub fn to_bytes(text: &str) -> Cow<'_, [u8]> {
     if !text.as_bytes().contains(&LEAD) {
         return Cow::Borrowed(text.as_bytes());
@@ -45,7 +44,7 @@ pub fn push_bytes(text: &str, bytes: &mut Vec<u8>) {
     }
 }
 
-/// The text as other programs may see it: `None` if it is not valid UTF-8.
+/// Returns the text as other programs may see it; `None` if it is not valid UTF-8.
 pub fn outward(text: &str) -> Option<Cow<'_, str>> {
     if !text.as_bytes().contains(&LEAD) {
         return Some(Cow::Borrowed(text));
@@ -53,7 +52,7 @@ pub fn outward(text: &str) -> Option<Cow<'_, str>> {
     String::from_utf8(to_bytes(text).into_owned()).ok().map(Cow::Owned)
 }
 
-/// The character that stands for a byte.
+/// Returns the character that stands for a byte.
 pub fn byte_char(byte: u8) -> char {
     match byte < 0x80 {
         true => char::from(byte),

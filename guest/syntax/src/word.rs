@@ -5,9 +5,9 @@ use super::lexer::{Parser, ends_word};
 use super::tree::{Direction, Part, Word};
 use crate::escape;
 
-/// What ends a word, and what is special in it.
+/// The context of a word, which determines its end and its special characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum WordContext {
     /// An argument: ends at a blank or an operator, has braces.
     Argument,
     /// The value of an assignment, the word of a `case`, a redirection's target: no braces.
@@ -24,12 +24,12 @@ pub(super) enum Place {
     Element,
 }
 
-/// The parts of a word while it is read.
+/// The parts of a word that is being read.
 #[derive(Default)]
 pub(super) struct Builder {
     parts: Vec<Part>,
     bare: String,
-    /// Whether unquoted text had a `{`, so that braces need a look.
+    /// Unquoted text had a `{`, so braces must be looked for.
     braces: bool,
 }
 
@@ -64,7 +64,7 @@ impl Builder {
         self.parts.is_empty() && self.bare.is_empty()
     }
 
-    /// The word, with braces found if they are wanted, and patterns marked.
+    /// Returns the word, with pattern characters marked, and with braces found if `braces` is set.
     pub(super) fn word(mut self, braces: bool) -> Word {
         self.close();
         let mut parts = self.parts;
@@ -78,7 +78,7 @@ impl Builder {
 
 /// Turns unquoted text that has pattern characters or tildes into `Glob` parts.
 pub(super) fn mark_globs(parts: &mut [Part]) {
-    // The name of the `[` command is the one word with such a character that is used all the time.
+    // The name of the `[` command is the only frequent word with a pattern character.
     if let [Part::Bare(text)] = parts
         && text == "["
     {
@@ -94,20 +94,20 @@ pub(super) fn mark_globs(parts: &mut [Part]) {
 }
 
 impl Parser<'_> {
-    /// The word that comes next; `None` if none does.
-    pub(super) fn word(&mut self, place: Place) -> Result<Option<Word>, SyntaxError> {
+    /// Parses the word that comes next; `None` if there is none.
+    pub(super) fn word(&mut self, place: WordContext) -> Result<Option<Word>, SyntaxError> {
         let mut builder = Builder::default();
         let start = self.at;
         self.word_into(&mut builder, place)?;
         if builder.is_empty() {
             return Ok(None);
         }
-        let mut word = builder.word(matches!(place, Place::Argument | Place::Element));
+        let mut word = builder.word(matches!(place, WordContext::Argument | WordContext::Element));
         self.keep_source(&mut word, start, self.at);
         Ok(Some(word))
     }
 
-    /// Within a function, or where it is wanted, notes how a word was written.
+    /// Keeps the source of a word within a function, or if `keep_sources` is set.
     pub(super) fn keep_source(&self, word: &mut Word, start: usize, end: usize) {
         if (self.functions > 0 || self.keep_sources) && word.bare().is_none() {
             word.source = self.text.get(start..end).map(|text| match text.contains("$'") || text.contains("$\"") {
@@ -117,8 +117,8 @@ impl Parser<'_> {
         }
     }
 
-    /// The word that must come next.
-    pub(super) fn expect_word(&mut self, place: Place) -> Result<Word, SyntaxError> {
+    /// Parses a word that must come next.
+    pub(super) fn expect_word(&mut self, place: WordContext) -> Result<Word, SyntaxError> {
         self.blanks();
         match self.word(place)? {
             Some(word) => Ok(word),
@@ -126,7 +126,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The error where a word must be: the line that the end of the text ends is the token that is wrong.
+    /// Makes the error of a missing word. At the end of the text the error names the newline.
     pub(super) fn missing_word(&mut self) -> SyntaxError {
         match self.unexpected() {
             SyntaxError { fault: Fault::EndOfFile, .. } if !self.text.ends_with('\n') => {
@@ -137,9 +137,9 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads word text into a builder until the place's end.
-    pub(super) fn word_into(&mut self, builder: &mut Builder, place: Place) -> Result<(), SyntaxError> {
-        let operand = matches!(place, Place::Operand | Place::OperandPattern);
+    /// Reads the text of a word into a builder up to the end of its context.
+    pub(super) fn word_into(&mut self, builder: &mut Builder, place: WordContext) -> Result<(), SyntaxError> {
+        let operand = matches!(place, WordContext::Operand | WordContext::OperandPattern);
         let mut regex_depth = 0u32;
         loop {
             let byte = self.peek();
@@ -157,23 +157,23 @@ impl Parser<'_> {
                 b'$' => self.dollar(builder, false)?,
                 b'`' => self.backquotes(builder, false)?,
                 b'}' if operand => return Ok(()),
-                b'/' if place == Place::OperandPattern => return Ok(()),
+                b'/' if place == WordContext::OperandPattern => return Ok(()),
                 0 if operand => return Err(self.unmatched('}')),
-                b'<' | b'>' if self.ahead(1) == b'(' && place != Place::Regex => {
+                b'<' | b'>' if self.ahead(1) == b'(' && place != WordContext::Regex => {
                     let direction = if byte == b'<' { Direction::Read } else { Direction::Write };
                     self.at += 2;
                     let list = self.nested(|p| p.substitution_list())?;
                     builder.part(Part::Process(list.into(), direction));
                 }
-                b'(' if place == Place::Regex => {
+                b'(' if place == WordContext::Regex => {
                     regex_depth += 1;
                     self.take(builder);
                 }
-                b')' if place == Place::Regex && regex_depth > 0 => {
+                b')' if place == WordContext::Regex && regex_depth > 0 => {
                     regex_depth -= 1;
                     self.take(builder);
                 }
-                b'|' if place == Place::Regex => self.take(builder),
+                b'|' if place == WordContext::Regex => self.take(builder),
                 b' ' | b'\t' | b'<' | b'>' | b';' | b'&' if regex_depth > 0 => self.take(builder),
                 b'?' | b'*' | b'+' | b'@' | b'!' if self.ahead(1) == b'(' && self.has_extglob(place) => {
                     self.nested(|p| p.extended_pattern(builder))?;
@@ -193,27 +193,27 @@ impl Parser<'_> {
         }
     }
 
-    /// Takes one character as unquoted text.
+    /// Consumes one character as unquoted text.
     fn take(&mut self, builder: &mut Builder) {
         let length = self.character_length();
         builder.bare.push_str(&self.text[self.at..self.at + length]);
         self.at += length;
     }
 
-    /// Bytes of the character at the cursor.
+    /// Returns the number of bytes of the character at the cursor.
     fn character_length(&self) -> usize {
         self.text[self.at..].chars().next().map_or(0, char::len_utf8)
     }
 
-    fn has_extglob(&self, place: Place) -> bool {
+    fn has_extglob(&self, place: WordContext) -> bool {
         match place {
-            Place::Pattern => true,
-            Place::Regex | Place::Operand | Place::OperandPattern => false,
+            WordContext::Pattern => true,
+            WordContext::Regex | WordContext::Operand | WordContext::OperandPattern => false,
             _ => self.extglob,
         }
     }
 
-    /// `@( … )`, with the cursor on its first character: any text, until the parenthesis closes.
+    /// Parses `@( … )`, with the cursor on its first character: any text up to the closing parenthesis.
     fn extended_pattern(&mut self, builder: &mut Builder) -> Result<(), SyntaxError> {
         self.take(builder);
         self.take(builder);
@@ -242,7 +242,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A backslash outside quotes.
+    /// Parses a backslash outside of quotes.
     pub(super) fn backslash(&mut self, builder: &mut Builder) {
         self.at += 1;
         match self.peek() {
@@ -283,7 +283,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `$' … '`, with the cursor on the quote.
+    /// Parses `$' … '`, with the cursor on the quote.
     pub(super) fn escaped_quotes(&mut self, builder: &mut Builder) -> Result<(), SyntaxError> {
         self.at += 1;
         let mut raw = String::new();
@@ -314,7 +314,7 @@ impl Parser<'_> {
     pub(super) fn double_quotes(&mut self, builder: &mut Builder) -> Result<(), SyntaxError> {
         let opened = self.line;
         self.at += 1;
-        // `"$@"` with nothing in it is no word at all, while `""` is an empty one.
+        // `"$@"` without parameters makes no word, while `""` makes an empty one.
         if self.peek() == b'"' {
             builder.quoted("");
         }
@@ -333,12 +333,12 @@ impl Parser<'_> {
         }
     }
 
-    /// The whole text as if it stood in double quotes.
+    /// Parses the whole text as in double quotes.
     pub fn quoted_text(&mut self) -> Result<Word, SyntaxError> {
         self.document_word()
     }
 
-    /// The text of a here-document that is expanded.
+    /// Parses the text of a here-document that is expanded.
     pub(super) fn document_word(&mut self) -> Result<Word, SyntaxError> {
         let mut builder = Builder::default();
         while self.peek() != 0 {
@@ -347,7 +347,7 @@ impl Parser<'_> {
         Ok(builder.word(false))
     }
 
-    /// One piece of text as in double quotes. `close` is the quote that a backslash may escape: 0 in a
+    /// Parses one piece of text as in double quotes. `close` is the quote that a backslash may escape: 0 in a
     /// here-document, where `"` is text; `}` in an operand within double quotes.
     pub(super) fn quoted_piece(&mut self, builder: &mut Builder, close: u8) -> Result<(), SyntaxError> {
         match self.peek() {
@@ -369,7 +369,7 @@ impl Parser<'_> {
             _ => {
                 let rest = &self.text.as_bytes()[self.at..];
                 let special = |b: &u8| matches!(*b, b'\\' | b'$' | b'`' | b'"' | b'}' | b'\'');
-                // The first byte is taken whatever it is: who calls has dealt with the closing one.
+                // The first byte is consumed in any case: the caller has handled the closing one.
                 let length = 1 + rest[1..].iter().position(special).unwrap_or(rest.len() - 1);
                 let text = self.text[self.at..self.at + length].to_owned();
                 self.line += text.bytes().filter(|b| *b == b'\n').count() as u32;
@@ -386,7 +386,7 @@ impl Parser<'_> {
     }
 }
 
-/// A word as bash shows it, which undoes `$'…'` and `$"…"` when it reads them.
+/// Returns a word as bash shows it: bash converts `$'…'` and `$"…"` when it reads them.
 fn plainly_quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -416,7 +416,7 @@ fn plainly_quoted(text: &str) -> String {
     out
 }
 
-/// Where the quote that closes `$'` is.
+/// Finds the quote that closes `$'`.
 fn closing_quote(inner: &str) -> Option<usize> {
     let mut escaped = false;
     inner.bytes().position(|byte| {
@@ -426,7 +426,7 @@ fn closing_quote(inner: &str) -> Option<usize> {
     })
 }
 
-/// Whether a byte is plain text in any word: the common case, taken in runs.
+/// Returns true if a byte is plain text in any word: the common case, consumed in runs.
 #[inline]
 fn is_ordinary(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
@@ -434,7 +434,7 @@ fn is_ordinary(byte: u8) -> bool {
         || byte >= 0x80
 }
 
-/// A subscript that was a text, as a word: its expansions and quotes are those of a subscript in source.
+/// Parses a subscript given as a text. Its expansions and quotes are those of a subscript in source.
 pub fn subscript_word(text: &str) -> Word {
     let mut parser = Parser::new(format!("{text}]"), 1);
     match parser.arith_text(super::dollar::ArithEnd::Subscript) {
@@ -443,12 +443,12 @@ pub fn subscript_word(text: &str) -> Word {
     }
 }
 
-/// The elements of an array that was given as a text: `declare -a x='(1 2)'`.
+/// Parses the elements of an array given as a text: `declare -a x='(1 2)'`.
 pub fn elements_of(text: &str) -> Option<Vec<super::tree::Element>> {
     let mut parser = Parser::new(format!("x={text}"), 1);
     let assignment = parser.assignment().ok()??;
     match assignment.value {
-        super::tree::Assigned::Array(elements) if parser.position() == text.len() + 2 => Some(elements),
+        super::tree::AssignedValue::Array(elements) if parser.position() == text.len() + 2 => Some(elements),
         _ => None,
     }
 }

@@ -1,5 +1,5 @@
-//! Texts that want the parser to look at the same bytes again and again, or to nest without end. Each takes a fraction
-//! of a second here; what is worse than linear in its length takes minutes.
+//! Texts that make the parser read the same bytes repeatedly, or nest without end. Each takes a fraction of a second;
+//! if the time were worse than linear in the length, it would take minutes.
 
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs, reason = "a test")]
 
@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 
 use isopod_syntax::Parser;
 
-/// Bytes of a text. Large enough that a square of it is felt without optimisation.
+/// Bytes of a text. Large enough that quadratic time shows without optimisation.
 const SIZE: usize = 200_000;
 
-/// Without optimisation, on a busy machine.
+/// Time limit without optimisation, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What is repeated to `SIZE`, and what comes before.
+/// Prefix and text; the text is repeated to `SIZE`.
 const REPEATED: [(&str, &str); 26] = [
     ("", "((a) # ((((\n)\n"),
     ("", "((a) '(' "),
@@ -43,7 +43,7 @@ const REPEATED: [(&str, &str); 26] = [
     ("case x in ", "a) ;; "),
 ];
 
-/// What is put around itself: the more often, the longer.
+/// Opening and closing text, which is put around itself.
 const NESTED: [(&str, &str); 12] = [
     ("export a={$(", ")}"),
     ("coproc $(", ") x"),
@@ -64,7 +64,8 @@ fn parse(text: String) {
     while let Ok(Some(_)) = parser.next_command() {}
 }
 
-/// Natively a level of nesting takes more stack than in the program, and a test's thread has little.
+/// Runs the work with more stack: natively a level of nesting takes more than in the program, and the thread of a test
+/// has little.
 fn with_stack(work: impl FnOnce() + Send + 'static) {
     std::thread::Builder::new().stack_size(64 << 20).spawn(work).unwrap().join().unwrap();
 }

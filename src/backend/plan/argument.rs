@@ -1,6 +1,6 @@
 //! Words of commands: constant and dynamic.
 
-use isopod_syntax::tree::{Assigned, Assignment, Index, Name, Part, Word};
+use isopod_syntax::tree::{AssignedValue, Assignment, Index, Name, Part, Word};
 
 use super::Argument;
 use crate::backend::bounds;
@@ -35,7 +35,7 @@ pub(super) fn argument(word: &Word) -> Argument {
 pub(super) fn constant(word: &Word) -> Option<String> {
     if let [Part::Assignment(assignment)] = word.parts.as_slice() {
         return match (&assignment.index, &assignment.value) {
-            (None, Assigned::Scalar(value)) => Some(format!("{}{}", left_side(assignment), constant(value)?)),
+            (None, AssignedValue::Scalar(value)) => Some(format!("{}{}", left_side(assignment), constant(value)?)),
             _ => None,
         };
     }
@@ -56,8 +56,8 @@ fn dynamic(word: &Word) -> Argument {
     let mut text = match (word.parts.as_slice(), &word.source) {
         ([Part::Assignment(assignment)], _) => {
             let value = match &assignment.value {
-                Assigned::Scalar(value) => value.source.as_deref().unwrap_or_default(),
-                Assigned::Array(_) => "(…)",
+                AssignedValue::Scalar(value) => value.source.as_deref().unwrap_or_default(),
+                AssignedValue::Array(_) => "(…)",
             };
             format!("{}{value}", left_side(assignment))
         }

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use isopod_syntax::tree::{
-    Arith, Assigned, Assignment, Brace, Command, Condition, Descriptor, For, Index, Kind, List, Operation, Parameter,
-    Part, Pipeline, Redirect, RedirectAction, Simple, Word,
+    Arith, AssignedValue, Assignment, Brace, Command, Condition, Descriptor, For, Index, Kind, List, Operation,
+    Parameter, Part, Pipeline, Redirect, RedirectAction, Simple, Word,
 };
 use isopod_syntax::{Fault, Parser};
 
@@ -210,8 +210,8 @@ impl Walk {
     fn assignment(&mut self, assignment: &Assignment) {
         assignment.index.iter().for_each(|index| self.arith(index));
         match &assignment.value {
-            Assigned::Scalar(word) => self.word(word),
-            Assigned::Array(elements) => {
+            AssignedValue::Scalar(word) => self.word(word),
+            AssignedValue::Array(elements) => {
                 for element in elements {
                     element.index.iter().for_each(|index| self.arith(index));
                     self.word(&element.word);

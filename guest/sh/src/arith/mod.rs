@@ -12,31 +12,31 @@ use crate::state::variable::Value;
 use crate::state::{Key, Shell, Stop};
 use crate::syntax::tree::Arith;
 
-/// Variables whose values are expressions that name variables whose values …; each step costs stack.
+/// Limit on variables whose values are expressions that name further variables. Each step costs stack.
 const RECURSION_LIMIT: u32 = 100;
 
-/// Why an evaluation did not finish.
-enum Failure {
+/// The reason why an evaluation did not finish.
+enum ArithFailure {
     /// The expression is wrong.
     Error(Error),
-    /// Something else stopped it, and has been reported.
+    /// Another error stopped it and has been reported.
     Stop(Stop),
 }
 
-impl From<Stop> for Failure {
-    fn from(stop: Stop) -> Failure {
-        Failure::Stop(stop)
+impl From<Stop> for ArithFailure {
+    fn from(stop: Stop) -> ArithFailure {
+        ArithFailure::Stop(stop)
     }
 }
 
-impl From<Error> for Failure {
-    fn from(error: Error) -> Failure {
-        Failure::Error(error)
+impl From<Error> for ArithFailure {
+    fn from(error: Error) -> ArithFailure {
+        ArithFailure::Error(error)
     }
 }
 
 impl Shell {
-    /// The value of an expression of the syntax tree.
+    /// Evaluates an expression of the syntax tree.
     pub fn arith(&mut self, arith: &Arith) -> Result<i64, Stop> {
         if let Some(parsed) = arith.parsed.get_or_init(|| Parsed::new(arith)).clone()
             && let Some(dollars) = self.dollars(&parsed)
@@ -48,7 +48,7 @@ impl Shell {
         self.evaluate(&text)
     }
 
-    /// The same for `((`, `[[` or a builtin, by whose name its messages begin.
+    /// Like `arith`, for `((`, `[[` or a builtin, whose name its messages start with.
     pub fn arith_for(&mut self, who: &'static str, arith: &Arith) -> Result<i64, Stop> {
         let outer = std::mem::replace(&mut self.evaluating, who);
         let result = self.arith(arith);
@@ -56,7 +56,7 @@ impl Shell {
         result
     }
 
-    /// The same for a text.
+    /// Like `evaluate`, for `((`, `[[` or a builtin, whose name its messages start with.
     pub fn evaluate_for(&mut self, who: &'static str, text: &str) -> Result<i64, Stop> {
         let outer = std::mem::replace(&mut self.evaluating, who);
         let result = self.evaluate(text);
@@ -64,7 +64,7 @@ impl Shell {
         result
     }
 
-    /// The value of an expression in a text that has been expanded.
+    /// Evaluates an expression given as a text that has been expanded already.
     pub fn evaluate(&mut self, text: &str) -> Result<i64, Stop> {
         if let Some(number) = plain_number(text) {
             return Ok(number);
@@ -76,10 +76,10 @@ impl Shell {
         self.report(result, text, &[])
     }
 
-    fn report(&mut self, result: Result<i64, Failure>, text: &str, dollars: &[i64]) -> Result<i64, Stop> {
+    fn report(&mut self, result: Result<i64, ArithFailure>, text: &str, dollars: &[i64]) -> Result<i64, Stop> {
         result.map_err(|failure| match failure {
-            Failure::Stop(stop) => stop,
-            Failure::Error(error) => {
+            ArithFailure::Stop(stop) => stop,
+            ArithFailure::Error(error) => {
                 let text = without_placeholders(error.within.as_deref().unwrap_or(text.trim_start()), dollars);
                 let token = without_placeholders(&error.token, dollars);
                 let by = if self.evaluating.is_empty() { "" } else { ": " };
@@ -89,12 +89,13 @@ impl Shell {
         })
     }
 
-    /// The values of the placeholders, if all are numbers: only then does the text parse as it was parsed.
+    /// Returns the values of the placeholders if all are numbers. Only then does the expanded text parse like the
+    /// compiled one.
     fn dollars(&mut self, parsed: &Parsed) -> Option<Vec<i64>> {
         parsed.dollars.iter().map(|parameter| plain_number(&self.plain_value(parameter)?)).collect()
     }
 
-    fn run_arith(&mut self, code: &Code, dollars: &[i64], depth: u32) -> Result<i64, Failure> {
+    fn run_arith(&mut self, code: &Code, dollars: &[i64], depth: u32) -> Result<i64, ArithFailure> {
         let mut stack: Vec<i64> = Vec::with_capacity(8);
         let mut fetched: Vec<Option<Key>> = Vec::new();
         let mut at = 0;
@@ -175,12 +176,12 @@ impl Shell {
         Ok(stack.pop().unwrap_or(0))
     }
 
-    fn load_target(&mut self, target: &Target, dollars: &[i64], depth: u32) -> Result<i64, Failure> {
+    fn load_target(&mut self, target: &Target, dollars: &[i64], depth: u32) -> Result<i64, ArithFailure> {
         let key = self.target_key(target, dollars, depth)?;
         self.load_key(target, key.as_ref(), depth)
     }
 
-    fn load_key(&mut self, target: &Target, key: Option<&Key>, depth: u32) -> Result<i64, Failure> {
+    fn load_key(&mut self, target: &Target, key: Option<&Key>, depth: u32) -> Result<i64, ArithFailure> {
         let text = match self.variable(&target.name) {
             Some(variable) => {
                 let text = match (&variable.value, key) {
@@ -216,12 +217,12 @@ impl Shell {
         }
         let code = compile(&text).map_err(|e| e.within(&text))?;
         self.run_arith(&code, &[], depth + 1).map_err(|failure| match failure {
-            Failure::Error(error) => Failure::Error(error.within(&text)),
+            ArithFailure::Error(error) => ArithFailure::Error(error.within(&text)),
             stop => stop,
         })
     }
 
-    fn target_key(&mut self, target: &Target, dollars: &[i64], depth: u32) -> Result<Option<Key>, Failure> {
+    fn target_key(&mut self, target: &Target, dollars: &[i64], depth: u32) -> Result<Option<Key>, ArithFailure> {
         let Some(subscript) = &target.index else { return Ok(None) };
         let name = match self.is_reference(&target.name) {
             true => self.resolve(&target.name).map(|(name, _)| name),
@@ -229,7 +230,12 @@ impl Shell {
         };
         let name = name.as_deref().unwrap_or(&target.name);
         if let Some(Value::Associative(_)) = self.variables.get(name).map(|v| &v.value) {
-            return Ok(Some(Key::Name(without_placeholders(&subscript.text, dollars))));
+            let text = without_placeholders(&subscript.text, dollars);
+            // Quotes in a key are removed, as in the subscript of an assignment.
+            return Ok(Some(match text.contains(['\'', '"']) {
+                true => self.key_in_text(name, &text)?,
+                false => Key::Name(text),
+            }));
         }
         let Subscript { code, text } = &**subscript;
         match code {
@@ -278,7 +284,7 @@ fn power(mut base: i64, mut exponent: i64) -> i64 {
     result
 }
 
-/// A decimal number without leading zeros, which means the same whatever stands around it.
+/// Reads a decimal number without leading zeros. It means the same in every context.
 fn plain_number(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
     match digits {
@@ -286,7 +292,7 @@ fn plain_number(text: &str) -> Option<i64> {
             let magnitude = digits.iter().fold(0i64, |n, d| n * 10 + i64::from(d - b'0'));
             Some(if digits.len() < text.len() { -magnitude } else { magnitude })
         }
-        // The octal and hexadecimal notations are for `compile`.
+        // `compile` reads the octal and hexadecimal notations.
         _ => None,
     }
 }
@@ -308,7 +314,7 @@ fn without_placeholders(text: &str, dollars: &[i64]) -> String {
     out
 }
 
-/// For `test -eq` and its kin: a plain integer, as `strtol` reads it.
+/// Reads a plain integer as `strtol` does, for `test -eq` and the like.
 pub fn integer(text: &str) -> Option<i64> {
     let text = text.trim_matches(|c: char| matches!(c, ' ' | '\t' | '\n'));
     match text.strip_prefix(['+', '-']) {

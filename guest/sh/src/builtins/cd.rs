@@ -79,7 +79,7 @@ pub(super) fn cd(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
     Ok(1)
 }
 
-/// Where to go: through CDPATH unless the target says where it is.
+/// Returns the directories to try: those of CDPATH, unless the target is anchored by `/`, `.` or `..`.
 fn candidates(shell: &Shell, target: &str) -> Vec<(String, bool)> {
     let own = vec![(target.to_owned(), false)];
     let anchored = target.starts_with('/') || target.split('/').next().is_some_and(|f| f == "." || f == "..");
@@ -93,11 +93,11 @@ fn candidates(shell: &Shell, target: &str) -> Vec<(String, bool)> {
         .collect()
 }
 
-/// Goes to a directory; PWD gets the path as it was written, unless links are to be resolved.
+/// Changes the working directory. PWD gets the path as it was written, unless `physical` resolves links.
 pub(super) fn change(shell: &mut Shell, target: &str, physical: bool) -> Result<bool, Stop> {
     let old = working_directory(shell.text_of("PWD"));
     let logical = normalized(&old, target).filter(|_| !physical);
-    if let Some(place) = shell.places.last_mut()
+    if let Some(place) = shell.in_place_states.last_mut()
         && place.0.is_none()
     {
         place.0 = Some(process::cwd());
@@ -123,8 +123,8 @@ fn set_directory(shell: &mut Shell, name: &str, value: String) -> Result<(), Sto
     Ok(())
 }
 
-/// A path from a directory, with `.` and `..` taken away by name. What `..` leaves must be a directory, but for the
-/// one to start from, which may be gone.
+/// Joins a path to a directory and removes `.` and `..` by name. A name that `..` removes must be a directory, except
+/// for the starting directory, which may have been deleted.
 fn normalized(from: &str, target: &str) -> Option<String> {
     // PWD has no dots in it.
     let mut parts: Vec<&str> = match target.starts_with('/') {

@@ -1,14 +1,14 @@
 //! `command`
 
 use super::options;
-use super::typing;
+use super::type_builtin;
 use crate::state::{Shell, Stop};
 
-/// What `command` is asked to do.
+/// The request that the arguments of `command` make.
 pub enum CommandRequest {
-    /// It was a question, and is answered.
+    /// `-v` or `-V`: the answer has been printed, and this is the status.
     Done(u8),
-    /// The command that starts at this argument is to be run.
+    /// The command that starts at this argument is run.
     Run(usize),
 }
 
@@ -25,7 +25,7 @@ pub fn command(shell: &mut Shell, arguments: &[String]) -> Result<CommandRequest
     if given.has(b'v') || given.has(b'V') {
         let mut found = false;
         for name in rest {
-            found |= typing::describe(shell, name, given.has(b'V'), "command");
+            found |= type_builtin::describe(shell, name, given.has(b'V'), "command");
         }
         return Ok(CommandRequest::Done(u8::from(!found)));
     }

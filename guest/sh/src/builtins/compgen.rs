@@ -37,7 +37,7 @@ pub(super) fn compgen(shell: &mut Shell, arguments: &[String]) -> Result<u8, Sto
         words.extend(list);
     }
     words.retain(|word| word.starts_with(&typed));
-    // What is made by a function or a command is taken as it comes.
+    // Words of a function or a command are not filtered by the typed text.
     if let Some(function) = &asked.function {
         words.extend(from_function(shell, function, &typed)?);
     }
@@ -47,14 +47,14 @@ pub(super) fn compgen(shell: &mut Shell, arguments: &[String]) -> Result<u8, Sto
     finish(shell, &asked, &typed, words)
 }
 
-/// Leaves out what `-X` says, adds what `-o` wants, and prints the rest.
+/// Applies `-X`, the options of `-o`, prefix and suffix, and prints the words.
 fn finish(shell: &mut Shell, asked: &Specification, typed: &str, mut words: Vec<String>) -> Result<u8, Stop> {
     if let Some(filter) = &asked.filter {
         let (filter, keeps) = match filter.strip_prefix('!') {
             Some(rest) => (rest, true),
             None => (filter.as_str(), false),
         };
-        // `&` is what was typed, unless a backslash is before it.
+        // `&` stands for the typed text, unless a backslash precedes it.
         let filter = filter.replace("\\&", "\0").replace('&', typed).replace('\0', "&");
         let pattern = Pattern::new(&filter, true, false);
         words.retain(|word| pattern.matches(word) == keeps);
@@ -74,7 +74,8 @@ fn finish(shell: &mut Shell, asked: &Specification, typed: &str, mut words: Vec<
     Ok(u8::from(words.is_empty()))
 }
 
-/// The words of `-W`: expanded like an array's elements, after a split at IFS. `None` if they cannot be.
+/// Splits the words of `-W` at IFS and expands them like the elements of an array. Returns `None` if the expansion
+/// fails.
 fn expanded(shell: &mut Shell, list: &str) -> Result<Option<Vec<String>>, Stop> {
     let separators = shell.text_of("IFS").unwrap_or_else(|| " \t\n".to_owned());
     let mut text = String::from("(");
@@ -95,7 +96,7 @@ fn expanded(shell: &mut Shell, list: &str) -> Result<Option<Vec<String>>, Stop> 
                 text.push(' ');
                 continue;
             }
-            // A blank that separates nothing is part of its word.
+            // A blank that is no separator is part of its word.
             ' ' | '\t' if quote.is_none() && depth == 0 => text.push('\\'),
             _ => {}
         }
@@ -116,7 +117,7 @@ fn expanded(shell: &mut Shell, list: &str) -> Result<Option<Vec<String>>, Stop> 
     Ok(Some(words))
 }
 
-/// What a function leaves in COMPREPLY.
+/// Calls a function and returns the words that it leaves in COMPREPLY.
 fn from_function(shell: &mut Shell, function: &str, typed: &str) -> Result<Vec<String>, Stop> {
     shell.complain_as("compgen", "warning: -F option may not work as you expect");
     if !shell.functions.contains_key(function) {
@@ -137,7 +138,7 @@ fn from_function(shell: &mut Shell, function: &str, typed: &str) -> Result<Vec<S
     Ok(reply)
 }
 
-/// The lines that a command prints.
+/// Runs a command and returns the lines that it prints.
 fn from_command(shell: &mut Shell, command: &str, typed: &str) -> Result<Vec<String>, Stop> {
     let text = format!("{command} compgen {} ''", quote::single(typed));
     let Ok(Some(list)) = crate::syntax::Parser::new(text, shell.line).next_command() else { return Ok(Vec::new()) };
@@ -145,7 +146,7 @@ fn from_command(shell: &mut Shell, command: &str, typed: &str) -> Result<Vec<Str
     Ok(printed.lines().map(str::to_owned).collect())
 }
 
-/// Adds the names of an action; false for a list that is not kept here.
+/// Adds the names of an action. Returns false for an action whose names the shell does not keep.
 fn add(shell: &Shell, action: &str, typed: &str, words: &mut Vec<String>) -> bool {
     let sorted = |mut list: Vec<String>| {
         crate::order::sort_texts(&mut list);
@@ -167,7 +168,7 @@ fn add(shell: &Shell, action: &str, typed: &str, words: &mut Vec<String>) -> boo
         "helptopic" => words.extend(super::usage::topics().map(|(name, _)| name.to_owned())),
         "hostname" => words.extend(shell.text_of("HOSTNAME")),
         "job" | "running" => words.extend(shell.jobs.list.iter().map(|job| job.text.clone())),
-        // Nothing can be stopped here.
+        // There are no stopped jobs here.
         "stopped" => {}
         "setopt" => words.extend(owned(SetOption::all().map(SetOption::name).collect())),
         "shopt" => words.extend(owned(Shopt::all().map(Shopt::name).collect())),

@@ -1,11 +1,11 @@
-//! `complete`, `compopt`: what is kept for whoever completes command lines. Nobody does here, but `complete -p` and
-//! scripts that are sourced for their functions rely on it.
+//! `complete`, `compopt`: specifications for the completion of command lines. Nothing completes command lines here, but
+//! `complete -p` and scripts that are sourced for their functions rely on them.
 
-use super::options::{self, Given};
+use super::options::{self, ParsedOptions};
 use crate::state::completions::{ACTIONS, OPTIONS, Specification};
 use crate::state::{Shell, Stop};
 
-/// The letters of `compgen` and `complete` alike.
+/// The option letters that `compgen` and `complete` share.
 pub(super) const LETTERS: &str = "abcdefgjksuvA:W:P:S:X:o:G:F:C:";
 
 pub(super) fn complete(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
@@ -18,7 +18,7 @@ pub(super) fn complete(shell: &mut Shell, arguments: &[String]) -> Result<u8, St
         Ok(specification) => specification,
         Err(status) => return Ok(status),
     };
-    // The three that are for no command have names that none can have.
+    // `-D`, `-E` and `-I` are for no command: their names cannot be those of commands.
     let own = [b'D', b'E', b'I'].into_iter().find(|letter| given.has(*letter));
     let names = match own {
         Some(letter) => vec![format!("-{}", char::from(letter))],
@@ -58,8 +58,8 @@ pub(super) fn complete(shell: &mut Shell, arguments: &[String]) -> Result<u8, St
     Ok(status)
 }
 
-/// What the options say.
-pub(super) fn specification(shell: &mut Shell, builtin: &str, given: &Given) -> Result<Specification, u8> {
+/// Reads a specification from the options.
+pub(super) fn specification(shell: &mut Shell, builtin: &str, given: &ParsedOptions) -> Result<Specification, u8> {
     let value = |letter| given.value(letter).map(str::to_owned);
     let mut made = Specification {
         glob: value(b'G'),

@@ -33,7 +33,7 @@ fn leave_loops(shell: &mut Shell, arguments: &[String], stop: fn(u32) -> Stop) -
         Some((argument, Some(_))) => {
             shell.complain_as(&arguments[0], &format!("{argument}: loop count out of range"));
             shell.status = 1;
-            // All loops are left.
+            // A count beyond the number of loops leaves all of them.
             return Err(Stop::Break(loops));
         }
         Some((argument, None)) => {
@@ -66,7 +66,7 @@ pub(super) fn exit(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
     Err(Stop::Exit)
 }
 
-/// More than a status is an error that gives up everything.
+/// Refuses more than one argument, an error that gives up all texts that are running.
 fn refuse_more(shell: &mut Shell, arguments: &[String]) -> Result<(), Stop> {
     if arguments.len() > 2 && crate::arith::integer(&arguments[1]).is_some() {
         shell.complain_as(&arguments[0], "too many arguments");
@@ -76,7 +76,7 @@ fn refuse_more(shell: &mut Shell, arguments: &[String]) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The status given, of which only eight bits count.
+/// Reads the status given as an argument, of which only eight bits count.
 fn status_argument(shell: &mut Shell, arguments: &[String]) -> Option<u8> {
     let argument = match arguments.get(1)?.as_str() {
         "--" => arguments.get(2)?,

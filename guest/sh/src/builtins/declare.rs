@@ -7,12 +7,12 @@ use crate::state::associative::Associative;
 use crate::state::options::{SetOption, Shopt};
 use crate::state::variable::{Attributes, Value, Variable};
 use crate::state::{Shell, Stop, into_indexed};
-use crate::syntax::tree::{Assigned, Assignment};
+use crate::syntax::tree::{AssignedValue, Assignment};
 use crate::syntax::{is_name, name_length};
 
-/// What the options ask for.
+/// The request that the options make.
 #[derive(Default)]
-pub(super) struct Request {
+pub(super) struct DeclareRequest {
     /// Attributes to set.
     pub(super) set: Attributes,
     /// Attributes to clear.
@@ -33,7 +33,7 @@ pub(super) struct Request {
 pub(super) fn declare(shell: &mut Shell, arguments: &Arguments) -> Result<u8, Stop> {
     let builtin = if arguments.list[0] == "typeset" { "typeset" } else { "declare" };
     let in_function = shell.variables.in_function();
-    run(shell, arguments, Request { builtin, local: in_function, ..Request::default() })
+    run(shell, arguments, DeclareRequest { builtin, local: in_function, ..DeclareRequest::default() })
 }
 
 pub(super) fn local(shell: &mut Shell, arguments: &Arguments) -> Result<u8, Stop> {
@@ -41,10 +41,10 @@ pub(super) fn local(shell: &mut Shell, arguments: &Arguments) -> Result<u8, Stop
         shell.complain_as("local", "can only be used in a function");
         return Ok(1);
     }
-    run(shell, arguments, Request { builtin: "local", local: true, ..Request::default() })
+    run(shell, arguments, DeclareRequest { builtin: "local", local: true, ..DeclareRequest::default() })
 }
 
-fn run(shell: &mut Shell, arguments: &Arguments, mut request: Request) -> Result<u8, Stop> {
+fn run(shell: &mut Shell, arguments: &Arguments, mut request: DeclareRequest) -> Result<u8, Stop> {
     let first = match read_options(shell, &arguments.list, &mut request) {
         Ok(first) => first,
         Err(status) => return Ok(status),
@@ -70,25 +70,25 @@ fn run(shell: &mut Shell, arguments: &Arguments, mut request: Request) -> Result
     Ok(status)
 }
 
-/// Declares one argument, for all builtins of this kind.
+/// Declares one argument, for `declare`, `local`, `export` and `readonly`.
 pub(super) fn declare_argument(
     shell: &mut Shell,
     arguments: &Arguments,
     at: usize,
-    request: &Request,
+    request: &DeclareRequest,
 ) -> Result<u8, Stop> {
     let array = arguments.arrays.iter().find(|(i, _)| *i == at).map(|(_, a)| a.clone());
     let outer = std::mem::replace(&mut shell.evaluating, request.builtin);
     let result = declare_one(shell, &arguments.list[at], array.as_deref(), request);
     shell.evaluating = outer;
     match result {
-        // The message is out; the other arguments are declared all the same, where POSIX does not end the shell.
+        // The error was reported. The other arguments are declared, unless POSIX ends the shell.
         Err(Stop::Discard) if !(shell.options.has(SetOption::POSIX) && super::is_special(request.builtin)) => Ok(1),
         other => other,
     }
 }
 
-fn read_options(shell: &mut Shell, list: &[String], request: &mut Request) -> Result<usize, u8> {
+fn read_options(shell: &mut Shell, list: &[String], request: &mut DeclareRequest) -> Result<usize, u8> {
     let mut at = 1;
     while let Some(argument) = list.get(at) {
         let on = argument.starts_with('-');
@@ -152,14 +152,14 @@ fn read_options(shell: &mut Shell, list: &[String], request: &mut Request) -> Re
 }
 
 /// `name`, `name=value`, `name+=value`, `name[i]=value`
-struct Parsed<'a> {
+struct DeclarationArgument<'a> {
     name: &'a str,
     subscript: Option<&'a str>,
     append: bool,
     value: Option<&'a str>,
 }
 
-fn parse(argument: &str) -> Option<Parsed<'_>> {
+fn parse(argument: &str) -> Option<DeclarationArgument<'_>> {
     let length = name_length(argument.as_bytes());
     if length == 0 {
         return None;
@@ -178,28 +178,41 @@ fn parse(argument: &str) -> Option<Parsed<'_>> {
             None => (false, Some(rest.strip_prefix('=')?)),
         },
     };
-    Some(Parsed { name, subscript, append, value })
+    Some(DeclarationArgument { name, subscript, append, value })
 }
 
-fn declare_one(shell: &mut Shell, argument: &str, array: Option<&Assignment>, request: &Request) -> Result<u8, Stop> {
+fn declare_one(
+    shell: &mut Shell,
+    argument: &str,
+    array: Option<&Assignment>,
+    request: &DeclareRequest,
+) -> Result<u8, Stop> {
     if request.builtin == "local" && argument == "-" {
-        shell.keep_options();
+        shell.save_options();
         return Ok(0);
     }
     let Some(parsed) = parse(argument) else {
-        shell.complain_as(request.builtin, &format!("`{argument}': not a valid identifier"));
-        return Ok(1);
+        return Err(shell.refuse_name(request.builtin, argument));
     };
+    let mut parsed = parsed;
     let mut name = parsed.name.to_owned();
-    // Attributes of a reference's target, unless the reference itself is meant.
+    let mut element = None;
+    // The declaration is about the variable that a reference leads to, unless `-n` makes it about the reference.
     let about_reference = request.set.has(Attributes::NAMEREF) || request.clear.has(Attributes::NAMEREF);
-    if !about_reference
-        && !request.local
-        && shell.is_reference(&name)
-        && let Some((target, _)) = shell.resolve(&name)
-    {
-        name = target;
+    // `local` is about the reference itself, unless that is a local one already.
+    let follows = !request.local || shell.variables.is_local(&name);
+    if !about_reference && follows && shell.is_reference(&name) {
+        match shell.resolve(&name) {
+            // As in bash: an element makes the reference an array.
+            _ if parsed.subscript.is_some() && !request.global && !request.local => {
+                shell.drop_reference(&name);
+                shell.variables.slot(&name).value = Value::Unset;
+            }
+            Some((target, index)) => (name, element) = (target, index),
+            None => {}
+        }
     }
+    parsed.subscript = parsed.subscript.or(element.as_deref());
     let refers_to = parsed.value.and_then(|target| target.split('[').next());
     if request.set.has(Attributes::NAMEREF) && refers_to == Some(name.as_str()) && !request.local {
         shell.complain_as(request.builtin, &format!("{name}: nameref variable self references not allowed"));
@@ -221,10 +234,10 @@ fn declare_one(shell: &mut Shell, argument: &str, array: Option<&Assignment>, re
 }
 
 /// Makes a variable of the running function.
-fn make_local(shell: &mut Shell, name: &str, request: &Request) {
+fn make_local(shell: &mut Shell, name: &str, request: &DeclareRequest) {
     let inherits = request.inherit || shell.options.shopt(Shopt::LOCALVAR_INHERIT);
     let outer = shell.variables.get(name).cloned();
-    // What was assigned for this call alone is the function's own from the start.
+    // A variable assigned for this call alone belongs to the function already.
     let for_call = shell.variables.is_for_call(name);
     if shell.variables.hide_in_function(name) != Some(true) {
         return;
@@ -233,7 +246,7 @@ fn make_local(shell: &mut Shell, name: &str, request: &Request) {
     if let Some(outer) = outer {
         match inherits || for_call {
             true => fresh = outer,
-            // What the environment exports stays exported.
+            // An exported variable stays exported.
             false if outer.is(Attributes::EXPORT) => fresh.attributes.insert(Attributes::EXPORT),
             false => {}
         }
@@ -244,10 +257,10 @@ fn make_local(shell: &mut Shell, name: &str, request: &Request) {
 fn declare_here(
     shell: &mut Shell,
     name: &str,
-    parsed: &Parsed<'_>,
+    parsed: &DeclarationArgument<'_>,
     appends: bool,
     array: Option<&Assignment>,
-    request: &Request,
+    request: &DeclareRequest,
 ) -> Result<u8, Stop> {
     let existing = shell.variables.get(name).cloned().unwrap_or_default();
     let read_only = existing.is(Attributes::READONLY);
@@ -286,14 +299,14 @@ fn declare_here(
         }
         return Ok(0);
     }
-    // A computed variable that only gets attributes keeps computing.
+    // A computed variable that only gets attributes stays computed.
     let special = shell.variables.get(name).is_none() && shell.variable(name).is_some();
     if special && !assigns {
         return Ok(0);
     }
     let variable = shell.variables.slot(name);
     prepare(variable, request, parsed.subscript.is_some());
-    // Read-only comes last: the declaration itself assigns.
+    // The read-only attribute is set last, because the declaration itself assigns.
     let read_only = variable.attributes;
     variable.attributes.remove(Attributes::READONLY);
     let result = assign(shell, name, parsed, appends, array);
@@ -306,10 +319,10 @@ fn declare_here(
 }
 
 /// Sets attributes and kind before anything is assigned.
-fn prepare(variable: &mut Variable, request: &Request, subscripted: bool) {
+fn prepare(variable: &mut Variable, request: &DeclareRequest, subscripted: bool) {
     variable.attributes.insert(request.set);
     variable.attributes.remove(request.clear);
-    // The case attributes exclude each other; of both at once neither is left.
+    // The case attributes exclude each other; both at once clear both.
     for (attribute, other) in [(Attributes::LOWER, Attributes::UPPER), (Attributes::UPPER, Attributes::LOWER)] {
         if request.set.has(attribute) {
             variable.attributes.remove(other);
@@ -333,15 +346,15 @@ fn prepare(variable: &mut Variable, request: &Request, subscripted: bool) {
 fn assign(
     shell: &mut Shell,
     name: &str,
-    parsed: &Parsed<'_>,
+    parsed: &DeclarationArgument<'_>,
     appends: bool,
     array: Option<&Assignment>,
 ) -> Result<(), Stop> {
-    if let Some(Assignment { value: Assigned::Array(elements), .. }) = array {
+    if let Some(Assignment { value: AssignedValue::Array(elements), .. }) = array {
         return shell.assign_array(name, elements, appends);
     }
     let Some(value) = parsed.value else { return Ok(()) };
-    // `declare -a x='(1 2)'`: a quoted list is one all the same.
+    // `declare -a x='(1 2)'`: a quoted list is a list too.
     let is_array = shell.variables.get(name).is_some_and(Variable::is_array);
     if is_array
         && parsed.subscript.is_none()
@@ -358,15 +371,15 @@ fn assign(
     shell.assign_element(name, key, value.to_owned(), appends)
 }
 
-/// `declare -g`: the variable behind all local ones.
+/// `declare -g`: declares the global variable, which local ones may hide.
 fn declare_global(
     shell: &mut Shell,
     name: &str,
-    parsed: &Parsed<'_>,
+    parsed: &DeclarationArgument<'_>,
     array: Option<&Assignment>,
-    request: &Request,
+    request: &DeclareRequest,
 ) -> Result<u8, Stop> {
-    // It is assigned in the open, then put behind.
+    // The global variable is made visible, declared, and hidden again.
     let hidden = shell.variables.get(name).cloned();
     let global = shell.variables.global(name).clone();
     *shell.variables.slot(name) = global;
@@ -382,7 +395,7 @@ fn declare_global(
 }
 
 /// `declare -p name`
-fn print_one(shell: &mut Shell, name: &str, request: &Request) -> u8 {
+fn print_one(shell: &mut Shell, name: &str, request: &DeclareRequest) -> u8 {
     let shown = match shell.variables.get(name) {
         Some(variable) => Some(listing::declaration(name, variable)),
         None => shell.variable(name).map(|v| listing::declaration(name, &v)),
@@ -399,8 +412,8 @@ fn print_one(shell: &mut Shell, name: &str, request: &Request) -> u8 {
     }
 }
 
-/// Without names: all variables that have what was asked for.
-fn print_matching(shell: &mut Shell, request: &Request) {
+/// Without names: prints all variables with the requested attributes.
+fn print_matching(shell: &mut Shell, request: &DeclareRequest) {
     let filter = request.set.0 != 0 || request.indexed || request.associative;
     if !filter && !request.print && request.builtin != "local" {
         shell.print_assignments();
@@ -432,7 +445,7 @@ fn print_matching(shell: &mut Shell, request: &Request) {
 }
 
 /// `declare -f`, `declare -F`
-fn functions(shell: &mut Shell, names: &[String], request: &Request) -> u8 {
+fn functions(shell: &mut Shell, names: &[String], request: &DeclareRequest) -> u8 {
     if names.is_empty() {
         shell.print_functions(request.names);
         return 0;

@@ -149,7 +149,7 @@ pub(super) fn popd(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
     dirs(shell, &arguments[..1])
 }
 
-/// Reports an argument that none of these builtins takes; the status.
+/// Reports an argument that none of these builtins takes. Returns the status.
 fn reject(shell: &mut Shell, builtin: &str, argument: &str, what: &str) -> u8 {
     shell.complain_as(builtin, &format!("{argument}: invalid {what}"));
     shell.print_usage(builtin);
@@ -161,7 +161,7 @@ fn stack(shell: &Shell) -> Vec<String> {
     std::iter::once(top).chain(shell.directories.iter().cloned()).collect()
 }
 
-/// `+N` from the left, `-N` from the right.
+/// Reads `+N`, counted from the left, or `-N`, counted from the right.
 fn position(argument: &str, count: usize) -> Option<usize> {
     match argument.split_at_checked(1)? {
         ("+", digits) => digits.parse().ok(),

@@ -8,11 +8,11 @@ pub(super) fn echo(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
     let mut newline = true;
     let mut escapes = shell.options.shopt(Shopt::XPG_ECHO);
     let mut first = 1;
-    // As POSIX has it with these two, there are no options.
+    // POSIX with `xpg_echo` has no options.
     let plain = escapes && shell.options.has(SetOption::POSIX);
     while let Some(argument) = arguments.get(first).filter(|_| !plain) {
         let Some(letters) = argument.strip_prefix('-') else { break };
-        // Anything but these letters makes it text.
+        // An argument with any other letter is text.
         if letters.is_empty() || !letters.bytes().all(|b| matches!(b, b'n' | b'e' | b'E')) {
             break;
         }

@@ -8,7 +8,7 @@ use crate::state::options::{SetOption, Shopt};
 use crate::state::{Shell, Stop};
 use crate::text;
 
-/// The text to run, if there is any.
+/// Returns the text to run, if there is any.
 pub fn eval(shell: &mut Shell, arguments: &[String]) -> Result<Option<Script>, Stop> {
     let Some(first) = first_argument(shell, arguments) else { return Ok(None) };
     let text = arguments[first..].join(" ");
@@ -19,7 +19,7 @@ pub fn eval(shell: &mut Shell, arguments: &[String]) -> Result<Option<Script>, S
     Ok(Some(Script::eval(text, shell.line)))
 }
 
-/// The file to run. One that cannot be read has been reported.
+/// Reads the file to run. Returns `None` if it cannot be read, which has been reported.
 pub fn source(shell: &mut Shell, arguments: &[String]) -> Result<Option<Script>, Stop> {
     let Some(first) = first_argument(shell, arguments) else { return Ok(None) };
     let Some(name) = arguments.get(first) else {
@@ -54,7 +54,7 @@ pub fn source(shell: &mut Shell, arguments: &[String]) -> Result<Option<Script>,
     }
 }
 
-/// Where the arguments begin. Neither builtin has options; one that is given has been reported.
+/// Returns the index of the first argument. Neither builtin has options; `None` after one that was given and reported.
 fn first_argument(shell: &mut Shell, arguments: &[String]) -> Option<usize> {
     match arguments.get(1).map(String::as_str) {
         Some("--") => Some(2),
@@ -67,7 +67,7 @@ fn first_argument(shell: &mut Shell, arguments: &[String]) -> Option<usize> {
     }
 }
 
-/// Where PATH has a file of this name; it need not be executable. The working directory comes after it, but not in POSIX.
+/// Looks for a file in PATH, which need not be executable, and then in the working directory, unless in POSIX mode.
 fn in_path(shell: &Shell, name: &str) -> Option<String> {
     let path = shell.text_of("PATH").unwrap_or_default();
     path.split(':')

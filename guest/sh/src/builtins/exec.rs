@@ -3,20 +3,20 @@
 use super::options;
 use crate::state::{Shell, Stop};
 
-/// What `exec` is asked to do.
+/// The request that the arguments of `exec` make.
 pub enum ExecRequest {
-    /// The redirections are for the shell itself.
+    /// There is no command: the redirections apply to the shell itself.
     Files,
-    /// A program takes the shell's place.
+    /// A program replaces the shell.
     Program {
         /// The program and its arguments.
         arguments: Vec<String>,
-        /// `-a`: what the program is told its name is.
+        /// `-a`: the program's `argv[0]`.
         name: Option<String>,
         /// `-c`: with an empty environment.
         empty: bool,
     },
-    /// The options were wrong.
+    /// The options were wrong. The status.
     Failed(u8),
 }
 
@@ -27,7 +27,7 @@ pub fn exec_request(shell: &mut Shell, arguments: &[String]) -> Result<ExecReque
         Err(status) => return Ok(ExecRequest::Failed(status)),
     };
     let rest = arguments[given.rest..].to_vec();
-    // A login shell is told by a dash before its name.
+    // A dash before the name marks a login shell.
     let login = given.has(b'l').then(|| rest.first().map(|n| format!("-{n}"))).flatten();
     let name = given.value(b'a').map(str::to_owned).or(login);
     if rest.is_empty() {

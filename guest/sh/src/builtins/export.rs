@@ -1,6 +1,6 @@
 //! `export`, `readonly`
 
-use super::declare::{Request, declare_argument};
+use super::declare::{DeclareRequest, declare_argument};
 use super::listing;
 use crate::exec::Arguments;
 use crate::state::options::SetOption;
@@ -18,7 +18,7 @@ pub(super) fn readonly(shell: &mut Shell, arguments: &Arguments) -> Result<u8, S
 fn mark(shell: &mut Shell, arguments: &Arguments, builtin: &'static str, attribute: Attributes) -> Result<u8, Stop> {
     let (mut print, mut functions, mut remove) = (false, false, false);
     let mut first = 1;
-    let mut request = Request { builtin, ..Request::default() };
+    let mut request = DeclareRequest { builtin, ..DeclareRequest::default() };
     while let Some(argument) = arguments.list.get(first) {
         if argument == "--" {
             first += 1;
@@ -62,7 +62,7 @@ fn mark(shell: &mut Shell, arguments: &Arguments, builtin: &'static str, attribu
             }
             continue;
         }
-        // An element of an array can be neither.
+        // An element of an array can be neither exported nor read-only.
         if let Some((name, _)) = arguments.list[at].split_once('=')
             && name.trim_end_matches('+').ends_with(']')
         {
@@ -70,10 +70,10 @@ fn mark(shell: &mut Shell, arguments: &Arguments, builtin: &'static str, attribu
             status = 1;
             continue;
         }
-        // What gets no value stays what it is.
+        // A variable that gets no value keeps its kind.
         let assigns = arguments.list[at].contains('=') || arguments.arrays.iter().any(|(i, _)| *i == at);
         let (indexed, associative) = (request.indexed && assigns, request.associative && assigns);
-        let request = Request { indexed, associative, ..request };
+        let request = DeclareRequest { indexed, associative, ..request };
         status |= declare_argument(shell, arguments, at, &request)?;
     }
     Ok(status)
@@ -87,7 +87,7 @@ fn print_all(shell: &mut Shell, builtin: &str, attribute: Attributes, functions:
         let Some(variable) = shell.variable(&name) else { continue };
         if variable.is(attribute) {
             let mut line = listing::declaration(&name, &variable) + "\n";
-            // POSIX knows no `declare`.
+            // POSIX has no `declare`.
             if shell.options.has(SetOption::POSIX)
                 && let Some((_, shown)) = line.split_once(&format!(" {name}"))
             {

@@ -16,10 +16,10 @@ pub(super) fn getopts(shell: &mut Shell, arguments: &[String]) -> Result<u8, Sto
     let reports = !silent && shell.text_of("OPTERR").is_none_or(|v| v != "0");
     let words: Vec<String> = if own.is_empty() { shell.positional.to_vec() } else { own.to_vec() };
     let index = shell.text_of("OPTIND").and_then(|t| t.parse::<i64>().ok()).unwrap_or(1).max(1);
-    // Within a word of several letters; a script that sets OPTIND starts afresh.
+    // The offset within a word of several letters. Setting OPTIND starts from the beginning.
     let mut offset = if shell.getopts.0 == index { shell.getopts.1 } else { 0 };
     let mut at = index as usize - 1;
-    // The arguments may be others by now.
+    // The arguments may have changed since the last call.
     if words.get(at).is_none_or(|word| word.get(offset..).is_none_or(str::is_empty)) {
         offset = 0;
     }
@@ -89,7 +89,7 @@ pub(super) fn getopts(shell: &mut Shell, arguments: &[String]) -> Result<u8, Sto
     put(shell, name, &letter.to_string())
 }
 
-/// The message names the script, not the line.
+/// Reports a wrong option. The message names the script and no line.
 fn complain(shell: &mut Shell, message: &str) {
     let line = format!("{}: {message}\n", shell.name);
     shell.write_error(&line);
@@ -110,8 +110,7 @@ fn set_index(shell: &mut Shell, index: i64, offset: usize) -> Result<(), Stop> {
 
 fn put(shell: &mut Shell, name: &str, value: &str) -> Result<u8, Stop> {
     if !is_name(name) {
-        shell.complain_as("getopts", &format!("`{name}': not a valid identifier"));
-        return Ok(1);
+        return Err(shell.refuse_name("getopts", name));
     }
     match shell.assign(name, value.to_owned()) {
         Ok(()) => Ok(0),

@@ -3,7 +3,7 @@
 use super::options;
 use crate::state::{Shell, Stop};
 
-/// Only what `hash` itself is given is remembered: the kernel finds programs faster than a table here would.
+/// Remembers only the paths that `hash` itself is given: the kernel finds programs faster than a table here would.
 pub(super) fn hash(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
     let given = match options::read(shell, arguments, "rldp:t") {
         Ok(given) => given,

@@ -1,4 +1,4 @@
-//! `help`, and builtins of bash that are for people at a terminal
+//! `help`, and builtins of bash for people at a terminal
 
 use super::{options, usage};
 use crate::pattern::Pattern;

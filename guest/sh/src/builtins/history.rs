@@ -1,4 +1,5 @@
-//! `history`, `fc`: the list of commands. Only an interactive shell adds what it runs; `-s` and `-r` do anywhere.
+//! `history`, `fc`: the list of commands. Only an interactive shell adds the commands that it runs; `-s` and `-r` add
+//! to it in any shell.
 
 use isopod_sys::{Errno, files};
 
@@ -6,7 +7,7 @@ use super::options;
 use crate::state::{Shell, Stop};
 use crate::text;
 
-/// How many commands `fc -l` shows.
+/// Number of commands that `fc -l` shows.
 const RECENT: usize = 16;
 
 pub(super) fn history(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
@@ -17,7 +18,7 @@ pub(super) fn history(shell: &mut Shell, arguments: &[String]) -> Result<u8, Sto
     let rest = &arguments[given.rest..];
     shell.trim_history();
     if given.has(b's') || given.has(b'p') {
-        // The command itself is none to remember.
+        // `history -s` itself is not remembered.
         shell.forget_itself();
         match given.has(b's') {
             true if rest.is_empty() => {}
@@ -76,7 +77,7 @@ pub(super) fn history(shell: &mut Shell, arguments: &[String]) -> Result<u8, Sto
     Ok(0)
 }
 
-/// `history -d`: by number, or counted back from the end.
+/// `history -d`: deletes an entry by its number, or counted back from the end.
 fn delete(shell: &mut Shell, place: &str) -> u8 {
     let length = shell.history.lines.len() as i64;
     let dropped = shell.history.dropped as i64;
@@ -94,7 +95,7 @@ fn delete(shell: &mut Shell, place: &str) -> u8 {
 }
 
 pub(super) fn fc(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
-    // A negative number is a place, not an option.
+    // A negative number is an operand, not an option.
     let end = arguments.iter().skip(1).position(|a| a.len() > 1 && a.starts_with('-') && a[1..].parse::<u32>().is_ok());
     let end = end.map_or(arguments.len(), |end| end + 1);
     let given = match options::read(shell, &arguments[..end], "e:lnrs") {
@@ -102,7 +103,7 @@ pub(super) fn fc(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
         Err(status) => return Ok(status),
     };
     let operands = &arguments[given.rest..];
-    // The `fc` itself, which an interactive shell has remembered, does not count.
+    // An interactive shell has remembered the `fc` itself, which does not count.
     let count = shell.history.lines.len() - usize::from(shell.interactive && !shell.history.lines.is_empty());
     if given.has(b'l') {
         return Ok(list(shell, operands, count, given.has(b'n'), given.has(b'r')));
@@ -162,7 +163,7 @@ fn list(shell: &mut Shell, operands: &[String], count: usize, bare: bool, revers
     0
 }
 
-/// The place that a number, a number back from the end, or the beginning of a command means.
+/// Finds the entry that a number, a number back from the end, or the beginning of a command names.
 fn place(shell: &Shell, operand: &str, count: usize) -> Option<usize> {
     match operand.parse::<i64>() {
         Ok(number) if number > 0 => {
@@ -181,7 +182,7 @@ impl Shell {
         self.trim_history();
     }
 
-    /// Takes back what an interactive shell has remembered of the running command.
+    /// Removes the running command, which an interactive shell has added to the list.
     fn forget_itself(&mut self) {
         if self.interactive && !self.history.lines.is_empty() {
             self.forget_command(self.history.lines.len() - 1);
@@ -194,7 +195,7 @@ impl Shell {
         self.history.lines.remove(at);
     }
 
-    /// Drops what HISTSIZE has no room for.
+    /// Drops the oldest commands beyond HISTSIZE.
     fn trim_history(&mut self) {
         let Some(most) = self.text_of("HISTSIZE").and_then(|size| size.parse::<usize>().ok()) else { return };
         let many = self.history.lines.len().saturating_sub(most);
@@ -212,7 +213,7 @@ impl Shell {
         Ok(())
     }
 
-    /// Adds to a file what was not saved yet.
+    /// Appends the unsaved commands to a file.
     pub fn append_history(&mut self, path: &str) -> Result<(), Errno> {
         let unsaved = std::mem::take(&mut self.history.unsaved).min(self.history.lines.len());
         let how = files::OpenFlags::WRITE | files::OpenFlags::CREATE | files::OpenFlags::APPEND;

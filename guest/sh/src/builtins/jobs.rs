@@ -48,7 +48,7 @@ pub(super) fn jobs(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
     for line in lines {
         shell.print(&line);
     }
-    // What has been shown to be over is gone.
+    // A job whose end has been shown is dropped.
     let done: Vec<(u32, u8)> =
         shell.jobs.list.iter().filter(|j| j.is_done()).map(|j| (j.leader(), j.status())).collect();
     shell.jobs.list.retain(|j| !j.is_done());
@@ -58,7 +58,7 @@ pub(super) fn jobs(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
     Ok(0)
 }
 
-/// Without a terminal there is no foreground: as in bash, that is an error.
+/// Fails as in bash: without a terminal there is no foreground.
 pub(super) fn fg(shell: &mut Shell, _: &[String]) -> Result<u8, Stop> {
     shell.complain_as("fg", "no job control");
     Ok(1)
@@ -93,7 +93,7 @@ pub(super) fn disown(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop
             shell.jobs.list.iter().position(|j| j.processes.iter().any(|(p, _)| *p == pid))
         });
         match found {
-            // It stays, only a hang-up would not reach it; none comes here.
+            // `-h` protects the job from a hang-up; there are none here.
             Some(_) if given.has(b'h') => {}
             Some(job) => {
                 shell.jobs.list.remove(job);

@@ -78,7 +78,7 @@ fn kill_one(shell: &mut Shell, target: &str, signal: u8) -> u8 {
     };
     let own = process::id();
     for pid in pids {
-        // `$$` in a substitution in place is this very process, which is right.
+        // In a substitution in place `$$` is this very process, so the signal reaches the right one.
         let pid = if pid == shell.shell_pid() && shell.level == 0 { own } else { pid };
         if let Err(errno) = process::kill(pid, signal) {
             shell.complain_as("kill", &format!("({target}) - {}", isopod_sys::text(errno)));
@@ -92,7 +92,7 @@ fn real_signal(name: &str) -> Option<u8> {
     signal_number(name).filter(|n| *n < 32)
 }
 
-/// `kill -l`: all names, or the name of a number or status, or the number of a name.
+/// `kill -l`: lists all names, or translates between a name and a number or status.
 pub(super) fn list(shell: &mut Shell, which: &[String]) -> u8 {
     if which.is_empty() && shell.options.has(SetOption::POSIX) {
         let names: Vec<&str> = (1..32).filter_map(signal_name).collect();

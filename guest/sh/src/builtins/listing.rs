@@ -5,7 +5,7 @@ use crate::quote;
 use crate::state::Shell;
 use crate::state::variable::{Attributes, Value, Variable};
 
-/// The value of an array as an assignment has it: `([0]="a" [1]="b")`.
+/// Writes the value of an array as in an assignment: `([0]="a" [1]="b")`.
 pub fn array_text(variable: &Variable) -> String {
     let items: Vec<String> = match &variable.value {
         Value::Indexed(elements) => elements.iter().map(|(i, v)| format!("[{i}]={}", quote::double(v))).collect(),
@@ -18,13 +18,13 @@ pub fn array_text(variable: &Variable) -> String {
     format!("({})", items.join(" "))
 }
 
-/// A key of an associative array, quoted if it must be.
+/// Quotes a key of an associative array if necessary.
 fn key(text: &str) -> String {
     let plain = !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "_-./:+,%=".contains(c));
     if plain { text.to_owned() } else { quote::double(text) }
 }
 
-/// The line of `declare -p`.
+/// Returns the line that `declare -p` prints for a variable.
 pub(super) fn declaration(name: &str, variable: &Variable) -> String {
     let letters = variable.letters();
     let flags = if letters.is_empty() { "-" } else { &letters };
@@ -52,14 +52,14 @@ const MOVING: [&str; 11] = [
 ];
 
 impl Shell {
-    /// The lines of `set`: all variables as assignments.
+    /// Prints the lines of `set`: all variables as assignments.
     pub(super) fn print_assignments(&mut self) {
         let mut lines = Vec::new();
         let names: Vec<String> = self.names_with("");
-        // What is different each time it is looked at would make no two listings alike.
+        // Variables with a new value at each read would make no two listings alike.
         let moving = |name: &String| self.variables.get(name).is_none() && MOVING.contains(&name.as_str());
         for name in names.into_iter().filter(|name| !moving(name)) {
-            // A name reference is shown as what it is.
+            // A name reference is shown itself, not its target.
             let own = self.variables.get(&name).map(std::borrow::Cow::Borrowed);
             let Some(variable) = own.or_else(|| self.variable(&name)) else { continue };
             match &variable.value {
@@ -74,7 +74,7 @@ impl Shell {
         }
     }
 
-    /// Prints functions, by name; only the names if `names`.
+    /// Prints the functions by name. `names` leaves out their bodies.
     pub(super) fn print_functions(&mut self, names: bool) {
         let mut all: Vec<String> = self.functions.keys().map(|name| name.to_string()).collect();
         sort_texts(&mut all);

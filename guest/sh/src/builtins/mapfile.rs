@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use isopod_sys::Errno;
 
 use super::options;
-use crate::state::variable::{Attributes, Value};
+use crate::state::variable::Value;
 use crate::state::{Shell, Stop, into_indexed};
 use crate::syntax::is_name;
 use crate::text;
@@ -41,6 +41,7 @@ pub(super) fn mapfile(shell: &mut Shell, arguments: &[String]) -> Result<u8, Sto
         shell.complain_as(&arguments[0], &format!("{number}: invalid file descriptor: Bad file descriptor"));
         return Ok(1);
     };
+    let target = shell.indexed_array_name(&arguments[0], name)?;
     let delimiter = given.value(b'd').map_or(b'\n', |d| text::to_bytes(d).first().copied().unwrap_or(0));
     let (lines, leftover) = match read_lines(&file, delimiter, limit, skip) {
         Ok(lines) => lines,
@@ -50,11 +51,6 @@ pub(super) fn mapfile(shell: &mut Shell, arguments: &[String]) -> Result<u8, Sto
         }
     };
     file.unread(leftover);
-    let target = shell.resolve(name).map_or_else(|| name.to_owned(), |(target, _)| target);
-    if shell.variables.get(&target).is_some_and(|v| v.is(Attributes::READONLY)) {
-        shell.complain(&format!("{target}: readonly variable"));
-        return Ok(1);
-    }
     let keep = given.has(b'O');
     let variable = shell.variables.slot(&target);
     if !keep {
@@ -65,7 +61,7 @@ pub(super) fn mapfile(shell: &mut Shell, arguments: &[String]) -> Result<u8, Sto
         if given.has(b't') && line.last() == Some(&delimiter) {
             line.pop();
         }
-        // A line ends at its first NUL, where `read` leaves NULs out.
+        // A line ends at its first NUL; `read` would leave NULs out instead.
         if let Some(end) = line.iter().position(|b| *b == 0) {
             line.truncate(end);
         }
@@ -83,7 +79,7 @@ pub(super) fn mapfile(shell: &mut Shell, arguments: &[String]) -> Result<u8, Sto
     Ok(0)
 }
 
-/// Lines with their delimiters, and how many bytes were read beyond them.
+/// Reads lines with their delimiters. Also returns the number of bytes read beyond them.
 fn read_lines(
     file: &crate::state::files::File,
     delimiter: u8,
@@ -93,7 +89,7 @@ fn read_lines(
     let mut lines = Vec::new();
     let mut line = Vec::new();
     let mut skipped = 0;
-    // All of it is wanted, unless there is a limit: then a pipe must be left where the last line ends.
+    // Everything is read, unless there is a limit: then a pipe must be left where the last line ends.
     let chunk = if limit == 0 || file.is_seekable() { 65536 } else { 1 };
     loop {
         let bytes = file.read(chunk, None)?;

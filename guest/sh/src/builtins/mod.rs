@@ -1,7 +1,7 @@
 //! Builtins, one file each, or a few that belong together.
 //!
-//! A builtin gets the shell and its arguments, its name first, and returns its status. Output goes to a buffer
-//! that is written in one call when it is done.
+//! A builtin gets the shell and its arguments, its name first, and returns its status. Its output is buffered and
+//! written in one call at the end.
 
 mod alias;
 mod caller;
@@ -23,7 +23,7 @@ mod help;
 mod history;
 mod jobs;
 mod kill;
-mod letting;
+mod let_builtin;
 mod listing;
 mod mapfile;
 mod options;
@@ -36,7 +36,7 @@ mod shopt;
 pub mod test;
 mod times;
 mod trap;
-mod typing;
+mod type_builtin;
 mod ulimit;
 mod umask;
 mod unset;
@@ -53,12 +53,12 @@ pub use listing::array_text;
 pub use printf::strftime;
 pub use read::read_answer;
 
-/// How a builtin is called.
+/// The calling convention of a builtin.
 #[derive(Clone, Copy)]
 pub enum Builtin {
-    /// With strings.
+    /// A function of the arguments as strings.
     Plain(fn(&mut Shell, &[String]) -> Result<u8, Stop>),
-    /// With assignments among its arguments.
+    /// A function of arguments that may be assignments.
     Declaration(fn(&mut Shell, &Arguments) -> Result<u8, Stop>),
     /// Runs a text.
     Eval,
@@ -107,7 +107,7 @@ const TABLE: [(&str, Builtin); 61] = [
     ("history", Builtin::Plain(history::history)),
     ("jobs", Builtin::Plain(jobs::jobs)),
     ("kill", Builtin::Plain(kill::kill)),
-    ("let", Builtin::Plain(letting::let_builtin)),
+    ("let", Builtin::Plain(let_builtin::let_builtin)),
     ("local", Builtin::Declaration(declare::local)),
     ("logout", Builtin::Plain(help::logout)),
     ("mapfile", Builtin::Plain(mapfile::mapfile)),
@@ -128,7 +128,7 @@ const TABLE: [(&str, Builtin); 61] = [
     ("times", Builtin::Plain(times::times)),
     ("trap", Builtin::Plain(trap::trap)),
     ("true", Builtin::Plain(succeed)),
-    ("type", Builtin::Plain(typing::type_builtin)),
+    ("type", Builtin::Plain(type_builtin::type_builtin)),
     ("typeset", Builtin::Declaration(declare::declare)),
     ("ulimit", Builtin::Plain(ulimit::ulimit)),
     ("umask", Builtin::Plain(umask::umask)),
@@ -137,13 +137,13 @@ const TABLE: [(&str, Builtin); 61] = [
     ("wait", Builtin::Plain(wait::wait)),
 ];
 
-/// The builtin of this name.
+/// Finds a builtin by name.
 pub fn find(name: &str) -> Option<Builtin> {
     TABLE.binary_search_by(|(n, _)| (*n).cmp(name)).ok().map(|i| TABLE[i].1)
 }
 
-/// Whether this is one of POSIX's special builtins: in POSIX mode assignments before it stay, and its errors end the
-/// shell.
+/// Returns true for the special builtins of POSIX. In POSIX mode the assignments before one persist, and its errors end
+/// the shell.
 pub fn is_special(name: &str) -> bool {
     const SPECIAL: [&str; 16] = [
         ".", ":", "break", "continue", "eval", "exec", "exit", "export", "readonly", "return", "set", "shift",
@@ -153,7 +153,7 @@ pub fn is_special(name: &str) -> bool {
 }
 
 impl Shell {
-    /// The builtin of this name, unless `enable -n` took it away.
+    /// Finds a builtin by name, unless `enable -n` disabled it.
     pub fn find_builtin(&self, name: &str) -> Option<Builtin> {
         match self.disabled.iter().any(|d| d == name) {
             true => None,

@@ -2,30 +2,30 @@
 
 use crate::state::Shell;
 
-/// The options that were given, in order, and where the other arguments begin.
-pub(super) struct Given {
-    /// Letters, with their values.
+/// The options that were given, in order, and the index of the first operand.
+pub(super) struct ParsedOptions {
+    /// The letters with their values.
     pub(super) options: Vec<(u8, Option<String>)>,
-    /// The index of the first argument that is none.
+    /// The index of the first argument that is not an option.
     pub(super) rest: usize,
 }
 
-impl Given {
-    /// Whether an option was given.
+impl ParsedOptions {
+    /// Returns true if the option was given.
     pub(super) fn has(&self, letter: u8) -> bool {
         self.options.iter().any(|(l, _)| *l == letter)
     }
 
-    /// The value of an option, the last if it was given twice.
+    /// The value of an option; the last one if it was given twice.
     pub(super) fn value(&self, letter: u8) -> Option<&str> {
         self.options.iter().rev().find(|(l, _)| *l == letter).and_then(|(_, v)| v.as_deref())
     }
 }
 
-/// Reads options as getopt does: `spec` has the letters, each followed by a colon if it takes a value. An
-/// option that is not there is reported; the error is the builtin's status.
-pub(super) fn read(shell: &mut Shell, arguments: &[String], spec: &str) -> Result<Given, u8> {
-    let mut given = Given { options: Vec::new(), rest: 1 };
+/// Reads options as getopt does: `spec` has the letters, each followed by a colon if it takes a value. An unknown
+/// option is reported; the error is the builtin's status.
+pub(super) fn read(shell: &mut Shell, arguments: &[String], spec: &str) -> Result<ParsedOptions, u8> {
+    let mut given = ParsedOptions { options: Vec::new(), rest: 1 };
     while let Some(argument) = arguments.get(given.rest) {
         if argument == "--" {
             given.rest += 1;

@@ -3,11 +3,11 @@
 use isopod_gnu::calendar::Date;
 
 use super::printf_number::{Spec, float_text, integer_text};
-use crate::state::{Shell, Stop, nanoseconds};
-use crate::syntax::name_length;
+use crate::state::{Shell, Stop, TargetName, nanoseconds};
+use crate::syntax::is_name;
 use crate::{escape, quote, text};
 
-/// Width and precision beyond this are refused: nobody reads a megabyte of blanks.
+/// Largest width and precision; no useful output has a megabyte of blanks.
 const LARGEST: i64 = 1 << 20;
 
 pub(super) fn printf(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
@@ -25,9 +25,8 @@ pub(super) fn printf(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop
                 shell.print_usage("printf");
                 return Ok(2);
             };
-            let rest = &name[name_length(name.as_bytes())..];
-            if rest.len() == name.len() || !(rest.is_empty() || (rest.starts_with('[') && rest.ends_with(']'))) {
-                shell.complain_as("printf", &format!("`{name}': not a valid identifier"));
+            if TargetName::parse(&name).is_none() {
+                shell.refuse_name("printf", &name);
                 return Ok(2);
             }
             variable = Some(name);
@@ -50,20 +49,11 @@ pub(super) fn printf(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop
     if finished.is_err() {
         status = 1;
     }
-    match variable {
+    match variable.as_deref().and_then(TargetName::parse) {
         None => shell.out.extend_from_slice(&out),
-        Some(name) => {
+        Some(target) => {
             let value = text::from_bytes(out.into_iter().filter(|b| *b != 0).collect());
-            let set = match name.split_once('[') {
-                Some((array, rest)) => {
-                    let key = shell.key_of(array, rest.trim_end_matches(']'))?;
-                    shell.assign_element(array, Some(key), value, false)
-                }
-                None => shell.assign(&name, value),
-            };
-            if set.is_err() {
-                status = 1;
-            }
+            shell.assign_target("printf", target, value)?;
         }
     }
     Ok(status)
@@ -77,12 +67,12 @@ struct Printer<'a> {
     status: u8,
 }
 
-/// The output ends here: `\c`, or a format that makes no sense.
-struct Ended;
+/// The output ends early, at `\c` or at an invalid directive.
+struct OutputEnd;
 
 impl Printer<'_> {
-    /// The format is used again until all arguments are.
-    fn run(&mut self, format: &str) -> Result<(), Ended> {
+    /// Writes the format again and again until all arguments are used.
+    fn run(&mut self, format: &str) -> Result<(), OutputEnd> {
         loop {
             let before = self.next;
             if self.pass(format)? {
@@ -94,8 +84,8 @@ impl Printer<'_> {
         }
     }
 
-    /// Goes through the format once. True if `\c` ended the output.
-    fn pass(&mut self, format: &str) -> Result<bool, Ended> {
+    /// Writes the format once. Returns true if `\c` ended the output.
+    fn pass(&mut self, format: &str) -> Result<bool, OutputEnd> {
         let mut rest = format;
         loop {
             let Some(at) = rest.find('%') else {
@@ -122,8 +112,8 @@ impl Printer<'_> {
         }
     }
 
-    /// One directive after its `%`. True if `\c` ended the output.
-    fn directive(&mut self, rest: &mut &str) -> Result<bool, Ended> {
+    /// Writes one directive, given after its `%`. Returns true if `\c` ended the output.
+    fn directive(&mut self, rest: &mut &str) -> Result<bool, OutputEnd> {
         let written = *rest;
         let mut spec = Spec::default();
         while let Some(flag) = rest.chars().next() {
@@ -145,17 +135,17 @@ impl Printer<'_> {
         if let Some(after) = rest.strip_prefix('.') {
             *rest = after;
             let precision = self.number(rest)?.unwrap_or(0);
-            // A negative one counts as none.
+            // A negative precision counts as none.
             spec.precision = usize::try_from(precision).ok();
         }
         if rest.starts_with('(') {
             return self.time(rest, &spec);
         }
-        // Sizes mean nothing here.
+        // The size modifiers of C have no effect.
         *rest = rest.trim_start_matches(['h', 'l', 'L', 'j', 'z', 't']);
         let Some(letter) = rest.chars().next() else {
             self.shell.complain_as("printf", &format!("`%{written}': missing format character"));
-            return Err(Ended);
+            return Err(OutputEnd);
         };
         *rest = &rest[letter.len_utf8()..];
         match letter {
@@ -173,7 +163,7 @@ impl Printer<'_> {
             }
             'q' | 'Q' => {
                 let mut argument = self.argument();
-                // `%Q` cuts before it quotes.
+                // `%Q` truncates before it quotes.
                 if letter == 'Q' {
                     if let Some(precision) = spec.precision {
                         argument = argument.chars().take(precision).collect();
@@ -187,7 +177,7 @@ impl Printer<'_> {
                 let argument = self.argument();
                 let bytes = text::to_bytes(&argument).into_owned();
                 spec.precision = None;
-                // Of nothing, the first byte is the NUL at its end.
+                // As in C, the first byte of an empty string is its NUL.
                 self.pad(bytes.get(..1).unwrap_or(&[0]), &spec);
             }
             'd' | 'i' | 'o' | 'u' | 'x' | 'X' => {
@@ -205,20 +195,24 @@ impl Printer<'_> {
             'n' => {
                 let name = self.argument();
                 let count = self.out.len().to_string();
+                if !is_name(&name) {
+                    self.shell.refuse_name("printf", &name);
+                    return Err(OutputEnd);
+                }
                 if self.shell.assign(&name, count).is_err() {
                     self.status = 1;
                 }
             }
             letter => {
                 self.shell.complain_as("printf", &format!("`{letter}': invalid format character"));
-                return Err(Ended);
+                return Err(OutputEnd);
             }
         }
         Ok(false)
     }
 
-    /// A width or precision: digits, or `*` for an argument.
-    fn number(&mut self, rest: &mut &str) -> Result<Option<i64>, Ended> {
+    /// Reads a width or precision: digits, or `*` for the next argument.
+    fn number(&mut self, rest: &mut &str) -> Result<Option<i64>, OutputEnd> {
         let value = if let Some(after) = rest.strip_prefix('*') {
             *rest = after;
             self.integer(true)
@@ -233,7 +227,7 @@ impl Printer<'_> {
         };
         if !(-LARGEST..=LARGEST).contains(&value) {
             self.shell.complain_as("printf", &format!("field of {value} is too wide (limit {LARGEST})"));
-            return Err(Ended);
+            return Err(OutputEnd);
         }
         Ok(Some(value))
     }
@@ -248,8 +242,8 @@ impl Printer<'_> {
         self.status = 1;
     }
 
-    /// An argument as an integer: `'c` is a character's code; what is no number counts as far as it is one.
-    /// Beyond the range, signed or not, it is the nearest that fits.
+    /// Reads the next argument as an integer. `'c` is the code of a character; of an invalid number the valid beginning
+    /// counts. A value out of range, signed or not, becomes the nearest in range.
     fn integer(&mut self, signed: bool) -> i64 {
         let argument = self.argument();
         if let Some(quoted) = argument.strip_prefix(['\'', '"']) {
@@ -297,10 +291,10 @@ impl Printer<'_> {
     }
 
     /// `%(format)T`
-    fn time(&mut self, rest: &mut &str, spec: &Spec) -> Result<bool, Ended> {
+    fn time(&mut self, rest: &mut &str, spec: &Spec) -> Result<bool, OutputEnd> {
         let Some(end) = rest.find(")T") else {
             self.shell.complain_as("printf", "`(': invalid format character");
-            return Err(Ended);
+            return Err(OutputEnd);
         };
         let format = &rest[1..end];
         *rest = &rest[end + 2..];
@@ -308,7 +302,7 @@ impl Printer<'_> {
             true => self.integer(true),
             false => -1,
         };
-        // -1 is now, -2 when the shell started, which is as good.
+        // -1 is the current time, -2 the start of the shell, for which the current time is near enough.
         let seconds = if seconds < 0 { nanoseconds() / 1_000_000_000 } else { seconds };
         let format = if format.is_empty() { "%X" } else { format };
         self.pad(strftime(format, seconds).as_bytes(), spec);
@@ -316,7 +310,7 @@ impl Printer<'_> {
     }
 }
 
-/// A time in seconds since 1970, as `%(…)T` and prompts show it. What is no conversion is text.
+/// Formats a time in seconds since 1970 for `%(…)T` and prompts. An unknown conversion is copied as text.
 pub fn strftime(format: &str, seconds: i64) -> String {
     Date::at(seconds).format_lenient(format)
 }

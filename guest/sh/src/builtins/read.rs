@@ -8,19 +8,19 @@ use isopod_sys::{Errno, process};
 use super::options;
 use crate::expand::Ifs;
 use crate::state::files::File;
-use crate::state::variable::{Attributes, Value};
-use crate::state::{Shell, Stop, nanoseconds};
+use crate::state::variable::Value;
+use crate::state::{Shell, Stop, TargetName, nanoseconds};
 use crate::syntax::is_name;
 use crate::text;
 
-/// How much is read at once from a file that can be put back.
+/// Bytes read at once from a file that can be seeked back.
 const CHUNK: u32 = 512;
 
-/// What `read` is asked for.
-struct Request {
+/// The options of `read`.
+struct ReadRequest {
     delimiter: u8,
     raw: bool,
-    /// `-n`: at most so many characters; `-N`: exactly so many.
+    /// `-n`: at most this many characters; `-N`: exactly this many.
     limit: Option<usize>,
     exact: bool,
     timeout: Option<u64>,
@@ -31,7 +31,7 @@ pub(super) fn read(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
         Ok(given) => given,
         Err(status) => return Ok(status),
     };
-    let mut request = Request { delimiter: b'\n', raw: given.has(b'r'), limit: None, exact: false, timeout: None };
+    let mut request = ReadRequest { delimiter: b'\n', raw: given.has(b'r'), limit: None, exact: false, timeout: None };
     if let Some(delimiter) = given.value(b'd') {
         request.delimiter = text::to_bytes(delimiter).first().copied().unwrap_or(0);
     }
@@ -64,12 +64,12 @@ pub(super) fn read(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
         }
     };
     let names = &arguments[given.rest..];
-    // Of several names the others are looked at when their turn comes.
-    if names.first().is_some_and(|name| !is_assignable(name)) {
-        return Ok(reject_name(shell, &names[0]));
+    // The other names are checked when their turn comes.
+    if let Some(name) = names.first().filter(|name| TargetName::parse(name).is_none()) {
+        return Err(shell.refuse_name("read", name));
     }
     if let Some(array) = given.value(b'a').filter(|array| !is_name(array)) {
-        return Ok(reject_name(shell, array));
+        return Err(shell.refuse_name("read", array));
     }
     if number > 2 {
         shell.files.look_for_inherited();
@@ -86,60 +86,46 @@ pub(super) fn read(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
         return Ok(poll(&file));
     }
     let (line, outcome) = read_line(shell, &file, &request);
-    if let Some(bad) = assign(shell, line, &request, given.value(b'a'), names)? {
-        return Ok(reject_name(shell, bad));
-    }
+    assign(shell, line, &request, given.value(b'a'), names)?;
     Ok(match outcome {
-        Outcome::Complete => 0,
-        Outcome::End => 1,
-        Outcome::TimedOut => 142,
-        Outcome::Interrupted(signal) => 128u8.wrapping_add(signal),
-        Outcome::Failed(errno) => {
+        ReadResult::Complete => 0,
+        ReadResult::End => 1,
+        ReadResult::TimedOut => 142,
+        ReadResult::Interrupted(signal) => 128u8.wrapping_add(signal),
+        ReadResult::Failed(errno) => {
             shell.complain_as("read", &format!("read error: {number}: {}", isopod_sys::text(errno)));
             1
         }
     })
 }
 
-fn is_assignable(name: &str) -> bool {
-    match name.split_once('[') {
-        Some((array, subscript)) => is_name(array) && subscript.ends_with(']'),
-        None => is_name(name),
-    }
-}
-
-fn reject_name(shell: &mut Shell, name: &str) -> u8 {
-    shell.complain_as("read", &format!("`{name}': not a valid identifier"));
-    1
-}
-
-/// A line from standard input, for `select`; `None` at its end.
+/// Reads a line from standard input, for `select`. Returns `None` at the end.
 pub fn read_answer(shell: &mut Shell) -> Option<String> {
     let file = shell.files.get(0).cloned()?;
-    let request = Request { delimiter: b'\n', raw: false, limit: None, exact: false, timeout: None };
+    let request = ReadRequest { delimiter: b'\n', raw: false, limit: None, exact: false, timeout: None };
     match read_line(shell, &file, &request) {
-        (line, Outcome::Complete) => Some(text::from_bytes(line.into_iter().map(|(byte, _)| byte).collect())),
+        (line, ReadResult::Complete) => Some(text::from_bytes(line.into_iter().map(|(byte, _)| byte).collect())),
         _ => None,
     }
 }
 
-/// A number of seconds with a fraction.
+/// Reads a number of seconds with a fraction.
 fn nanoseconds_in(text: &str) -> Option<u64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let digits = format!("{whole}{fraction:0<9}");
     let all_digits = !(whole.is_empty() && fraction.is_empty()) && digits.bytes().all(|b| b.is_ascii_digit());
-    // More than nanoseconds is cut off.
+    // Digits beyond nanoseconds are dropped.
     let kept = digits.get(..whole.len() + 9).filter(|_| all_digits)?;
     kept.parse().ok()
 }
 
-/// `read -t 0`: whether a `read` would not wait.
+/// `read -t 0`: succeeds if a `read` would not wait.
 fn poll(file: &Rc<File>) -> u8 {
-    // Nothing is taken, so that whoever reads next gets it all.
+    // Reads no bytes, so that all of them are left for the next reader.
     u8::from(file.read(0, Some(0)).is_err())
 }
 
-enum Outcome {
+enum ReadResult {
     Complete,
     End,
     TimedOut,
@@ -147,13 +133,13 @@ enum Outcome {
     Failed(Errno),
 }
 
-/// A byte, and whether a backslash took its meaning.
-type Marked = (u8, bool);
+/// A byte, and whether a backslash made it literal.
+type MarkedByte = (u8, bool);
 
-fn read_line(shell: &mut Shell, file: &Rc<File>, request: &Request) -> (Vec<Marked>, Outcome) {
-    let mut line: Vec<Marked> = Vec::new();
+fn read_line(shell: &mut Shell, file: &Rc<File>, request: &ReadRequest) -> (Vec<MarkedByte>, ReadResult) {
+    let mut line: Vec<MarkedByte> = Vec::new();
     if request.limit == Some(0) {
-        return (line, Outcome::Complete);
+        return (line, ReadResult::Complete);
     }
     let deadline = request.timeout.map(|t| nanoseconds() + t as i64);
     let seekable = file.is_seekable();
@@ -161,19 +147,19 @@ fn read_line(shell: &mut Shell, file: &Rc<File>, request: &Request) -> (Vec<Mark
     let mut characters = 0;
     loop {
         let timeout = deadline.map(|d| (d - nanoseconds()).max(0) as u64);
-        // A pipe's bytes cannot be put back: what comes after the line is for someone else.
+        // Bytes cannot be put back into a pipe, and those after the line are for another reader.
         let bytes = match file.read(if seekable { CHUNK } else { 1 }, timeout) {
-            Ok(bytes) if bytes.is_empty() => return (line, Outcome::End),
+            Ok(bytes) if bytes.is_empty() => return (line, ReadResult::End),
             Ok(bytes) => bytes,
-            Err(Errno::TimedOut) => return (line, Outcome::TimedOut),
+            Err(Errno::TimedOut) => return (line, ReadResult::TimedOut),
             Err(Errno::Interrupted) => {
                 shell.caught.extend(process::pending());
                 match shell.caught.first() {
-                    Some(signal) => return (line, Outcome::Interrupted(*signal)),
+                    Some(signal) => return (line, ReadResult::Interrupted(*signal)),
                     None => continue,
                 }
             }
-            Err(errno) => return (line, Outcome::Failed(errno)),
+            Err(errno) => return (line, ReadResult::Failed(errno)),
         };
         for (i, byte) in bytes.iter().copied().enumerate() {
             let rest = bytes.len() - i - 1;
@@ -189,25 +175,25 @@ fn read_line(shell: &mut Shell, file: &Rc<File>, request: &Request) -> (Vec<Mark
                 continue;
             } else if byte == request.delimiter && !request.exact {
                 file.unread(rest);
-                return (line, Outcome::Complete);
+                return (line, ReadResult::Complete);
             } else {
-                // NULs cannot be kept, except to end a line.
+                // A variable cannot hold NULs; as the delimiter one ends the line.
                 if byte != 0 {
                     line.push((byte, false));
                 }
-                // Continuation bytes belong to the character before.
+                // Continuation bytes belong to the previous character.
                 characters += usize::from(byte & 0xc0 != 0x80);
             }
             if request.limit.is_some_and(|limit| characters >= limit) && is_whole(&line) {
                 file.unread(rest);
-                return (line, Outcome::Complete);
+                return (line, ReadResult::Complete);
             }
         }
     }
 }
 
-/// Whether the last character is not cut off.
-fn is_whole(line: &[Marked]) -> bool {
+/// Returns true if the last character is complete.
+fn is_whole(line: &[MarkedByte]) -> bool {
     let tail: Vec<u8> = line.iter().rev().take(4).map(|(b, _)| *b).collect();
     let continuing = tail.iter().take_while(|b| **b & 0xc0 == 0x80).count();
     match tail.get(continuing) {
@@ -218,18 +204,17 @@ fn is_whole(line: &[Marked]) -> bool {
     }
 }
 
-/// Gives the names their fields, up to one that is no name, which is returned.
-fn assign<'a>(
+/// Assigns the fields of a line to the names, up to the first that cannot be assigned to.
+fn assign(
     shell: &mut Shell,
-    line: Vec<Marked>,
-    request: &Request,
+    line: Vec<MarkedByte>,
+    request: &ReadRequest,
     array: Option<&str>,
-    names: &'a [String],
-) -> Result<Option<&'a str>, Stop> {
-    let whole = |line: &[Marked]| text::from_bytes(line.iter().map(|(byte, _)| *byte).collect());
+    names: &[String],
+) -> Result<(), Stop> {
+    let whole = |line: &[MarkedByte]| text::from_bytes(line.iter().map(|(byte, _)| *byte).collect());
     if names.is_empty() && array.is_none() {
-        shell.assign("REPLY", whole(&line))?;
-        return Ok(None);
+        return shell.assign("REPLY", whole(&line));
     }
     let ifs = Ifs::of(shell);
     if let Some(name) = array {
@@ -239,53 +224,38 @@ fn assign<'a>(
             false => Fields { rest: &line, ifs: &ifs }.all(),
         };
         let elements: BTreeMap<i64, String> = fields.into_iter().enumerate().map(|(i, f)| (i as i64, f)).collect();
-        let target = shell.resolve(name).map_or_else(|| name.to_owned(), |(target, _)| target);
-        if shell.variables.get(&target).is_some_and(|v| v.is(Attributes::READONLY)) {
-            return Err(shell.refuse(&format!("{target}: readonly variable")));
-        }
+        let target = shell.indexed_array_name("read", name)?;
         shell.variables.slot(&target).value = Value::Indexed(elements);
-        return Ok(None);
+        return Ok(());
     }
     let mut fields = Fields { rest: &line, ifs: &ifs };
     if !request.exact {
         fields.skip_blanks();
     }
     for (i, name) in names.iter().enumerate() {
-        if !is_assignable(name) {
-            return Ok(Some(name));
-        }
+        let Some(target) = TargetName::parse(name) else { return Err(shell.refuse_name("read", name)) };
         let value = match i + 1 == names.len() {
             _ if request.exact => whole(std::mem::take(&mut fields.rest)),
             true => fields.remainder(),
             false => fields.next_field().unwrap_or_default(),
         };
-        set(shell, name, value)?;
+        shell.assign_target("read", target, value)?;
     }
-    Ok(None)
+    Ok(())
 }
 
-fn set(shell: &mut Shell, name: &str, value: String) -> Result<(), Stop> {
-    match name.split_once('[') {
-        Some((array, rest)) => {
-            let key = shell.key_of(array, rest.trim_end_matches(']'))?;
-            shell.assign_element(array, Some(key), value, false)
-        }
-        None => shell.assign(name, value),
-    }
-}
-
-/// Splits a line at the separators that were not escaped.
+/// Splits a line at the separators that are not escaped.
 struct Fields<'a> {
-    rest: &'a [Marked],
+    rest: &'a [MarkedByte],
     ifs: &'a Ifs,
 }
 
 impl Fields<'_> {
-    fn is_blank(&self, (byte, escaped): Marked) -> bool {
+    fn is_blank(&self, (byte, escaped): MarkedByte) -> bool {
         !escaped && self.ifs.has_blank(byte)
     }
 
-    fn is_separator(&self, (byte, escaped): Marked) -> bool {
+    fn is_separator(&self, (byte, escaped): MarkedByte) -> bool {
         !escaped && self.ifs.has_other(byte)
     }
 
@@ -295,7 +265,7 @@ impl Fields<'_> {
         }
     }
 
-    /// The next field, its separator consumed. `None` at the end.
+    /// Returns the next field and consumes its separator. `None` at the end.
     fn next_field(&mut self) -> Option<String> {
         if self.rest.is_empty() {
             return None;
@@ -312,8 +282,7 @@ impl Fields<'_> {
         Some(text::from_bytes(field))
     }
 
-    /// What is left for the last name: one field if there is only one, else all of it, without the blanks at
-    /// its end.
+    /// Returns the text for the last name: one field if only one is left, else all of it without the blanks at its end.
     fn remainder(&mut self) -> String {
         let all = self.rest;
         let first = self.next_field().unwrap_or_default();

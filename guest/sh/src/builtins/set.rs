@@ -48,7 +48,7 @@ pub(super) fn set(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
                 }
                 continue;
             }
-            // All are options: they were looked at first.
+            // Unknown letters were refused before.
             if let Some(option) = SetOption::lettered(letter)
                 && let Err(status) = shell.switch_option("set", option, on)
             {
@@ -62,7 +62,7 @@ pub(super) fn set(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
     Ok(0)
 }
 
-/// A letter that is no option, and its sign: then nothing is switched.
+/// Finds a letter that is not an option, and its sign. Then no option is switched.
 fn unknown_letter(arguments: &[String]) -> Option<(char, char)> {
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next().filter(|a| !matches!(a.as_str(), "-" | "--")) {
@@ -89,7 +89,7 @@ fn switch_named(shell: &mut Shell, name: &str, on: bool) -> Result<(), u8> {
     }
 }
 
-/// `set -o` shows, `set +o` writes commands.
+/// `set -o` lists the options, `set +o` prints commands that restore them.
 fn list(shell: &mut Shell, readable: bool) {
     for option in SetOption::all() {
         let on = shell.options.has(option);
@@ -102,7 +102,7 @@ fn list(shell: &mut Shell, readable: bool) {
 }
 
 impl Shell {
-    /// Switches an option, or says that it is not supported.
+    /// Switches an option, or reports that it is not supported.
     pub fn switch_option(&mut self, builtin: &str, option: SetOption, on: bool) -> Result<(), u8> {
         if !option.works() && on {
             self.complain_as(builtin, &format!("{}: option is not supported here", option.name()));

@@ -5,7 +5,7 @@ use isopod_sys::files::{self, Attributes as FileAttributes, Kind};
 use crate::arith;
 use crate::state::options::SetOption;
 use crate::state::variable::{Attributes, Value};
-use crate::state::{Shell, Stop};
+use crate::state::{Shell, Stop, TargetName};
 use crate::syntax::tree::Comparison;
 use crate::text;
 
@@ -47,7 +47,7 @@ struct Tester<'a> {
 }
 
 impl Tester<'_> {
-    /// The standard decides by the number of arguments; more than four are an expression.
+    /// Evaluates the arguments. POSIX decides by their number; more than four are an expression.
     fn whole(&mut self) -> Result<bool, String> {
         match self.arguments.len() {
             0 => Ok(false),
@@ -123,7 +123,7 @@ impl Tester<'_> {
 
     fn primary(&mut self) -> Result<bool, String> {
         let Some(first) = self.arguments.get(self.at) else { return Err("argument expected".to_owned()) };
-        // An operator in the second place makes the first an operand, whatever it looks like.
+        // A binary operator in the second place makes the first argument an operand, even if it looks like an operator.
         if let (Some(operator), Some(right)) = (self.arguments.get(self.at + 1), self.arguments.get(self.at + 2))
             && let Some(comparison) = comparison(operator)
         {
@@ -152,7 +152,7 @@ impl Tester<'_> {
     }
 
     fn unary(&mut self, letter: u8, operand: &str) -> Result<bool, String> {
-        // Messages of the subscript's arithmetic are out already.
+        // Errors in the subscript's arithmetic have been reported.
         unary(self.shell, letter, operand).map_err(|_| String::new())
     }
 
@@ -261,7 +261,7 @@ fn file_is(file: &FileAttributes, letter: u8) -> bool {
     }
 }
 
-/// Whether the mode allows this to the user.
+/// Returns true if the mode of a file grants the user this permission.
 fn may(file: &FileAttributes, bit: u32) -> bool {
     let shift = match () {
         () if file.uid == USER => 6,
@@ -271,7 +271,7 @@ fn may(file: &FileAttributes, bit: u32) -> bool {
     (file.mode >> shift) & bit != 0
 }
 
-/// Attributes of a path; the names of descriptors mean what the script knows by these numbers.
+/// Returns the attributes of a path. Paths that name descriptors refer to the script's numbers.
 fn stat(shell: &mut Shell, path: &str, follow: bool) -> Option<FileAttributes> {
     let number = match path {
         "" => return None,
@@ -286,15 +286,14 @@ fn stat(shell: &mut Shell, path: &str, follow: bool) -> Option<FileAttributes> {
     }
 }
 
-/// `-v`: a variable, or an element.
+/// `-v`: returns true if a variable or element is set.
 fn is_set(shell: &mut Shell, operand: &str) -> Result<bool, Stop> {
-    let Some((name, rest)) = operand.split_once('[') else {
+    let Some(TargetName { name, subscript: Some(subscript) }) = TargetName::parse(operand) else {
         if let Ok(number) = operand.parse::<u32>() {
             return Ok(shell.positional(number).is_some());
         }
         return Ok(shell.variable(operand).is_some_and(|v| v.text().is_some()));
     };
-    let subscript = rest.strip_suffix(']').unwrap_or(rest);
     if matches!(subscript, "@" | "*") {
         return Ok(shell.variable(name).is_some_and(|v| match &v.value {
             Value::Indexed(elements) => !elements.is_empty(),
@@ -303,8 +302,6 @@ fn is_set(shell: &mut Shell, operand: &str) -> Result<bool, Stop> {
             Value::Unset => false,
         }));
     }
-    let word = crate::syntax::subscript_word(subscript);
-    let subscript = shell.expand_string(&word)?;
-    let key = shell.key_of(name, &subscript)?;
+    let key = shell.key_of(name, subscript)?;
     Ok(shell.element(name, key)?.is_some())
 }

@@ -11,7 +11,7 @@ use crate::state::{Shell, Stop};
 pub(super) fn trap(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
     // `trap -` is an action, not an option.
     let given = match arguments.get(1).map(String::as_str) {
-        Some("-") => options::Given { options: Vec::new(), rest: 1 },
+        Some("-") => options::ParsedOptions { options: Vec::new(), rest: 1 },
         _ => match options::read(shell, arguments, "lp") {
             Ok(given) => given,
             Err(status) => return Ok(status),
@@ -25,7 +25,7 @@ pub(super) fn trap(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
     if given.has(b'p') || rest.is_empty() {
         return Ok(show(shell, rest));
     }
-    // One argument alone, or a number first: the signals are reset.
+    // One argument alone, or a number first, resets the signals.
     let resets =
         rest[0] == "-" || rest.len() == 1 || (!rest[0].is_empty() && rest[0].bytes().all(|b| b.is_ascii_digit()));
     let (action, signals) = match rest[0].as_str() {
@@ -33,7 +33,7 @@ pub(super) fn trap(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
         _ if resets => (None, rest),
         action => (Some(action), &rest[1..]),
     };
-    // An action without a signal, or nothing but an action.
+    // An action without signals is an error.
     if signals.is_empty() || (rest.len() == 1 && signal_number(&rest[0]).is_none()) {
         shell.print_usage("trap");
         return Ok(2);
@@ -63,13 +63,13 @@ fn set(shell: &mut Shell, signal: u8, action: Option<&str>) {
             None if last_words && DEADLY.contains(&signal) => process::Disposition::Catch,
             None => process::Disposition::Default,
         };
-        // KILL and STOP cannot be caught: bash says nothing either.
+        // KILL and STOP cannot be caught, which bash does not report either.
         let _ = process::on_signal(signal, disposition);
     };
     match signal {
         EXIT => {
             for signal in DEADLY {
-                // One that was ignored when the shell started stays so.
+                // A signal that was ignored at start-up stays ignored.
                 let ignored = matches!(
                     process::on_signal(signal, process::Disposition::Ignore),
                     Ok(process::Disposition::Ignore)

@@ -3,8 +3,8 @@
 use super::options;
 use crate::state::{Shell, Stop};
 
-/// The sandbox's limits are set from outside: here they can be looked at, as far as they are known, and set to
-/// what they are.
+/// Shows the sandbox's limits as far as they are known. They are set from outside, so setting one succeeds only for its
+/// present value.
 pub(super) fn ulimit(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
     let given = match options::read(shell, arguments, "SHabcdefiklmnpqrstuvxPRT") {
         Ok(given) => given,

@@ -10,7 +10,7 @@ pub(super) fn umask(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop>
         Ok(given) => given,
         Err(status) => return Ok(status),
     };
-    // The kernel only swaps: the old mask is put back at once.
+    // The kernel can only exchange the mask, so the old one is restored at once.
     let old = process::umask(0);
     process::umask(old);
     let Some(wanted) = arguments.get(given.rest) else {
@@ -35,7 +35,7 @@ pub(super) fn umask(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop>
         shell.complain_as("umask", &format!("{wanted}: {why}"));
         return Ok(1);
     };
-    if let Some(place) = shell.places.last_mut()
+    if let Some(place) = shell.in_place_states.last_mut()
         && place.1.is_none()
     {
         place.1 = Some(old);
@@ -56,7 +56,7 @@ fn symbolic(mask: u32) -> String {
     format!("u={},g={},o={}", class(6), class(3), class(0))
 }
 
-/// `u=rwx,go-w`: what is allowed, the opposite of the mask.
+/// Parses `u=rwx,go-w`. The result is the permissions, the complement of the mask.
 fn parse_symbolic(text: &str, old: u32) -> Option<u32> {
     let mut allowed = !old & 0o777;
     for clause in text.split(',') {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::options;
 use crate::state::variable::{Attributes, Variable};
-use crate::state::{Shell, Stop};
+use crate::state::{Shell, Stop, TargetName};
 use crate::syntax::{is_name, name_length};
 
 pub(super) fn unset(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
@@ -23,7 +23,7 @@ pub(super) fn unset(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop>
             continue;
         }
         let is_variable = shell.variable(name).is_some() || shell.variables.get(name).is_some();
-        // What cannot be a variable may be a function, even if it is none.
+        // An argument that is not a variable's name is taken for a function's, whether or not there is one.
         let valid = is_name(name) || name.ends_with(']');
         let other = shell.functions.contains_key(name.as_str()) || !valid;
         if !given.has(b'v') && !is_variable && other {
@@ -49,37 +49,37 @@ fn unset_function(shell: &mut Shell, name: &str) -> u8 {
 }
 
 fn unset_variable(shell: &mut Shell, argument: &str, reference: bool) -> Result<u8, Stop> {
-    let length = name_length(argument.as_bytes());
-    let subscripted = argument[length..].starts_with('[') && argument.ends_with(']');
-    if length == 0 || !(is_name(argument) || subscripted) {
-        shell.complain_as("unset", &format!("`{argument}': not a valid identifier"));
-        return Ok(1);
-    }
-    let mut name = argument[..length].to_owned();
-    let mut subscript = argument[length..].strip_prefix('[').map(|s| s.trim_end_matches(']').to_owned());
+    let Some(target) = TargetName::parse(argument) else {
+        // bash takes `a[]` for an element that does not exist.
+        let length = name_length(argument.as_bytes());
+        let named = length > 0 && argument[length..].starts_with('[') && argument.ends_with(']');
+        return if named { Ok(0) } else { Err(shell.refuse_name("unset", argument)) };
+    };
+    let mut name = target.name.to_owned();
+    let mut subscript = target.subscript.map(str::to_owned);
     if !reference
         && shell.is_reference(&name)
         && let Some((target, index)) = shell.resolve(&name)
     {
         name = target;
-        subscript = subscript.or(index);
+        // An element of an element is the element.
+        subscript = index.or(subscript);
     }
     if shell.variable(&name).is_some_and(|v| v.is(Attributes::READONLY)) {
         shell.complain_as("unset", &format!("{name}: cannot unset: readonly variable"));
         return Ok(1);
     }
+    let is_associative = shell.variable(&name).is_some_and(|v| v.is_associative());
     match subscript {
-        Some(all) if matches!(all.as_str(), "@" | "*") => shell.variables.unset(&name),
+        Some(all) if matches!(all.as_str(), "@" | "*") && !is_associative => shell.variables.unset(&name),
         Some(subscript) => {
-            let word = crate::syntax::subscript_word(&subscript);
-            let subscript = shell.expand_string(&word)?;
             let key = shell.key_of(&name, &subscript)?;
             shell.unset_element(&name, key)?;
         }
         None => {
             shell.variables.unset(&name);
             if shell.variables.get(&name).is_none() && shell.variable(&name).is_some() {
-                // It computes nothing any more.
+                // The variable is no longer computed.
                 let mut plain = Variable::default();
                 plain.attributes.insert(Attributes::PLAIN);
                 *shell.variables.slot(&name) = plain;

@@ -1,4 +1,4 @@
-//! How each builtin is called: `help`, and what is printed after a wrong option.
+//! The synopsis of each builtin, for `help` and after a wrong option.
 
 use crate::state::Shell;
 
@@ -91,20 +91,20 @@ const SYNOPSES: [(&str, &str); 73] = [
     ("while", "while COMMANDS; do COMMANDS-2; done"),
 ];
 
-/// All topics that a pattern of `help` may name.
+/// Returns all topics that a pattern of `help` can match.
 pub(super) fn topics() -> impl Iterator<Item = (&'static str, &'static str)> {
     SYNOPSES.into_iter()
 }
 
 impl Shell {
-    /// Prints how a builtin is called, after a mistake: without saying where.
+    /// Prints the synopsis of a builtin after a mistake, without a line number.
     pub fn print_usage(&mut self, builtin: &str) {
         if let Some((name, synopsis)) = SYNOPSES.iter().find(|(name, _)| *name == builtin) {
             self.write_error(&format!("{name}: usage: {synopsis}\n"));
         }
     }
 
-    /// Reports an option that a builtin does not have; the status.
+    /// Reports an unknown option of a builtin. Returns the status.
     pub fn reject_option(&mut self, builtin: &str, option: &str) -> u8 {
         self.complain_as(builtin, &format!("{option}: invalid option"));
         self.print_usage(builtin);

@@ -4,7 +4,8 @@ use isopod_sys::{Errno, process};
 
 use super::options;
 use crate::state::jobs::exit_status;
-use crate::state::{Shell, Stop};
+use crate::state::variable::Attributes;
+use crate::state::{Shell, Stop, TargetName};
 
 pub(super) fn wait(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> {
     let given = match options::read(shell, arguments, "fnp:") {
@@ -12,42 +13,68 @@ pub(super) fn wait(shell: &mut Shell, arguments: &[String]) -> Result<u8, Stop> 
         Err(status) => return Ok(status),
     };
     let targets = &arguments[given.rest..];
-    let status = match () {
-        () if given.has(b'n') => next(shell, targets, given.value(b'p')),
-        () if targets.is_empty() => all(shell),
+    let variable = match given.value(b'p') {
+        Some(name) => Some(unset_result(shell, name)?),
+        None => None,
+    };
+    let (status, pid) = match () {
+        () if given.has(b'n') => next(shell, targets),
+        () if targets.is_empty() => (all(shell), None),
         () => each(shell, targets),
     };
-    shell.forget_coprocesses();
-    status
-}
-
-fn each(shell: &mut Shell, targets: &[String]) -> Result<u8, Stop> {
-    let mut status = 0;
-    for target in targets {
-        status = match one(shell, target)? {
-            Waited::Status(status) => status,
-            Waited::Interrupted(status) => return Ok(status),
-        };
+    shell.remove_finished_coprocesses();
+    if let (Some(variable), Some(pid)) = (variable, pid) {
+        shell.assign_target("wait", variable, pid.to_string())?;
     }
     Ok(status)
 }
 
-/// A job that was asked to end did what it was told: nothing is said.
+/// Reads and unsets the variable of `-p`. It stays unset if there is nothing to wait for.
+fn unset_result<'a>(shell: &mut Shell, name: &'a str) -> Result<TargetName<'a>, Stop> {
+    let Some(target) = TargetName::parse(name) else { return Err(shell.refuse_name("wait", name)) };
+    if shell.variable(target.name).is_some_and(|v| v.is(Attributes::READONLY)) {
+        return Err(shell.refuse(&format!("wait: {name}: cannot unset: readonly variable")));
+    }
+    if target.subscript.is_none() {
+        // A reference whose variable does not exist is unset itself.
+        let meant = match shell.resolve(name) {
+            Some((meant, None)) if shell.variables.get(&meant).is_some() => meant,
+            _ => name.to_owned(),
+        };
+        shell.variables.unset(&meant);
+    }
+    Ok(target)
+}
+
+/// Waits for each target in turn. Returns the status and the number of the last one.
+fn each(shell: &mut Shell, targets: &[String]) -> (u8, Option<u32>) {
+    let mut last = (0, None);
+    for target in targets {
+        last = match one(shell, target) {
+            (WaitResult::Status(status), pid) => (status, pid),
+            (WaitResult::Interrupted(status), _) => return (status, None),
+        };
+    }
+    last
+}
+
+/// The signal whose death is not reported: the job was asked to end.
 const TERM: u8 = 15;
 
-enum Waited {
+enum WaitResult {
     Status(u8),
-    /// A trapped signal came: its status, and no more waiting.
+    /// A trapped signal arrived: the status, and the end of waiting.
     Interrupted(u8),
 }
 
-fn one(shell: &mut Shell, target: &str) -> Result<Waited, Stop> {
+/// Waits for a job or a process. Returns its number as well, if it is a child of this shell.
+fn one(shell: &mut Shell, target: &str) -> (WaitResult, Option<u32>) {
     let pids: Vec<u32> = if target.starts_with('%') {
         match shell.jobs.find(target) {
             Some(job) => shell.jobs.list[job].processes.iter().map(|(pid, _)| *pid).collect(),
             None => {
                 shell.complain_as("wait", &format!("{target}: no such job"));
-                return Ok(Waited::Status(127));
+                return (WaitResult::Status(127), None);
             }
         }
     } else {
@@ -55,30 +82,35 @@ fn one(shell: &mut Shell, target: &str) -> Result<Waited, Stop> {
             Ok(pid) => vec![pid],
             Err(_) => {
                 shell.complain_as("wait", &format!("`{target}': not a pid or valid job spec"));
-                return Ok(Waited::Status(1));
+                return (WaitResult::Status(1), None);
             }
         }
     };
-    let mut last = 0;
+    let mut last = (WaitResult::Status(0), None);
     for pid in pids {
+        let is_child = is_child(shell, pid);
         last = match wait_pid(shell, pid) {
-            Waited::Status(status) => status,
-            interrupted => return Ok(interrupted),
+            WaitResult::Status(status) => (WaitResult::Status(status), is_child.then_some(pid)),
+            interrupted => return (interrupted, None),
         };
     }
     shell.jobs.forget_done();
-    Ok(Waited::Status(last))
+    last
 }
 
-fn wait_pid(shell: &mut Shell, pid: u32) -> Waited {
+fn is_child(shell: &Shell, pid: u32) -> bool {
+    shell.jobs.status_of(pid).is_some()
+        || shell.jobs.list.iter().any(|j| j.processes.iter().any(|(p, _)| *p == pid))
+        || shell.substitution_processes.contains(&pid)
+}
+
+fn wait_pid(shell: &mut Shell, pid: u32) -> WaitResult {
     if let Some(status) = shell.jobs.status_of(pid) {
-        return Waited::Status(status);
+        return WaitResult::Status(status);
     }
-    let known =
-        shell.jobs.list.iter().any(|j| j.processes.iter().any(|(p, _)| *p == pid)) || shell.strays.contains(&pid);
-    if !known {
+    if !is_child(shell, pid) {
         shell.complain_as("wait", &format!("pid {pid} is not a child of this shell"));
-        return Waited::Status(127);
+        return WaitResult::Status(127);
     }
     match process::wait(Some(pid), None) {
         Ok((_, status)) => {
@@ -90,38 +122,38 @@ fn wait_pid(shell: &mut Shell, pid: u32) -> Waited {
                 shell.report_death(pid, *signal, &text);
             }
             let status = exit_status(status);
-            shell.strays.retain(|p| *p != pid);
+            shell.substitution_processes.retain(|p| *p != pid);
             shell.jobs.note(pid, status);
-            Waited::Status(status)
+            WaitResult::Status(status)
         }
         Err(Errno::Interrupted) => interrupted(shell),
-        Err(_) => Waited::Status(127),
+        Err(_) => WaitResult::Status(127),
     }
 }
 
-/// The trap runs after `wait`, which returns 128 and the signal.
-fn interrupted(shell: &mut Shell) -> Waited {
+/// Returns 128 and the signal. The trap runs after `wait`.
+fn interrupted(shell: &mut Shell) -> WaitResult {
     shell.caught.extend(process::pending());
-    Waited::Interrupted(128u8.wrapping_add(shell.caught.first().copied().unwrap_or(0)))
+    WaitResult::Interrupted(128u8.wrapping_add(shell.caught.first().copied().unwrap_or(0)))
 }
 
-/// Waits for everything that runs in the background.
-fn all(shell: &mut Shell) -> Result<u8, Stop> {
+/// Waits for all background processes.
+fn all(shell: &mut Shell) -> u8 {
     loop {
         let running = shell.jobs.list.iter().flat_map(|j| &j.processes).find(|(_, s)| s.is_none());
-        // Of process substitutions only the last counts, if nothing was started after it.
-        let last = shell.background.filter(|pid| shell.strays.contains(pid));
+        // A process substitution is waited for only if it was the last process started.
+        let last = shell.background.filter(|pid| shell.substitution_processes.contains(pid));
         let Some(pid) = running.map(|(pid, _)| *pid).or(last) else { break };
-        if let Waited::Interrupted(status) = wait_pid(shell, pid) {
-            return Ok(status);
+        if let WaitResult::Interrupted(status) = wait_pid(shell, pid) {
+            return status;
         }
     }
     shell.jobs.forget_done();
-    Ok(0)
+    0
 }
 
-/// `wait -n`: the next one to end.
-fn next(shell: &mut Shell, targets: &[String], variable: Option<&str>) -> Result<u8, Stop> {
+/// `wait -n`: waits for the next job to end. Returns its status and its number.
+fn next(shell: &mut Shell, targets: &[String]) -> (u8, Option<u32>) {
     let mut wanted: Vec<u32> = Vec::new();
     for target in targets {
         match (shell.jobs.find(target), target.parse::<u32>()) {
@@ -135,21 +167,18 @@ fn next(shell: &mut Shell, targets: &[String], variable: Option<&str>) -> Result
             shell.jobs.list.iter().position(|j| j.is_done() && (targets.is_empty() || wanted.contains(&j.leader())));
         if let Some(at) = done {
             let job = shell.jobs.list.remove(at);
-            if let Some(name) = variable {
-                shell.assign(name, job.leader().to_string())?;
-            }
-            return Ok(job.status());
+            return (job.status(), Some(job.leader()));
         }
         let candidates = shell.jobs.list.iter().any(|j| targets.is_empty() || wanted.contains(&j.leader()));
         if !candidates {
-            return Ok(127);
+            return (127, None);
         }
         match process::wait(None, None) {
             Ok((pid, status)) => shell.jobs.note(pid, exit_status(status)),
             Err(Errno::Interrupted) => match interrupted(shell) {
-                Waited::Interrupted(status) | Waited::Status(status) => return Ok(status),
+                WaitResult::Interrupted(status) | WaitResult::Status(status) => return (status, None),
             },
-            Err(_) => return Ok(127),
+            Err(_) => return (127, None),
         }
     }
 }

@@ -6,14 +6,14 @@ use crate::state::associative::Associative;
 use crate::state::options::SetOption;
 use crate::state::variable::{Attributes, Value};
 use crate::state::variables::ScopeKind;
-use crate::state::{Key, Shell, Stop, in_case, into_indexed};
-use crate::syntax::tree::{Assigned, Assignment, Element};
+use crate::state::{Shell, Stop, in_case, into_indexed};
+use crate::syntax::tree::{AssignedValue, Assignment, Element};
 
 impl Shell {
     /// Performs an assignment.
     pub(super) fn assign_node(&mut self, assignment: &Assignment) -> Result<(), Stop> {
         match &assignment.value {
-            Assigned::Scalar(word) => {
+            AssignedValue::Scalar(word) => {
                 let value = self.expand_value(word)?;
                 self.trace_assignment(assignment, &value)?;
                 let key = match &assignment.index {
@@ -25,19 +25,16 @@ impl Shell {
                 };
                 self.assign_element(&assignment.name, key, value, assignment.append)
             }
-            Assigned::Array(elements) => {
+            AssignedValue::Array(elements) => {
                 self.trace_array(assignment)?;
                 self.assign_array(&assignment.name, elements, assignment.append)
             }
         }
     }
 
-    /// `a=( … )`: the elements are expanded before the array changes, so that they may refer to it.
+    /// Performs `a=( … )`. The elements are expanded before the array changes, since they may refer to it.
     pub fn assign_array(&mut self, name: &str, elements: &[Element], append: bool) -> Result<(), Stop> {
-        let name = match self.is_reference(name) {
-            true => self.resolve(name).map_or_else(|| name.to_owned(), |(target, _)| target),
-            false => name.to_owned(),
-        };
+        let name = self.array_name("", name)?;
         let variable = self.variables.get(&name);
         let attributes = variable.map(|v| v.attributes).unwrap_or_default();
         if attributes.has(Attributes::READONLY) {
@@ -45,7 +42,7 @@ impl Shell {
         }
         let associative = matches!(variable.map(|v| &v.value), Some(Value::Associative(_)));
 
-        // What is appended is put to what is there: copying the array would make a loop that fills it quadratic.
+        // Elements are appended in place: copying the array would make a loop that fills it quadratic.
         match associative {
             true => {
                 let added = self.associative_elements(&name, elements, append, attributes)?;
@@ -71,7 +68,7 @@ impl Shell {
         Ok(())
     }
 
-    /// The elements to put into an indexed array; the later of two for one index counts.
+    /// Expands the elements to put into an indexed array. The later of two with the same index counts.
     fn indexed_elements(
         &mut self,
         name: &str,
@@ -84,7 +81,7 @@ impl Shell {
             Some(Value::Scalar(_)) if append => 1,
             _ => 0,
         };
-        // One past the highest index so far, from which negative ones count.
+        // One past the highest index so far, which negative ones count from.
         let mut end = next;
         let mut added = Vec::new();
         let mut words = Vec::new();
@@ -127,7 +124,7 @@ impl Shell {
         Ok(added)
     }
 
-    /// The same for an associative array.
+    /// Expands the elements to put into an associative array.
     fn associative_elements(
         &mut self,
         name: &str,
@@ -166,7 +163,7 @@ impl Shell {
         Ok(added)
     }
 
-    /// What an element becomes by the attributes of its array.
+    /// Applies the attributes of an array to a new element.
     fn by_attributes(&mut self, word: String, attributes: Attributes) -> Result<String, Stop> {
         if attributes.has(Attributes::INTEGER) {
             return Ok(self.evaluate(&word).map_err(Stop::abandoning)?.to_string());
@@ -184,7 +181,8 @@ impl Shell {
         }
     }
 
-    /// Assignments before a command: a scope of their own, exported. If one cannot be expanded there is no scope.
+    /// Performs the assignments before a command in a scope of their own, exported. If an expansion fails, the scope is
+    /// closed.
     pub(super) fn assign_temporarily(&mut self, assignments: &[Assignment]) -> Result<(), Stop> {
         self.variables.enter(ScopeKind::Temporary);
         for assignment in assignments {
@@ -197,8 +195,8 @@ impl Shell {
     }
 
     fn assign_temporary(&mut self, assignment: &Assignment) -> Result<(), Stop> {
-        let Assigned::Scalar(word) = &assignment.value else {
-            // bash makes an array of it for the command; nobody can see it there.
+        let AssignedValue::Scalar(word) = &assignment.value else {
+            // bash makes an array for the command, which cannot be observed there.
             return Ok(());
         };
         if let Some(index) = &assignment.index {
@@ -211,7 +209,7 @@ impl Shell {
         let old = self.variables.get(&assignment.name);
         let attributes = old.map(|v| v.attributes).unwrap_or_default();
         if attributes.has(Attributes::READONLY) {
-            // The command runs all the same, unless POSIX is asked for.
+            // The command runs without it, except in POSIX mode.
             let message = format!("{}: readonly variable", assignment.name);
             if self.options.has(SetOption::POSIX) {
                 self.refuse(&message);
@@ -231,18 +229,15 @@ impl Shell {
         Ok(())
     }
 
-    /// An assignment among the arguments of `declare`, as the text that the builtin gets.
+    /// Expands an assignment among the arguments of `declare` to the text that the builtin gets.
     pub(super) fn assignment_argument(&mut self, assignment: &Assignment) -> Result<String, Stop> {
-        let Assigned::Scalar(word) = &assignment.value else { return Ok(assignment.name.clone()) };
+        let AssignedValue::Scalar(word) = &assignment.value else { return Ok(assignment.name.clone()) };
         let value = self.expand_value(word)?;
         let operator = if assignment.append { "+=" } else { "=" };
         Ok(match &assignment.index {
             None => format!("{}{operator}{value}", assignment.name),
             Some(index) => {
-                let subscript = match self.key(&assignment.name, index)? {
-                    Key::Name(name) => name,
-                    Key::Index(index) => index.to_string(),
-                };
+                let subscript = self.expand_string(&index.text)?;
                 format!("{}[{subscript}]{operator}{value}", assignment.name)
             }
         })

@@ -20,7 +20,7 @@ struct Pipe {
 }
 
 impl Shell {
-    /// Makes the pipes that children need for now; none outside of substitutions.
+    /// Makes the pipes that children need in place of buffers. Outside of substitutions there are none.
     pub(super) fn plumbing(&mut self) -> Result<Plumbing, Errno> {
         self.files.look_for_inherited();
         let mut plumbing = Plumbing::default();
@@ -42,12 +42,12 @@ impl Plumbing {
         self.pipes.iter().find(|p| Rc::ptr_eq(&p.buffer, file)).and_then(|p| p.writer.as_ref().map(Fd::raw))
     }
 
-    /// The kernel's number for a file, as a child gets it.
+    /// Returns the kernel's descriptor for a file, as a child gets it.
     pub(super) fn raw(&self, file: &Rc<File>) -> Option<u32> {
         file.raw().or_else(|| self.writer_for(file))
     }
 
-    /// Reads what the children write until all of them have closed their ends.
+    /// Reads the output of the children until all of them have closed their ends.
     pub(super) fn drain(mut self) {
         for pipe in &mut self.pipes {
             pipe.writer = None;
@@ -56,7 +56,7 @@ impl Plumbing {
         drain_all(sources);
     }
 
-    /// The same, with one more pipe.
+    /// Like `drain`, with one more pipe.
     pub(super) fn drain_also(mut self, reader: &Fd, buffer: &File) {
         for pipe in &mut self.pipes {
             pipe.writer = None;
@@ -70,7 +70,7 @@ fn drain_all(mut sources: Vec<(u32, &File)>) {
     let mut turn = 0;
     while !sources.is_empty() {
         turn %= sources.len();
-        // Two at once are rare, and then neither pipe may be left to fill up.
+        // Two at once are rare; then both are polled, so that neither fills up.
         let timeout = (sources.len() > 1).then_some(1_000_000);
         let (reader, buffer) = sources[turn];
         match files::read(reader, 65536, timeout) {

@@ -35,7 +35,7 @@ impl Code {
         self.ops.len()
     }
 
-    /// Emits a step whose position is not known yet.
+    /// Emits a placeholder for a step that is filled in later.
     fn hole(&mut self) -> usize {
         self.ops.push(Op::Succeed);
         self.ops.len() - 1
@@ -54,8 +54,8 @@ impl Code {
         }
     }
 
-    /// Each pipeline but the last is a condition. The status decides at each operator whether the next
-    /// pipeline is run, so that skipping one leaves the status for the operator after it.
+    /// Compiles a chain. Each pipeline but the last is a condition. At each operator the status decides whether the
+    /// next pipeline runs; skipping it leaves the status for the operator after it.
     fn chain(&mut self, chain: &Chain) {
         let Some(((last_connector, last), middle)) = chain.rest.split_last() else {
             return self.pipeline(&chain.first);
@@ -173,7 +173,7 @@ impl Code {
         self.fill(leave, if until { Op::JumpIfOk(end) } else { Op::JumpIfFailed(end) });
     }
 
-    /// `next` gives the variable its next value, or ends the loop.
+    /// Compiles a `for` or `select`. `next` assigns the next value to the variable, or ends the loop.
     fn for_loop(&mut self, node: &Rc<For>, next: fn(Rc<For>, usize) -> Op) {
         let begin = self.hole();
         let start = self.hole();
@@ -208,7 +208,7 @@ impl Code {
         let mut resumes = Vec::new();
         for (i, arm) in node.arms.iter().enumerate() {
             bodies.push(self.here());
-            // An empty body succeeds, but one that is fallen into keeps what came before.
+            // An empty body succeeds, but one reached by `;&` keeps the status of the body before.
             if arm.body.items.is_empty() {
                 self.emit(Op::Succeed);
             }

@@ -3,23 +3,22 @@
 use std::collections::BTreeMap;
 
 use crate::builtins::test;
-use crate::regex::Regex;
 use crate::state::options::Shopt;
 use crate::state::variable::{Attributes, Value, Variable};
 use crate::state::{Shell, Stop};
 use crate::syntax::tree::{Comparison, Condition, Word};
 
 impl Shell {
-    /// The status of a condition.
+    /// Evaluates a condition and returns its status.
     pub(super) fn condition_status(&mut self, condition: &Condition) -> Result<u8, Stop> {
         match self.holds(condition, false) {
             Ok(holds) => Ok(u8::from(!holds)),
-            Err(Wrong::Status(status)) => Ok(status),
-            Err(Wrong::Stop(stop)) => Err(stop),
+            Err(ConditionError::Status(status)) => Ok(status),
+            Err(ConditionError::Stop(stop)) => Err(stop),
         }
     }
 
-    fn holds(&mut self, condition: &Condition, negated: bool) -> Result<bool, Wrong> {
+    fn holds(&mut self, condition: &Condition, negated: bool) -> Result<bool, ConditionError> {
         Ok(match condition {
             Condition::Word(word) => {
                 let text = self.expand_string(word)?;
@@ -53,7 +52,13 @@ impl Shell {
         })
     }
 
-    fn compare(&mut self, comparison: Comparison, left: &Word, right: &Word, negated: bool) -> Result<bool, Wrong> {
+    fn compare(
+        &mut self,
+        comparison: Comparison,
+        left: &Word,
+        right: &Word,
+        negated: bool,
+    ) -> Result<bool, ConditionError> {
         let left = self.expand_string(left)?;
         let shown = crate::syntax::comparison_text(comparison);
         match comparison {
@@ -67,7 +72,7 @@ impl Shell {
                         let text = self.expand_pattern(right)?;
                         self.trace_term(negated, || format!("{left} {shown} {text}"))?;
                         let fold = self.options.shopt(Shopt::NOCASEMATCH);
-                        // Here extended patterns are always on.
+                        // Extended patterns are always on here.
                         crate::pattern::Pattern::new(&text, true, fold).matches(&left)
                     }
                 };
@@ -94,24 +99,28 @@ impl Shell {
         }
     }
 
-    /// A wrong expression makes the condition false, and the line goes on.
-    fn operand(&mut self, text: &str) -> Result<i64, Wrong> {
+    /// Evaluates a numeric operand. A wrong expression makes the condition false, and the line goes on.
+    fn operand(&mut self, text: &str) -> Result<i64, ConditionError> {
         match self.evaluate_for("[[", text) {
-            Err(Stop::Discard) => Err(Wrong::Status(1)),
+            Err(Stop::Discard) => Err(ConditionError::Status(1)),
             other => Ok(other?),
         }
     }
 
-    /// `=~`, which leaves the match and its groups in BASH_REMATCH.
-    fn regex_matches(&mut self, text: &str, word: &Word, negated: bool) -> Result<bool, Wrong> {
+    /// `=~`: stores the match and its groups in BASH_REMATCH.
+    fn regex_matches(&mut self, text: &str, word: &Word, negated: bool) -> Result<bool, ConditionError> {
         let source = self.expand_regex(word)?;
         self.trace_term(negated, || format!("{text} =~ {source}"))?;
         let fold = self.options.shopt(Shopt::NOCASEMATCH);
-        let Ok(regex) = Regex::new(&source, fold) else {
-            // bash says nothing either: the status is all.
-            return Err(Wrong::Status(2));
+        let Ok(regex) = self.regexes.get(&source, fold) else {
+            // bash prints nothing either: the status is all.
+            return Err(ConditionError::Status(2));
         };
         let groups = regex.captures(text);
+        if regex.gave_up() {
+            self.complain_as("[[", &format!("{source}: the search for a match took too long"));
+            return Err(ConditionError::Status(2));
+        }
         let elements: BTreeMap<i64, String> = groups
             .iter()
             .flatten()
@@ -124,19 +133,19 @@ impl Shell {
     }
 }
 
-/// An operand in a trace, where one that is empty could not be seen.
+/// Returns an operand as a trace shows it: an empty one is shown in quotes.
 fn shown_term(text: &str) -> &str {
     if text.is_empty() { "''" } else { text }
 }
 
-/// Why a condition has no answer.
-enum Wrong {
+/// The reason why a condition has no result.
+enum ConditionError {
     Status(u8),
     Stop(Stop),
 }
 
-impl From<Stop> for Wrong {
-    fn from(stop: Stop) -> Wrong {
-        Wrong::Stop(stop)
+impl From<Stop> for ConditionError {
+    fn from(stop: Stop) -> ConditionError {
+        ConditionError::Stop(stop)
     }
 }

@@ -9,23 +9,23 @@ use crate::state::traps::{DEBUG, ERR, RETURN};
 use crate::state::variables::ScopeKind;
 use crate::state::{Call, Definition, Positional, Shell, Stop};
 
-/// Calls in each other. bash has no limit and dies of it at about as many; an endless recursion should end
-/// with a message before memory does.
+/// Limit on nested calls. bash has no limit and crashes at about this depth; an endless recursion should end with a
+/// message before memory runs out.
 const DEPTH_LIMIT: usize = 50_000;
 
 /// A call that is about to be made.
-pub(super) struct Entry {
+pub(super) struct FunctionCall {
     pub(super) definition: Rc<Definition>,
     pub(super) arguments: Vec<String>,
     pub(super) undo: Undo,
-    /// Whether assignments before the command have opened a scope.
+    /// The assignments before the command opened a scope.
     pub(super) temporary: bool,
-    /// The last argument, which is `$_` afterwards.
+    /// The last argument, which becomes `$_` after the call.
     pub(super) last: String,
 }
 
-/// What a function's end puts back.
-pub struct Return {
+/// The state that the end of a function restores.
+pub struct CallFrame {
     code: Rc<Code>,
     at: usize,
     positional: Positional,
@@ -37,14 +37,14 @@ pub struct Return {
     /// Traps that a function does not inherit.
     traps: Vec<(u8, Rc<str>)>,
     getopts: (i64, usize),
-    /// The options to go back to, after `local -`.
+    /// The options to restore after `local -`.
     options: Option<Options>,
     last: String,
 }
 
 impl Shell {
     /// Begins a call and returns the function's code.
-    pub(super) fn enter_function(&mut self, entry: Entry, code: &Rc<Code>, at: usize) -> Result<Rc<Code>, Stop> {
+    pub(super) fn enter_function(&mut self, entry: FunctionCall, code: &Rc<Code>, at: usize) -> Result<Rc<Code>, Stop> {
         let name: Rc<str> = entry.definition.function.name.as_str().into();
         let limit = self.function_limit();
         if self.calls.len() >= limit {
@@ -58,7 +58,7 @@ impl Shell {
         }
         self.variables.enter(ScopeKind::Function);
         let definition = entry.definition;
-        let back = Return {
+        let back = CallFrame {
             code: code.clone(),
             at,
             positional: std::mem::replace(&mut self.positional, entry.arguments.into()),
@@ -74,7 +74,7 @@ impl Shell {
         };
         self.calls.push(Call { name, line: self.line, source: definition.source.clone() });
         self.controls.push(Control::Call(Box::new(back)));
-        // A DEBUG trap that holds inside sees the call once more, as the first thing in the function.
+        // A DEBUG trap that applies inside runs once more for the call, before the function's first command.
         if !self.traps.is_empty() && self.trapping.is_none() {
             self.debug_trap()?;
         }
@@ -82,8 +82,8 @@ impl Shell {
         Ok(code.clone())
     }
 
-    /// `local -`: the options are restored when the running function ends.
-    pub fn keep_options(&mut self) {
+    /// `local -`: saves the options, which are restored when the running function ends.
+    pub fn save_options(&mut self) {
         let options = self.options;
         for control in self.controls.iter_mut().rev() {
             if let Control::Call(back) = control {
@@ -98,7 +98,7 @@ impl Shell {
         own.filter(|n| *n > 0).map_or(DEPTH_LIMIT, |n| n.min(DEPTH_LIMIT))
     }
 
-    /// ERR, DEBUG and RETURN traps are not a function's business unless the options say so.
+    /// Hides the ERR, DEBUG and RETURN traps, which functions inherit only if the options say so.
     fn hide_traps(&mut self, traced: bool) -> Vec<(u8, Rc<str>)> {
         let mut hidden = Vec::new();
         for (signal, option) in
@@ -113,8 +113,8 @@ impl Shell {
         hidden
     }
 
-    /// Ends a call: where its caller goes on.
-    pub(super) fn leave_function(&mut self, back: Return) -> Result<(Rc<Code>, usize), Stop> {
+    /// Ends a call. Returns the caller's code and position.
+    pub(super) fn leave_function(&mut self, back: CallFrame) -> Result<(Rc<Code>, usize), Stop> {
         let trapped = self.run_return_trap();
         let place = (back.code.clone(), back.at);
         let last = back.last.clone();
@@ -125,8 +125,8 @@ impl Shell {
         Ok(place)
     }
 
-    /// Puts back what a call changed, without going on at its caller.
-    pub(super) fn abandon_function(&mut self, back: Return) {
+    /// Restores the state that a call changed, without resuming its caller.
+    pub(super) fn abandon_function(&mut self, back: CallFrame) {
         self.variables.leave();
         if back.temporary {
             self.variables.leave();
@@ -142,7 +142,7 @@ impl Shell {
         }
         self.restore_files(back.undo);
         for (signal, action) in back.traps {
-            // One that the function set for itself stays.
+            // A trap that the function set itself stays.
             if self.traps.get(signal).is_none() {
                 self.traps.set(signal, Some(action));
             }

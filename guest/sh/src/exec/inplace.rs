@@ -1,9 +1,8 @@
 //! Command substitutions that run in this process.
 //!
-//! A process costs tens of microseconds, a snapshot of the state included; most substitutions are over in less.
-//! Nobody can tell the difference as long as all that the commands change is put back: variables by a scope,
-//! the rest by copies that share. What would outlive the substitution, or is about processes themselves, is
-//! left to a real one.
+//! A process costs tens of microseconds, a snapshot of the state included; most substitutions take less. Running them
+//! in place cannot be observed as long as all their changes are undone: those of variables by a scope, the rest by
+//! copies that share data. A substitution whose effects outlive it, or that inspects processes, gets a real process.
 
 use std::rc::Rc;
 
@@ -12,14 +11,14 @@ use crate::state::options::{SetOption, Shopt};
 use crate::state::variables::ScopeKind;
 use crate::state::{Definition, Positional, Shell, Stop};
 use crate::syntax::tree::{
-    Assigned, Assignment, Chain, Command, Kind, List, Name, Operation, Parameter, Part, Redirect, Word,
+    AssignedValue, Assignment, Chain, Command, Kind, List, Name, Operation, Parameter, Part, Redirect, Word,
 };
 
-/// Substitutions in each other on the native stack: each level costs several kilobytes of it.
+/// Limit on substitutions nested on the native stack: each level costs several kilobytes of it.
 const NESTING_LIMIT: u32 = 24;
 
 impl Shell {
-    /// Whether a substitution may run in this process.
+    /// Returns true if a substitution may run in this process.
     pub(super) fn runs_in_place(&self, list: &List) -> bool {
         // A trap would run in the wrong shell.
         if self.nesting >= NESTING_LIMIT || self.traps.iter().next().is_some() {
@@ -28,7 +27,7 @@ impl Shell {
         let mut survey = Survey { shell: self, visited: Vec::new() };
         let answer = survey.list(list);
         if answer {
-            // None of the functions met needs a process, whichever of them is called first.
+            // None of the visited functions needs a process, in whichever order they are called.
             for definition in survey.visited {
                 definition.in_place.set(Some(self.generation));
             }
@@ -36,10 +35,10 @@ impl Shell {
         answer
     }
 
-    /// Runs a list with its output collected, and puts back what it changed.
+    /// Runs a list, collects its output, and undoes its changes.
     pub(super) fn capture_in_place(&mut self, list: &Rc<List>) -> Result<(Vec<u8>, u8), Stop> {
         let buffer = File::capture();
-        let saved = Saved {
+        let saved = SavedState {
             functions: self.functions.clone(),
             aliases: self.aliases.clone(),
             options: self.options,
@@ -67,7 +66,7 @@ impl Shell {
         }
         let out = std::mem::take(&mut self.out);
         self.variables.enter(ScopeKind::Subshell);
-        self.places.push((None, None));
+        self.in_place_states.push((None, None));
         self.captures += 1;
         self.nesting += 1;
         self.level += 1;
@@ -79,7 +78,7 @@ impl Shell {
         self.texts -= 1;
         self.nesting -= 1;
         self.captures -= 1;
-        self.leave_place();
+        self.restore_process_state();
         self.variables.leave();
         self.out = out;
         self.put_back(saved);
@@ -96,7 +95,7 @@ impl Shell {
         }
     }
 
-    fn put_back(&mut self, saved: Saved) {
+    fn put_back(&mut self, saved: SavedState) {
         self.functions = saved.functions;
         self.aliases = saved.aliases;
         self.options = saved.options;
@@ -114,15 +113,15 @@ impl Shell {
         self.source = saved.source;
         self.fatal_status = saved.fatal_status;
         self.calls.truncate(saved.calls);
-        // Functions that came and went must not be taken for those that are back.
+        // Functions defined meanwhile must not be mistaken for the restored ones.
         if self.generation != saved.generation {
             self.generation += 1;
         }
     }
 
-    /// Goes back to the directory and the umask from before.
-    fn leave_place(&mut self) {
-        if let Some((directory, umask)) = self.places.pop() {
+    /// Restores the directory and the umask.
+    fn restore_process_state(&mut self) {
+        if let Some((directory, umask)) = self.in_place_states.pop() {
             if let Some(directory) = directory {
                 let _ = isopod_sys::process::chdir(&directory);
             }
@@ -133,8 +132,8 @@ impl Shell {
     }
 }
 
-/// What a substitution in place puts back.
-struct Saved {
+/// The state that a substitution in place restores.
+struct SavedState {
     functions: Rc<crate::hash::NameMap<Rc<str>, Rc<Definition>>>,
     aliases: Rc<crate::hash::NameMap<String, String>>,
     options: crate::state::options::Options,
@@ -156,10 +155,10 @@ struct Saved {
     fatal_status: u8,
 }
 
-/// Looks through commands for what needs a process of its own.
+/// Searches commands for anything that needs a process of its own.
 struct Survey<'a> {
     shell: &'a Shell,
-    /// Functions that have been looked at or are being looked at.
+    /// Functions that have been searched or are being searched.
     visited: Vec<Rc<Definition>>,
 }
 
@@ -184,7 +183,7 @@ impl Survey<'_> {
                         && simple.words.first().is_none_or(|name| self.name(name))
                 }
                 Kind::Group(list) => self.list(list),
-                // They run in processes anyway.
+                // They get processes of their own in any case.
                 Kind::Subshell(_) | Kind::Function(_) => true,
                 Kind::If(arms, otherwise) => {
                     arms.iter().all(|(c, b)| self.list(c) && self.list(b))
@@ -201,7 +200,7 @@ impl Survey<'_> {
             }
     }
 
-    /// Builtins that set up what a subshell would take with it, or that run what cannot be seen from here.
+    /// Returns false for builtins that set up state for a subshell, or that run text unknown at this point.
     fn name(&mut self, word: &Word) -> bool {
         let Some(name) = word.literal() else { return false };
         match name {
@@ -219,7 +218,7 @@ impl Survey<'_> {
         if known || self.visited.iter().any(|d| Rc::ptr_eq(d, definition)) {
             return true;
         }
-        // Looking through many functions would cost more than the process that it may save.
+        // Searching many functions would cost more than the process that it may save.
         if self.visited.len() >= 20 {
             return false;
         }
@@ -229,8 +228,8 @@ impl Survey<'_> {
 
     fn assignment(&mut self, assignment: &Assignment) -> bool {
         match &assignment.value {
-            Assigned::Scalar(word) => self.word(word),
-            Assigned::Array(elements) => elements.iter().all(|e| self.word(&e.word)),
+            AssignedValue::Scalar(word) => self.word(word),
+            AssignedValue::Array(elements) => elements.iter().all(|e| self.word(&e.word)),
         }
     }
 
@@ -238,7 +237,8 @@ impl Survey<'_> {
         redirects.iter().all(|r| self.word(&r.target))
     }
 
-    /// Process substitutions stay behind when the command ends; BASHPID tells.
+    /// Returns false for words that show the difference: process substitutions outlive their command, and BASHPID names
+    /// the process.
     fn word(&mut self, word: &Word) -> bool {
         word.parts.iter().all(|part| match part {
             Part::Process(..) => false,

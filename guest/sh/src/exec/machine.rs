@@ -2,17 +2,16 @@
 
 use std::rc::Rc;
 
-use super::simple::Next;
-use super::{Code, Control, Loop, Op, Stopwatch};
+use super::simple::NextAction;
+use super::{Code, Control, Op, Stopwatch};
 use crate::builtins;
 use crate::state::options::SetOption;
-use crate::state::variable::Value;
 use crate::state::{Definition, Origin, Shell, Stop};
-use crate::syntax::tree::{Case, For, Function};
-use crate::syntax::{arith_text, condition_text, for_text, is_name, word_text};
+use crate::syntax::tree::{Arith, Case, Function};
+use crate::syntax::{arith_text, condition_text, is_name, word_text};
 
 impl Shell {
-    /// Runs code to its end, or until something stops it that its commands did not start.
+    /// Runs code to its end, or until a stop that its own commands do not handle.
     pub fn run(&mut self, code: Rc<Code>) -> Result<(), Stop> {
         let outer = std::mem::replace(&mut self.floor, self.controls.len());
         let result = self.run_from_floor(code);
@@ -39,8 +38,8 @@ impl Shell {
                 },
             };
             let stop = match step {
-                Ok(Next::Go) => continue,
-                Ok(Next::Call(entry)) => match self.enter_function(*entry, &code, at) {
+                Ok(NextAction::Go) => continue,
+                Ok(NextAction::Call(entry)) => match self.enter_function(*entry, &code, at) {
                     Ok(callee) => {
                         code = callee;
                         at = 0;
@@ -48,9 +47,9 @@ impl Shell {
                     }
                     Err(stop) => stop,
                 },
-                Ok(Next::Script(script)) => {
+                Ok(NextAction::Script(script)) => {
                     self.enter_script(*script, code, at);
-                    // Its commands are fetched when empty code has been run.
+                    // Its commands are fetched one by one when the empty code ends.
                     code = Rc::default();
                     at = 0;
                     continue;
@@ -67,9 +66,9 @@ impl Shell {
         }
     }
 
-    fn step(&mut self, op: &Op, at: &mut usize) -> Result<Next, Stop> {
+    fn step(&mut self, op: &Op, at: &mut usize) -> Result<NextAction, Stop> {
         if self.options.has(SetOption::NOEXEC) {
-            return Ok(Next::Go);
+            return Ok(NextAction::Go);
         }
         match op {
             Op::Simple(simple) => return self.simple(simple),
@@ -90,16 +89,7 @@ impl Shell {
             }
             Op::Arith(arith, line) => {
                 self.line = *line;
-                self.before_compound(|| format!("(({}))", arith_text(arith)))?;
-                self.trace_arith(arith)?;
-                let status = match self.arith_for("((", arith) {
-                    Ok(value) => u8::from(value == 0),
-                    // A wrong expression fails the command, no more.
-                    Err(Stop::Discard) => 1,
-                    Err(stop) => return Err(stop),
-                };
-                self.status = status;
-                self.finish_command()?;
+                self.arith_command(arith)?;
             }
             Op::Condition(condition, line) => {
                 self.line = *line;
@@ -137,69 +127,12 @@ impl Shell {
             Op::Negate => self.status = u8::from(self.status == 0),
             Op::Succeed => self.status = 0,
             Op::Loop { next, end } => self.begin_loop(*next, *end, Vec::new()),
-            Op::For { node, next, end } => {
-                self.line = node.line;
-                if !is_name(&node.name) {
-                    self.complain(&format!("`{}': not a valid identifier", node.name));
-                    self.status = 1;
-                    *at = *end + 1;
-                    self.finish_command()?;
-                    return Ok(Next::Go);
-                }
-                let items = match &node.words {
-                    Some(words) => self.expand_words(words)?,
-                    None => self.positional.to_vec(),
-                };
-                self.begin_loop(*next, *end, items);
-            }
-            Op::ForNext(node, end) => {
-                let item = match self.controls.last_mut() {
-                    Some(Control::Loop(running)) => running.items.next(),
-                    _ => None,
-                };
-                match item {
-                    Some(item) => {
-                        self.line = node.line;
-                        self.before_compound(|| for_text(node))?;
-                        self.trace_for(node)?;
-                        // A name reference refers to each word in turn.
-                        match self.is_reference(&node.name) {
-                            true => self.variables.slot(&node.name).value = Value::Scalar(item),
-                            false => self.assign_for(node, item, at, *end)?,
-                        }
-                    }
-                    None => *at = *end,
-                }
-            }
-            Op::SelectNext(node, end) => {
-                self.line = node.line;
-                self.before_compound(|| for_text(node).replacen("for", "select", 1))?;
-                if !self.select(node)? {
-                    *at = *end;
-                }
-            }
-            Op::ForInitial(node, end) => {
-                if let Some(initial) = &node.initial {
-                    self.line = node.line;
-                    self.for_expression(initial, at, *end)?;
-                }
-            }
-            Op::ForTest(node, end) => {
-                if let Some(condition) = &node.condition {
-                    self.line = node.line;
-                    if self.for_expression(condition, at, *end)? == 0 {
-                        *at = *end;
-                    }
-                }
-            }
-            Op::ForStep(node) => {
-                if let Some(step) = &node.step {
-                    self.line = node.line;
-                    self.before_compound(|| format!("(({}))", arith_text(step)))?;
-                    self.trace_arith(step)?;
-                    self.arith_for("((", step)?;
-                }
-            }
+            Op::For { node, next, end } => self.begin_for(node, *next, *end, at)?,
+            Op::ForNext(node, end) => self.next_of_for(node, *end, at)?,
+            Op::SelectNext(node, end) => self.next_of_select(node, *end, at)?,
+            Op::ForInitial(node, end) => self.for_initial(node, *end, at)?,
+            Op::ForTest(node, end) => self.for_test(node, *end, at)?,
+            Op::ForStep(node) => self.for_step(node)?,
             Op::Again(start) => {
                 let status = self.status;
                 if let Some(Control::Loop(running)) = self.controls.last_mut() {
@@ -223,7 +156,7 @@ impl Shell {
             Op::CaseFrom { node, bodies, end, arm } => {
                 let status = self.status;
                 *at = self.matching_arm(node, bodies, *end, *arm)?;
-                // Nothing more matched: the body that did run counts.
+                // No further pattern matched: the status of the last body counts.
                 if *at == *end {
                     self.status = status;
                 }
@@ -235,49 +168,23 @@ impl Shell {
                 }
             }
         }
-        Ok(Next::Go)
+        Ok(NextAction::Go)
     }
 
-    fn begin_loop(&mut self, next: usize, end: usize, items: Vec<String>) {
-        let running = Loop { next, end, status: 0, guards: self.guards, items: items.into_iter(), begun: false };
-        self.controls.push(Control::Loop(running));
-    }
-
-    /// Gives the variable of a `for` its next word. One that cannot be assigned ends the loop with status 1.
-    fn assign_for(&mut self, node: &For, item: String, at: &mut usize, end: usize) -> Result<(), Stop> {
-        match self.assign(&node.name, item) {
-            Err(Stop::Discard) if !self.options.has(SetOption::POSIX) => {
-                self.end_loop_with(1);
-                *at = end;
-                Ok(())
-            }
-            assigned => assigned,
-        }
-    }
-
-    /// Sets the status that the innermost loop ends with.
-    fn end_loop_with(&mut self, status: u8) {
-        self.status = status;
-        if let Some(Control::Loop(running)) = self.controls.last_mut() {
-            running.status = status;
-        }
-    }
-
-    /// An expression of `for ((…))`: a wrong one ends the loop with status 1.
-    fn for_expression(&mut self, arith: &crate::syntax::tree::Arith, at: &mut usize, end: usize) -> Result<i64, Stop> {
+    /// `(( … ))`: a wrong expression fails the command, and the line goes on.
+    fn arith_command(&mut self, arith: &Arith) -> Result<(), Stop> {
         self.before_compound(|| format!("(({}))", arith_text(arith)))?;
         self.trace_arith(arith)?;
-        match self.arith_for("((", arith) {
-            Err(Stop::Discard) => {
-                self.end_loop_with(1);
-                *at = end;
-                Ok(1)
-            }
-            other => other,
-        }
+        self.status = match self.arith_for("((", arith) {
+            Ok(value) => u8::from(value == 0),
+            Err(Stop::Discard) => 1,
+            Err(stop) => return Err(stop),
+        };
+        self.finish_command()
     }
 
-    /// Where the first branch from `first` on that matches the word has its body; the end if none does.
+    /// Returns the position of the body of the first branch, from `first` on, that matches the word, or `end` if none
+    /// does.
     fn matching_arm(&mut self, node: &Case, bodies: &[usize], end: usize, first: usize) -> Result<usize, Stop> {
         let word = match self.controls.last() {
             Some(Control::Case(word)) => word.clone(),
@@ -328,7 +235,7 @@ impl Shell {
         Ok(())
     }
 
-    /// Where a function that is defined now says it comes from.
+    /// Returns the source that a function defined now is attributed to.
     fn function_source(&self) -> Rc<str> {
         match self.origin {
             _ if self.source != self.name => self.source.clone(),
@@ -338,7 +245,7 @@ impl Shell {
         }
     }
 
-    /// Notes the status of a command that is a pipeline by itself, and acts on failure.
+    /// Records the status of a command that is a pipeline by itself, and acts on failure.
     pub(super) fn finish_command(&mut self) -> Result<(), Stop> {
         self.statuses.clear();
         self.statuses.push(self.status);
@@ -346,16 +253,16 @@ impl Shell {
         self.between_commands()
     }
 
-    /// Ends a command early: undoes what encloses it, up to where it stops.
+    /// Ends a command early: undoes the enclosing controls up to the one that handles the stop.
     fn unwind(&mut self, mut stop: Stop) -> Result<Resume, Stop> {
         // In POSIX mode an error that gives up a line gives up the shell.
         if stop == Stop::Discard && self.options.has(SetOption::POSIX) && !self.interactive {
             self.status = self.fatal_status;
             stop = Stop::Exit;
         }
-        // A text has code of its own: a loop around it goes on in the code that runs it.
+        // A text has code of its own: a loop around it resumes in the code that runs the text.
         let mut around = None;
-        // The EXIT trap sees the variables and files of the place where the shell ends.
+        // The EXIT trap sees the variables and files of the point where the shell ends.
         while stop != Stop::Exit && self.controls.len() > self.floor {
             let Some(control) = self.controls.pop() else { break };
             match (control, &mut stop) {
@@ -393,7 +300,7 @@ impl Shell {
                         Err(next) => stop = next,
                     }
                 }
-                // The text goes on with its next command, but not in a subshell, which ends.
+                // The text resumes with its next command, except in a subshell, which ends.
                 (Control::Script(script), Stop::Discard) if self.level == 0 => {
                     self.guards = script.guards;
                     self.controls.push(Control::Script(script));
@@ -405,7 +312,7 @@ impl Shell {
         Err(stop)
     }
 
-    /// Undoes everything down to a height of the stack, after an exit from a subshell in place.
+    /// Undoes all controls above a height of the stack, after an exit from a subshell in place.
     pub(super) fn unwind_to(&mut self, height: usize) {
         while self.controls.len() > height {
             if let Some(control) = self.controls.pop() {
@@ -414,7 +321,7 @@ impl Shell {
         }
     }
 
-    /// Undoes what a control stands for, without going on there.
+    /// Undoes the effect of a control without resuming there.
     fn undo(&mut self, control: Control) {
         match control {
             Control::Loop(running) => self.guards = running.guards,
@@ -427,7 +334,7 @@ impl Shell {
         }
     }
 
-    /// At the end of code: who called it, and where that goes on.
+    /// Returns the caller's code and position at the end of code. `None` at the floor of the stack.
     fn return_to_caller(&mut self) -> Result<Option<(Rc<Code>, usize)>, Stop> {
         loop {
             if self.controls.len() == self.floor {
@@ -451,7 +358,7 @@ impl Shell {
                         return self.leave_function(*back).map(Some);
                     }
                 }
-                // Code is compiled so that it ends what it begins.
+                // Compiled code ends every control that it begins.
                 _ => {
                     self.controls.pop();
                 }
@@ -460,7 +367,7 @@ impl Shell {
     }
 }
 
-/// Where execution goes on after something was left early.
+/// The point where execution resumes after an early end.
 enum Resume {
     At(usize),
     In(Rc<Code>, usize),

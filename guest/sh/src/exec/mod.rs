@@ -1,11 +1,11 @@
 //! Execution.
 //!
-//! A tree is compiled to flat code, and a machine with a stack of its own runs it: how deep functions call each
-//! other is a matter of memory, not of the native stack, which a sandbox keeps small. Only substitutions and
-//! traps that run in place nest natively, and they are bounded.
+//! A tree is compiled to flat code, and a machine with its own stack runs it: the depth of function calls is limited by
+//! memory, not by the native stack, which a sandbox keeps small. Only substitutions and traps that run in place nest
+//! natively, and their depth is bounded.
 //!
-//! - `compile`: tree to code; `machine`: the loop, and how commands are left early;
-//! - `simple`, `function`, `script`: simple commands, and what they may call;
+//! - `compile`: tree to code; `machine`: runs it, and leaves commands early; `loops`, `select`: its loops;
+//! - `simple`, `function`, `script`: simple commands, functions and texts;
 //! - `pipeline`, `spawn`, `subshell`, `substitute`, `capture`, `wait`: processes;
 //! - `redirect`, `assignment`, `condition`, `trap`, `trace`: the rest.
 
@@ -15,6 +15,7 @@ mod compile;
 mod condition;
 mod function;
 mod inplace;
+mod loops;
 mod machine;
 mod pipeline;
 mod redirect;
@@ -36,7 +37,7 @@ use crate::syntax::tree::{
 };
 
 pub use compile::compile;
-pub use function::Return;
+pub use function::CallFrame;
 pub use redirect::Undo;
 pub use script::Script;
 pub use simple::Arguments;
@@ -62,45 +63,45 @@ pub(crate) enum Op {
     Condition(Rc<Condition>, u32),
     Define(Rc<Function>),
     Coproc(Rc<Coproc>, u32),
-    /// Redirections of a compound command, and where it goes on if they fail.
+    /// Redirections of a compound command, and the position to resume at if they fail.
     Redirect(Rc<[Redirect]>, usize, u32),
     EndRedirect,
     Jump(usize),
     JumpIfOk(usize),
     JumpIfFailed(usize),
-    /// A condition begins: failure is no error until it ends.
+    /// Begins a condition: failure is not an error until it ends.
     Guard,
     Unguard,
     Negate,
     Succeed,
-    /// A loop begins.
+    /// Begins a loop.
     Loop {
         next: usize,
         end: usize,
     },
-    /// The words of a `for` are expanded and the loop begins.
+    /// Expands the words of a `for` and begins the loop.
     For {
         node: Rc<For>,
         next: usize,
         end: usize,
     },
-    /// The variable gets the next word, or the loop ends.
+    /// Assigns the next word to the variable, or ends the loop.
     ForNext(Rc<For>, usize),
-    /// The menu is shown and an answer read, or the loop ends.
+    /// Shows the menu and reads an answer, or ends the loop.
     SelectNext(Rc<For>, usize),
     ForInitial(Rc<ForArith>, usize),
     ForTest(Rc<ForArith>, usize),
     ForStep(Rc<ForArith>),
-    /// The body is done: its status is kept, and the loop goes on there.
+    /// Ends a turn: keeps the status of the body and jumps to the start of the loop.
     Again(usize),
     EndLoop,
-    /// The word is expanded; the positions are the bodies of the branches.
+    /// Expands the word. The positions are those of the branches' bodies.
     Case {
         node: Rc<Case>,
         bodies: Rc<[usize]>,
         end: usize,
     },
-    /// After `;;&`: the patterns from this branch on are tried.
+    /// After `;;&`: tries the patterns from this branch on.
     CaseFrom {
         node: Rc<Case>,
         bodies: Rc<[usize]>,
@@ -112,7 +113,7 @@ pub(crate) enum Op {
     EndTime(TimeFormat),
 }
 
-/// What the commands that are running have to undo or return to.
+/// An entry of the control stack: state to undo, or a point to return to.
 pub enum Control {
     /// A loop.
     Loop(Loop),
@@ -120,11 +121,11 @@ pub enum Control {
     Redirect(Undo),
     /// The word of a `case`.
     Case(String),
-    /// A function, and where its caller goes on.
-    Call(Box<Return>),
-    /// A text that is run, and where its caller goes on.
+    /// A function call, with the point to return to.
+    Call(Box<CallFrame>),
+    /// A text that is being run, with the point to return to.
     Script(Box<Script>),
-    /// When `time` began.
+    /// The start of `time`.
     Time(Stopwatch),
 }
 

@@ -29,7 +29,7 @@ impl Shell {
         let input = self.files.get(0).cloned();
         let stages = self.start_stages(pipeline, &plumbing, true)?;
         let mut statuses = Vec::with_capacity(stages.len());
-        // What runs in this shell runs after all others have started, and before they are waited for.
+        // Stages in this shell run after all others have started, and before they are waited for.
         let mut here = Vec::new();
         for stage in &stages {
             here.push(match stage {
@@ -38,15 +38,15 @@ impl Shell {
                 Stage::Process(_) | Stage::Failed(_) => None,
             });
         }
-        let pids: Vec<_> = stages.iter().map(Stage::outcome).collect();
+        let pids: Vec<_> = stages.iter().map(Stage::result).collect();
         drop(stages);
         drop(input);
         plumbing.drain();
         for (outcome, here) in pids.into_iter().zip(here) {
             statuses.push(match (here, outcome) {
                 (Some(status), _) => status,
-                (None, Outcome::Process(pid)) => self.wait_for(pid, None)?,
-                (None, Outcome::Status(status)) => status,
+                (None, StageResult::Process(pid)) => self.wait_for(pid, None)?,
+                (None, StageResult::Status(status)) => status,
             });
         }
         self.status = statuses.last().copied().unwrap_or(0);
@@ -59,7 +59,7 @@ impl Shell {
         Ok(())
     }
 
-    /// Starts the stages, each with its pipes. Those that this shell runs itself, if it may, are returned.
+    /// Starts the stages, each with its pipes. Returns those that this shell may run itself.
     fn start_stages(&mut self, pipeline: &Pipeline, plumbing: &Plumbing, wait: bool) -> Result<Vec<Stage>, Stop> {
         let count = pipeline.stages.len();
         let (input, output) = (self.files.get(0).cloned(), self.files.get(1).cloned());
@@ -135,8 +135,8 @@ impl Shell {
         }
     }
 
-    /// Starts a stage that is a program without a shell between. `None` if it is not, or if its expansion
-    /// could change this shell or read what belongs to the stage.
+    /// Starts a stage that is a program without a shell between. Returns `None` if it is not one, or if its expansion
+    /// could change this shell or read input meant for the stage.
     fn start_directly(&mut self, command: &Command, plumbing: &Plumbing) -> Option<Result<Stage, Errno>> {
         let Kind::Simple(simple) = &command.kind else { return None };
         if !simple.assignments.is_empty() || simple.words.is_empty() || !is_harmless(simple) {
@@ -169,7 +169,7 @@ impl Shell {
         Some(stage)
     }
 
-    /// A first stage that only prints, and ends: run in place, it saves a process.
+    /// Returns a first stage that only prints. Running it in place saves a process.
     fn writes_only(&self, command: &Command) -> Option<Rc<Simple>> {
         let Kind::Simple(simple) = &command.kind else { return None };
         let name = simple.words.first()?.bare()?;
@@ -179,14 +179,14 @@ impl Shell {
         let sets = name == "printf" && simple.words.get(1).is_some_and(may_be_option);
         let quiet = !self.options.has(SetOption::XTRACE) && !self.options.has(SetOption::NOUNSET);
         let trapped = self.traps.iter().next().is_some();
-        // With the last stage here as well, nobody would read while this one writes.
+        // If the last stage ran in this shell too, the pipe would have no reader while this stage writes.
         let alone = !self.runs_last_here();
         (prints && plain && !sets && quiet && !trapped && alone && !self.functions.contains_key(name))
             .then(|| simple.clone())
     }
 
-    /// Runs such a stage: its output is collected and written in one go. The shell itself must survive a
-    /// reader that is gone.
+    /// Runs a stage that only prints: its output is collected and written at once. The shell itself must survive a
+    /// closed reader.
     fn write_stage(&mut self, simple: &Rc<Simple>, writer: Rc<File>) -> Result<u8, Stop> {
         let output = self.files.get(1).cloned();
         let buffer = File::capture();
@@ -217,7 +217,7 @@ impl Shell {
         })
     }
 
-    /// Whether the last stage runs in this shell: `shopt -s lastpipe`.
+    /// Returns true if the last stage runs in this shell: `shopt -s lastpipe`.
     fn runs_last_here(&self) -> bool {
         self.options.shopt(Shopt::LASTPIPE)
     }
@@ -235,14 +235,14 @@ impl Shell {
     pub(super) fn background(&mut self, chain: &Rc<Chain>) -> Result<(), Stop> {
         let input = self.files.get(0).cloned();
         self.jobs.reap();
-        // As in any shell without job control, what a keyboard would send is not for it.
+        // As in any shell without job control, a background job ignores the keyboard's signals.
         let before = KEYBOARD.map(|signal| (signal, process::on_signal(signal, process::Disposition::Ignore)));
         self.detaching = true;
         let result = self.start_background(chain);
         self.detaching = false;
         for (signal, before) in before {
             if let Ok(before) = before {
-                // It was accepted a moment ago.
+                // The kernel accepted this signal a moment ago.
                 let _ = process::on_signal(signal, before);
             }
         }
@@ -260,7 +260,7 @@ impl Shell {
     }
 
     fn start_background(&mut self, chain: &Rc<Chain>) -> Result<Result<Vec<u32>, Errno>, Stop> {
-        // Nobody is there to type: what runs in the background reads nothing, unless it says otherwise.
+        // There is no terminal: a background job reads from /dev/null unless it is redirected.
         match self.open_file("/dev/null", isopod_sys::files::OpenFlags::READ) {
             Ok(null) => self.files.set(0, Some(null)),
             Err(_) => self.files.set(0, None),
@@ -279,11 +279,11 @@ impl Shell {
             match started {
                 Ok(Stage::Process(pid)) => return Ok(Ok(vec![pid])),
                 Err(Errno::Again) => return Ok(Err(Errno::Again)),
-                // The message is out; `$!` needs a process to have failed.
+                // The error was reported; `$!` needs a process that failed.
                 _ => return Ok(self.start_shell(&Work::Exit(127), &plumbing).map(|pid| vec![pid])),
             }
         }
-        // A subshell in the background is that process itself, not a child of it.
+        // A subshell in the background runs in that process itself, not in a child of it.
         let work = match pipeline.stages.as_slice() {
             [only] if single => Work::Command(only.clone()),
             _ => Work::Chain(chain.clone()),
@@ -292,7 +292,7 @@ impl Shell {
     }
 }
 
-/// A stage that has been started, or that this shell runs itself.
+/// A stage: a started process, or a command for this shell to run.
 enum Stage {
     Process(u32),
     Failed(u8),
@@ -300,7 +300,7 @@ enum Stage {
     Last(Command, Rc<File>),
 }
 
-enum Outcome {
+enum StageResult {
     Process(u32),
     Status(u8),
 }
@@ -313,16 +313,16 @@ impl Stage {
         }
     }
 
-    fn outcome(&self) -> Outcome {
+    fn result(&self) -> StageResult {
         match self {
-            Stage::Process(pid) => Outcome::Process(*pid),
-            Stage::Failed(status) => Outcome::Status(*status),
-            Stage::Output(..) | Stage::Last(..) => Outcome::Status(0),
+            Stage::Process(pid) => StageResult::Process(*pid),
+            Stage::Failed(status) => StageResult::Status(*status),
+            Stage::Output(..) | Stage::Last(..) => StageResult::Status(0),
         }
     }
 }
 
-/// Whether expanding a command's words and redirections can do nothing but read this shell's state.
+/// Returns true if expanding a command's words and redirections only reads this shell's state.
 fn is_harmless(simple: &Simple) -> bool {
     let redirects = simple.redirects.iter().all(|r| {
         let document = r.document.as_ref().is_none_or(|d| word_is_harmless(&d.borrow()));
@@ -352,7 +352,7 @@ fn parameter_is_harmless(parameter: &Parameter) -> bool {
         Operation::Replace { pattern, with, .. } => word_is_harmless(pattern) && word_is_harmless(with),
         _ => false,
     };
-    // A subscript is arithmetic, which may assign; RANDOM and its kin move on when they are read.
+    // A subscript is arithmetic, which may assign; RANDOM and similar variables change when they are read.
     let name = match &parameter.name {
         Name::Variable(name) => !matches!(name.as_str(), "BASHPID" | "RANDOM" | "SRANDOM" | "BASH_SUBSHELL"),
         _ => true,
@@ -367,7 +367,7 @@ fn parameter_is_harmless(parameter: &Parameter) -> bool {
     operation && name && index && !parameter.indirect
 }
 
-/// Whether a word might turn out to be an option.
+/// Returns true if a word might expand to an option.
 fn may_be_option(word: &Word) -> bool {
     match word.parts.first() {
         Some(Part::Text(text) | Part::Bare(text)) => text.starts_with('-'),

@@ -7,43 +7,43 @@ use isopod_sys::{Errno, Fd};
 
 use crate::state::files::{File, HIGHEST};
 use crate::state::options::{SetOption, Shopt};
-use crate::state::{Shell, Stop};
+use crate::state::{Shell, Stop, TargetName};
 use crate::syntax::tree::{Descriptor, Redirect, RedirectAction};
 use crate::text;
 
-/// A pipe holds this much without anyone reading: a here-document that fits needs no file.
+/// The capacity of a pipe without a reader: a here-document that fits needs no process.
 const PIPE_CAPACITY: usize = 64 * 1024;
 
-/// What redirections changed.
+/// The changes that redirections made.
 #[derive(Default)]
 pub struct Undo {
-    /// What the numbers were before, in the order in which they were changed.
+    /// The numbers and their previous files, in the order in which they were changed.
     saved: Vec<(u32, Option<Rc<File>>)>,
 }
 
 impl Undo {
-    /// Lets the redirections stay: `exec`.
+    /// Makes the redirections permanent: `exec`.
     pub(super) fn keep(&mut self) {
         self.saved.clear();
     }
 }
 
-/// Why a redirection failed.
-enum Failure {
-    /// With this message, which is printed; the command fails.
+/// The reason why a redirection failed.
+enum RedirectFailure {
+    /// A message to print; the command fails.
     Message(String),
-    /// Something stopped the shell.
+    /// The shell stops.
     Stop(Stop),
 }
 
-impl From<Stop> for Failure {
-    fn from(stop: Stop) -> Failure {
-        Failure::Stop(stop)
+impl From<Stop> for RedirectFailure {
+    fn from(stop: Stop) -> RedirectFailure {
+        RedirectFailure::Stop(stop)
     }
 }
 
 impl Shell {
-    /// Performs redirections. `None` if one failed, which has been reported and undone.
+    /// Performs redirections. Returns `None` if one failed, which has been reported and undone.
     pub(super) fn redirect(&mut self, redirects: &[Redirect]) -> Result<Option<Undo>, Stop> {
         let mut undo = Undo::default();
         for redirect in redirects {
@@ -51,13 +51,13 @@ impl Shell {
                 Ok(()) => {}
                 Err(failure) => {
                     let result = match failure {
-                        // It goes where standard error goes by now.
-                        Failure::Message(message) => {
+                        // The message goes to standard error as redirected so far.
+                        RedirectFailure::Message(message) => {
                             self.complain(&message);
                             Ok(None)
                         }
-                        Failure::Stop(Stop::Discard) => Ok(None),
-                        Failure::Stop(stop) => Err(stop),
+                        RedirectFailure::Stop(Stop::Discard) => Ok(None),
+                        RedirectFailure::Stop(stop) => Err(stop),
                     };
                     self.restore_files(undo);
                     return result;
@@ -67,14 +67,14 @@ impl Shell {
         Ok(Some(undo))
     }
 
-    /// Puts back what redirections changed.
+    /// Undoes redirections.
     pub(super) fn restore_files(&mut self, undo: Undo) {
         for (number, file) in undo.saved.into_iter().rev() {
             self.files.set(number, file);
         }
     }
 
-    fn redirect_one(&mut self, redirect: &Redirect, undo: &mut Undo) -> Result<(), Failure> {
+    fn redirect_one(&mut self, redirect: &Redirect, undo: &mut Undo) -> Result<(), RedirectFailure> {
         if let Some(document) = &redirect.document {
             let text = self.expand_document(&document.borrow())?;
             let file = self.document(&text)?;
@@ -105,8 +105,8 @@ impl Shell {
         self.install(redirect, default, file, undo)
     }
 
-    fn redirect_target(&mut self, redirect: &Redirect) -> Result<String, Failure> {
-        // POSIX splits no word and matches no names here.
+    fn redirect_target(&mut self, redirect: &Redirect) -> Result<String, RedirectFailure> {
+        // POSIX neither splits the word nor matches file names here.
         if self.options.has(SetOption::POSIX) && !self.interactive {
             return Ok(self.expand_string(&redirect.target)?);
         }
@@ -114,12 +114,15 @@ impl Shell {
         self.expand_word(&redirect.target, &mut words)?;
         match words.pop() {
             Some(only) if words.is_empty() => Ok(only),
-            _ => Err(Failure::Message(format!("{}: ambiguous redirect", crate::syntax::word_text(&redirect.target)))),
+            _ => Err(RedirectFailure::Message(format!(
+                "{}: ambiguous redirect",
+                crate::syntax::word_text(&redirect.target)
+            ))),
         }
     }
 
     /// `&>`
-    fn both(&mut self, target: &str, append: bool, undo: &mut Undo) -> Result<(), Failure> {
+    fn both(&mut self, target: &str, append: bool, undo: &mut Undo) -> Result<(), RedirectFailure> {
         let action = if append { RedirectAction::Append } else { RedirectAction::Write };
         let file = self.open_target(target, action)?;
         self.change(1, Some(file.clone()), undo)?;
@@ -127,15 +130,21 @@ impl Shell {
     }
 
     /// `n>&m`, `n>&m-`, `n>&-`
-    fn duplicate(&mut self, redirect: &Redirect, target: &str, default: u32, undo: &mut Undo) -> Result<(), Failure> {
+    fn duplicate(
+        &mut self,
+        redirect: &Redirect,
+        target: &str,
+        default: u32,
+        undo: &mut Undo,
+    ) -> Result<(), RedirectFailure> {
         if target == "-" {
             let number = match &redirect.descriptor {
                 Some(Descriptor::Variable(name)) => {
                     let text = self.value_of(name)?.unwrap_or_default();
                     let Ok(number) = text.parse::<u32>() else {
-                        return Err(Failure::Message(format!("{name}: ambiguous redirect")));
+                        return Err(RedirectFailure::Message(format!("{name}: ambiguous redirect")));
                     };
-                    // What `{name}>` opened is closed for good.
+                    // A descriptor of `{name}>` is closed permanently.
                     self.files.set(number, None);
                     return Ok(());
                 }
@@ -149,15 +158,15 @@ impl Shell {
             None => (target, false),
         };
         let Ok(from) = digits.parse::<u32>() else {
-            return Err(Failure::Message(format!("{target}: ambiguous redirect")));
+            return Err(RedirectFailure::Message(format!("{target}: ambiguous redirect")));
         };
         if from > 2 {
             self.files.look_for_inherited();
         }
         let Some(file) = self.files.get(from).cloned() else {
-            // As it was written: an expansion shows as such.
+            // The message shows the word as it was written, not expanded.
             let written = crate::syntax::word_text(&redirect.target);
-            return Err(Failure::Message(format!("{written}: Bad file descriptor")));
+            return Err(RedirectFailure::Message(format!("{written}: Bad file descriptor")));
         };
         self.install(redirect, default, file, undo)?;
         if moves && redirect.descriptor != Some(Descriptor::Number(from)) {
@@ -168,32 +177,33 @@ impl Shell {
 
     /// The value of `name` or `name[subscript]`.
     fn value_of(&mut self, name: &str) -> Result<Option<String>, Stop> {
-        match name.split_once('[') {
-            Some((array, subscript)) => {
-                let key = self.key_in_text(array, subscript.trim_end_matches(']'))?;
-                self.element(array, key)
+        match TargetName::parse(name) {
+            Some(TargetName { name, subscript: Some(subscript) }) => {
+                let key = self.key_of(name, subscript)?;
+                self.element(name, key)
             }
-            None => Ok(self.text_of(name)),
+            _ => Ok(self.text_of(name)),
         }
     }
 
-    /// Gives an opened file the number that the redirection wants.
-    fn install(&mut self, redirect: &Redirect, default: u32, file: Rc<File>, undo: &mut Undo) -> Result<(), Failure> {
+    /// Assigns an opened file to the number that the redirection names.
+    fn install(
+        &mut self,
+        redirect: &Redirect,
+        default: u32,
+        file: Rc<File>,
+        undo: &mut Undo,
+    ) -> Result<(), RedirectFailure> {
         match &redirect.descriptor {
             None => self.change(default, Some(file), undo),
             Some(Descriptor::Number(number)) => self.change(*number, Some(file), undo),
             Some(Descriptor::Variable(name)) => {
                 let number = self.files.free_from(10);
-                match name.split_once('[') {
-                    Some((array, subscript)) => {
-                        let key = self.key_in_text(array, subscript.trim_end_matches(']'))?;
-                        self.assign_element(array, Some(key), number.to_string(), false)?;
-                    }
-                    None => self.assign(name, number.to_string())?,
-                }
+                let Some(target) = TargetName::parse(name) else { return Err(self.refuse_name("", name).into()) };
+                self.assign_target("", target, number.to_string())?;
                 match self.options.shopt(Shopt::VARREDIR_CLOSE) {
                     true => self.change(number, Some(file), undo),
-                    // It outlives its command, unlike all others.
+                    // Unlike all others, the descriptor outlives the command.
                     false => {
                         self.files.set(number, Some(file));
                         Ok(())
@@ -203,9 +213,9 @@ impl Shell {
         }
     }
 
-    fn change(&mut self, number: u32, file: Option<Rc<File>>, undo: &mut Undo) -> Result<(), Failure> {
+    fn change(&mut self, number: u32, file: Option<Rc<File>>, undo: &mut Undo) -> Result<(), RedirectFailure> {
         if number > HIGHEST {
-            return Err(Failure::Message(format!("{number}: Bad file descriptor")));
+            return Err(RedirectFailure::Message(format!("{number}: Bad file descriptor")));
         }
         if number > 2 {
             self.files.look_for_inherited();
@@ -215,9 +225,9 @@ impl Shell {
         Ok(())
     }
 
-    fn open_target(&mut self, target: &str, action: RedirectAction) -> Result<Rc<File>, Failure> {
+    fn open_target(&mut self, target: &str, action: RedirectAction) -> Result<Rc<File>, RedirectFailure> {
         self.open_for(target, action).map_err(|errno| {
-            Failure::Message(match errno {
+            RedirectFailure::Message(match errno {
                 Errno::Exist if self.options.has(SetOption::NOCLOBBER) => {
                     format!("{target}: cannot overwrite existing file")
                 }
@@ -246,7 +256,7 @@ impl Shell {
         self.open_file(target, how)
     }
 
-    /// Opens a file. The names of the shell's own descriptors mean what the script knows by these numbers.
+    /// Opens a file. Paths that name descriptors refer to the script's numbers.
     pub fn open_file(&mut self, path: &str, how: OpenFlags) -> Result<Rc<File>, Errno> {
         self.files.look_for_inherited();
         let number = match path {
@@ -265,20 +275,20 @@ impl Shell {
         File::open(&path, how, 0o666)
     }
 
-    /// A pipe with this content. Nobody reads while the shell writes, so what the pipe cannot hold is written by
-    /// a process of its own; a temporary file, as bash has it, would need a place and leave traces.
-    fn document(&mut self, content: &str) -> Result<Rc<File>, Failure> {
+    /// Returns a pipe with this content. The shell is not reading while it writes, so a process writes the content if
+    /// it exceeds the pipe's capacity. A temporary file, as in bash, would need a writable directory and leave traces.
+    fn document(&mut self, content: &str) -> Result<Rc<File>, RedirectFailure> {
         let bytes = text::to_bytes(content);
         self.files.look_for_inherited();
         let made = Fd::pipe().and_then(|(reader, writer)| {
             match bytes.len() <= PIPE_CAPACITY {
                 true => isopod_sys::write_all(writer.raw(), &bytes)?,
-                false => self.write_beside(content, &writer)?,
+                false => self.write_in_background(content, &writer)?,
             }
             Ok(File::kernel(reader))
         });
         made.map_err(|errno| {
-            Failure::Message(format!("cannot create pipe for here-document: {}", isopod_sys::text(errno)))
+            RedirectFailure::Message(format!("cannot create pipe for here-document: {}", isopod_sys::text(errno)))
         })
     }
 }

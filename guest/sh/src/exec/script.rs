@@ -6,27 +6,27 @@ use super::redirect::Undo;
 use super::{Code, Control, compile};
 use crate::state::options::{SetOption, Shopt};
 use crate::state::{Call, Origin, Positional, Shell, Stop};
-use crate::syntax::{Parser, Unfinished};
+use crate::syntax::{Parser, UnfinishedDocument};
 
-/// Texts that run texts, in each other.
+/// Limit on nested texts.
 const DEPTH_LIMIT: usize = 10_000;
 
 /// A text that is being run, one command at a time.
 pub struct Script {
     parser: Parser<'static>,
-    /// `eval` or the file's name, for messages.
+    /// `eval` or the name of the file, for messages.
     title: Rc<str>,
-    /// A sourced file: `return` ends it.
+    /// Set for a sourced file, which `return` ends.
     file: Option<SourcedFile>,
     code: Rc<Code>,
     at: usize,
     pub(super) undo: Undo,
     pub(super) temporary: bool,
-    /// A special builtin runs it in POSIX mode: a text that does not parse ends the shell.
+    /// A special builtin runs it in POSIX mode: a syntax error ends the shell.
     pub(super) special: bool,
-    /// The conditions around it.
+    /// The number of conditions around it.
     pub(super) guards: u32,
-    /// Whether a command of it has run: an empty text succeeds.
+    /// A command of it has run. Without any, the text succeeds.
     ran: bool,
 }
 
@@ -37,12 +37,12 @@ struct SourcedFile {
 }
 
 impl Script {
-    /// The text of `eval`.
+    /// Makes a script of the text of `eval`.
     pub fn eval(text: String, line: u32) -> Script {
         Script::new(Parser::new(text, line), "eval".into(), None)
     }
 
-    /// A file that is sourced, with its arguments if it has any.
+    /// Makes a script of a sourced file, with its own arguments if it has any.
     pub fn sourced(text: String, path: &str, arguments: Option<Vec<String>>) -> Script {
         let file = SourcedFile { source: path.into(), positional: arguments.map(Positional::from), line: 0 };
         Script::new(Parser::new(text, 1), path.into(), Some(file))
@@ -59,7 +59,7 @@ impl Script {
 }
 
 impl Shell {
-    /// Begins to run a text; its commands are fetched one by one.
+    /// Begins to run a text. Its commands are fetched one by one.
     pub(super) fn enter_script(&mut self, mut script: Script, code: Rc<Code>, at: usize) {
         script.code = code;
         script.at = at;
@@ -76,12 +76,13 @@ impl Shell {
         self.controls.push(Control::Script(Box::new(script)));
     }
 
-    /// The next command of the text on top of the stack.
+    /// Returns the code of the next command of the text on top of the stack.
     pub(super) fn next_of_script(&mut self) -> Result<Option<Rc<Code>>, Stop> {
         let too_deep = self.controls.len() > DEPTH_LIMIT
             && self.controls.iter().filter(|c| matches!(c, Control::Script(_))).count() > DEPTH_LIMIT;
         if too_deep {
-            // More than the line: the text would go on with its next command, which is this one again.
+            // Gives up more than the line: otherwise the text would resume with its next command, which is this one
+            // again.
             return Err(self.refuse(&format!("eval: nested too deep (limit {DEPTH_LIMIT})")).abandoning());
         }
         let Some(Control::Script(mut script)) = self.controls.pop() else { return Ok(None) };
@@ -115,7 +116,7 @@ impl Shell {
         }
     }
 
-    /// Tells a parser what the options say about the language.
+    /// Configures a parser by the options that change the language.
     fn prepare(&self, parser: &mut Parser<'_>) {
         parser.posix = self.options.has(SetOption::POSIX);
         parser.extglob = self.options.shopt(Shopt::EXTGLOB);
@@ -123,9 +124,9 @@ impl Shell {
         parser.aliases = self.options.shopt(Shopt::EXPAND_ALIASES).then(|| self.aliases.clone());
     }
 
-    /// Says that the end of the text ended a here-document.
-    pub fn warn_of_unfinished(&mut self, warnings: &[Unfinished]) {
-        for Unfinished { line, end, delimiter } in warnings {
+    /// Warns of here-documents that the end of the text ended.
+    pub fn warn_of_unfinished(&mut self, warnings: &[UnfinishedDocument]) {
+        for UnfinishedDocument { line, end, delimiter } in warnings {
             self.line = *end;
             self.complain(&format!(
                 "warning: here-document at line {line} delimited by end-of-file (wanted `{delimiter}')"
@@ -133,13 +134,13 @@ impl Shell {
         }
     }
 
-    /// Puts back what a text changed: where its caller goes on.
+    /// Restores the state that a text changed. Returns the caller's code and position.
     pub(super) fn leave_script(&mut self, script: Script) -> (Rc<Code>, usize) {
         self.texts = self.texts.saturating_sub(1);
         if let Some(file) = script.file {
             self.calls.pop();
             self.source = file.source;
-            // `set --` in the file changes the caller's parameters only if the file had none of its own.
+            // `set --` in the file changes the caller's parameters only if the file got no arguments of its own.
             if let Some(positional) = file.positional {
                 self.positional = positional;
             }
@@ -171,20 +172,20 @@ impl Shell {
         }
     }
 
-    /// What an interactive shell does before it asks for a command.
+    /// Runs PROMPT_COMMAND, as an interactive shell does before it reads a command.
     fn run_prompt_command(&mut self) {
         if !self.interactive || self.origin != Origin::Input {
             return;
         }
         if let Some(text) = self.text_of("PROMPT_COMMAND") {
             let status = self.status;
-            // Whatever stops it, the next command is read.
+            // The next command is read even after an error.
             let _ = self.run_text(&text, "PROMPT_COMMAND");
             self.status = status;
         }
     }
 
-    /// Runs a program to its end: each command as soon as it is read. Whether the shell is to end, too.
+    /// Runs a program to its end, each command as soon as it is read. Returns true if the shell must end too.
     pub fn run_program(&mut self, parser: &mut Parser<'_>, prefix: &str) -> bool {
         loop {
             self.run_prompt_command();
@@ -210,7 +211,7 @@ impl Shell {
                     if self.options.has(SetOption::NOEXEC) {
                         continue;
                     }
-                    // Other stops end the line only.
+                    // All other stops end only the line.
                     let guards = self.guards;
                     match self.run(compile(&list)) {
                         Err(Stop::Exit) => return true,

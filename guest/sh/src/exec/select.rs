@@ -11,7 +11,7 @@ const WIDTH: usize = 80;
 const TAB: usize = 8;
 
 impl Shell {
-    /// Shows the menu and sets the variable by the answer. False when there are no more answers.
+    /// Shows the menu, reads an answer and assigns it. Returns false at the end of the input.
     pub(super) fn select(&mut self, node: &For) -> Result<bool, Stop> {
         let mut first = false;
         let items: Vec<String> = match self.controls.last_mut() {
@@ -32,7 +32,7 @@ impl Shell {
             self.write_error(&prompt);
             let Some(answer) = read_answer(self) else {
                 self.print("\n");
-                // A closed output is no reason to go on asking.
+                // The status is 1 whether or not the newline could be written.
                 let _ = self.flush_output();
                 if let Some(Control::Loop(running)) = self.controls.last_mut() {
                     running.status = 1;
@@ -51,7 +51,7 @@ impl Shell {
     }
 }
 
-/// The numbered items, in as many columns as fit, each column at a tab stop or by blanks, as bash sets them.
+/// Formats the numbered items in as many columns as fit, aligned by tabs and blanks as in bash.
 fn menu(items: &[String]) -> String {
     let digits = |number: usize| number.to_string().len();
     let longest = items.iter().map(|i| i.chars().count()).max().unwrap_or(0);
@@ -80,7 +80,7 @@ fn menu(items: &[String]) -> String {
     text
 }
 
-/// Moves from one column to another, by tabs where they do not go too far.
+/// Moves from one column to another, by tabs as far as they reach.
 fn indent(text: &mut String, mut from: usize, to: usize) {
     while from < to {
         if to / TAB > from / TAB {

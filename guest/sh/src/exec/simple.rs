@@ -2,21 +2,21 @@
 
 use std::rc::Rc;
 
-use super::function::Entry;
+use super::function::FunctionCall;
 use super::redirect::Undo;
 use super::script::Script;
 use crate::builtins::{self, Builtin};
 use crate::state::options::SetOption;
 use crate::state::variable::{Attributes, Value};
 use crate::state::{Shell, Stop};
-use crate::syntax::tree::{Assigned, Assignment, Part, Simple, Word};
+use crate::syntax::tree::{AssignedValue, Assignment, Part, Simple, Word};
 
-/// What the machine does after a step.
-pub(super) enum Next {
-    /// Goes on.
+/// The machine's next action after a step.
+pub(super) enum NextAction {
+    /// Continues.
     Go,
     /// Calls a function.
-    Call(Box<Entry>),
+    Call(Box<FunctionCall>),
     /// Runs a text.
     Script(Box<Script>),
 }
@@ -26,13 +26,13 @@ pub(super) enum Next {
 pub struct Arguments {
     /// The strings.
     pub list: Vec<String>,
-    /// Array assignments among the arguments of a declaration, by position. The string there is the name.
+    /// Array assignments among the arguments of a declaration, by position. The string at that position is the name.
     pub arrays: Vec<(usize, Rc<Assignment>)>,
 }
 
 impl Shell {
     /// Runs a simple command.
-    pub(super) fn simple(&mut self, node: &Rc<Simple>) -> Result<Next, Stop> {
+    pub(super) fn simple(&mut self, node: &Rc<Simple>) -> Result<NextAction, Stop> {
         self.line = node.line;
         self.before_command(node)?;
         self.substituted = None;
@@ -69,34 +69,40 @@ impl Shell {
         }
     }
 
-    fn done(&mut self) -> Result<Next, Stop> {
+    fn done(&mut self) -> Result<NextAction, Stop> {
         if !self.process_files.is_empty() {
             self.close_process_files();
         }
         self.finish_command()?;
-        Ok(Next::Go)
+        Ok(NextAction::Go)
     }
 
-    /// Finds out what the command is and starts it. Redirections and assignments before it are in place.
-    fn dispatch(&mut self, mut arguments: Arguments, mut undo: Undo, temporary: bool) -> Result<Next, Stop> {
+    /// Finds the command and runs it. Its redirections and assignments have been performed.
+    fn dispatch(&mut self, mut arguments: Arguments, mut undo: Undo, temporary: bool) -> Result<NextAction, Stop> {
         let name = arguments.list[0].as_str();
         let last = arguments.list.last().cloned().unwrap_or_default();
         if let Some(definition) = self.functions.get(name).cloned() {
             arguments.list.remove(0);
-            return Ok(Next::Call(Box::new(Entry { definition, arguments: arguments.list, undo, temporary, last })));
+            return Ok(NextAction::Call(Box::new(FunctionCall {
+                definition,
+                arguments: arguments.list,
+                undo,
+                temporary,
+                last,
+            })));
         }
         let special = self.options.has(SetOption::POSIX) && builtins::is_special(name);
         let result = match self.find_builtin(name) {
             Some(builtin) if special => self.special_builtin(builtin, arguments, &mut undo),
             Some(builtin) => self.builtin(builtin, arguments, &mut undo),
-            None => self.program(&arguments.list).map(|()| Next::Go),
+            None => self.program(&arguments.list).map(|()| NextAction::Go),
         };
         self.last_argument = last;
-        if let Ok(Next::Script(mut script)) = result {
+        if let Ok(NextAction::Script(mut script)) = result {
             script.undo = undo;
             script.temporary = temporary;
             script.special = special;
-            return Ok(Next::Script(script));
+            return Ok(NextAction::Script(script));
         }
         if temporary {
             self.variables.leave();
@@ -107,18 +113,18 @@ impl Shell {
     }
 
     /// Runs a builtin. An error in it fails the builtin.
-    fn builtin(&mut self, builtin: Builtin, arguments: Arguments, undo: &mut Undo) -> Result<Next, Stop> {
+    fn builtin(&mut self, builtin: Builtin, arguments: Arguments, undo: &mut Undo) -> Result<NextAction, Stop> {
         match self.call_builtin(builtin, arguments, undo) {
             Err(Stop::Discard) => {
                 self.status = 1;
-                Ok(Next::Go)
+                Ok(NextAction::Go)
             }
             result => result,
         }
     }
 
     /// Runs a special builtin in POSIX mode. An error in it ends the shell.
-    fn special_builtin(&mut self, builtin: Builtin, arguments: Arguments, undo: &mut Undo) -> Result<Next, Stop> {
+    fn special_builtin(&mut self, builtin: Builtin, arguments: Arguments, undo: &mut Undo) -> Result<NextAction, Stop> {
         let next = match self.call_builtin(builtin, arguments, undo) {
             Err(Stop::Discard) => {
                 self.status = 1;
@@ -132,26 +138,26 @@ impl Shell {
             Builtin::Exec | Builtin::Command | Builtin::Builtin => false,
         };
         match next {
-            Next::Go if failed => Err(Stop::Exit),
+            NextAction::Go if failed => Err(Stop::Exit),
             next => Ok(next),
         }
     }
 
     /// Runs a builtin and writes its output.
-    fn call_builtin(&mut self, builtin: Builtin, arguments: Arguments, undo: &mut Undo) -> Result<Next, Stop> {
+    fn call_builtin(&mut self, builtin: Builtin, arguments: Arguments, undo: &mut Undo) -> Result<NextAction, Stop> {
         let status = match builtin {
             Builtin::Plain(run) => run(self, &arguments.list),
             Builtin::Declaration(run) => run(self, &arguments),
             Builtin::Eval => {
                 return match builtins::eval(self, &arguments.list)? {
-                    Some(script) => Ok(Next::Script(Box::new(script))),
-                    None => Ok(Next::Go),
+                    Some(script) => Ok(NextAction::Script(Box::new(script))),
+                    None => Ok(NextAction::Go),
                 };
             }
             Builtin::Source => {
                 return match builtins::source(self, &arguments.list)? {
-                    Some(script) => Ok(Next::Script(Box::new(script))),
-                    None => Ok(Next::Go),
+                    Some(script) => Ok(NextAction::Script(Box::new(script))),
+                    None => Ok(NextAction::Go),
                 };
             }
             Builtin::Exec => self.exec_builtin(&arguments.list, undo),
@@ -161,8 +167,8 @@ impl Shell {
         self.settle(&arguments.list, status)
     }
 
-    /// Writes a builtin's output and notes its status.
-    fn settle(&mut self, arguments: &[String], status: Result<u8, Stop>) -> Result<Next, Stop> {
+    /// Writes a builtin's output and records its status.
+    fn settle(&mut self, arguments: &[String], status: Result<u8, Stop>) -> Result<NextAction, Stop> {
         let written = self.flush_output();
         self.status = status?;
         if let Err(errno) = written {
@@ -170,10 +176,10 @@ impl Shell {
             self.complain_as(&arguments[0], &message);
             self.status = 1;
         }
-        Ok(Next::Go)
+        Ok(NextAction::Go)
     }
 
-    /// Writes what a builtin has put out.
+    /// Writes the buffered output of a builtin.
     pub fn flush_output(&mut self) -> Result<(), isopod_sys::Errno> {
         if self.out.is_empty() {
             return Ok(());
@@ -186,8 +192,8 @@ impl Shell {
         written
     }
 
-    /// `command`: without functions.
-    fn command_builtin(&mut self, mut arguments: Arguments, undo: &mut Undo) -> Result<Next, Stop> {
+    /// `command`: runs a builtin or a program, but no function.
+    fn command_builtin(&mut self, mut arguments: Arguments, undo: &mut Undo) -> Result<NextAction, Stop> {
         match builtins::command(self, &arguments.list)? {
             builtins::CommandRequest::Done(status) => self.settle(&arguments.list, Ok(status)),
             builtins::CommandRequest::Run(first) => {
@@ -196,26 +202,26 @@ impl Shell {
                     Some(builtin) => self.builtin(builtin, arguments, undo),
                     None => {
                         self.program(&arguments.list)?;
-                        Ok(Next::Go)
+                        Ok(NextAction::Go)
                     }
                 }
             }
         }
     }
 
-    /// `builtin`: nothing but builtins.
-    fn builtin_builtin(&mut self, mut arguments: Arguments, undo: &mut Undo) -> Result<Next, Stop> {
+    /// `builtin`: runs a builtin only.
+    fn builtin_builtin(&mut self, mut arguments: Arguments, undo: &mut Undo) -> Result<NextAction, Stop> {
         let first = match arguments.list.get(1).map(String::as_str) {
             Some("--") => 2,
             Some(option) if option.starts_with('-') => {
                 self.status = self.reject_option("builtin", &option.chars().take(2).collect::<String>());
-                return Ok(Next::Go);
+                return Ok(NextAction::Go);
             }
             _ => 1,
         };
         if arguments.list.len() <= first {
             self.status = 0;
-            return Ok(Next::Go);
+            return Ok(NextAction::Go);
         }
         arguments.shift(first);
         match self.find_builtin(&arguments.list[0]) {
@@ -224,12 +230,12 @@ impl Shell {
                 let message = format!("{}: not a shell builtin", arguments.list[0]);
                 self.complain_as("builtin", &message);
                 self.status = 1;
-                Ok(Next::Go)
+                Ok(NextAction::Go)
             }
         }
     }
 
-    /// `exec`: without a command the redirections stay.
+    /// `exec`: without a command it makes the redirections permanent.
     fn exec_builtin(&mut self, arguments: &[String], undo: &mut Undo) -> Result<u8, Stop> {
         match builtins::exec_request(self, arguments)? {
             builtins::ExecRequest::Files => {
@@ -245,7 +251,7 @@ impl Shell {
         }
     }
 
-    /// What takes the shell's place has its level: a shell counts itself in.
+    /// Lowers SHLVL for a program that replaces the shell: a shell counts itself.
     fn lower_level(&mut self) {
         if self.level == 0
             && let Some(variable) = self.variables.get_mut("SHLVL")
@@ -255,9 +261,9 @@ impl Shell {
         }
     }
 
-    /// Assignments without a command.
-    fn assignments_only(&mut self, node: &Simple) -> Result<Next, Stop> {
-        // The redirections are done for what they leave behind: `> file` makes a file.
+    /// Performs assignments without a command.
+    fn assignments_only(&mut self, node: &Simple) -> Result<NextAction, Stop> {
+        // Redirections without a command are performed for their effect: `> file` creates a file.
         if !node.redirects.is_empty() {
             match self.redirect(&node.redirects)? {
                 Some(undo) => self.restore_files(undo),
@@ -269,7 +275,7 @@ impl Shell {
         }
         for assignment in &node.assignments {
             let assigned = self.assign_node(assignment);
-            // Elsewhere such an error gives up the line and no more; `set -e` takes it for a failure, even in a condition.
+            // Elsewhere such an error gives up only the line; `set -e` treats it as a failure, even in a condition.
             if assigned == Err(Stop::Discard)
                 && self.options.has(SetOption::ERREXIT)
                 && self.variables.get(&assignment.name).is_some_and(|v| v.is(Attributes::READONLY))
@@ -289,7 +295,7 @@ impl Shell {
         for word in words {
             match word.parts.as_slice() {
                 [Part::Assignment(assignment)] => {
-                    if let Assigned::Array(_) = assignment.value {
+                    if let AssignedValue::Array(_) = assignment.value {
                         arguments.arrays.push((arguments.list.len(), assignment.clone()));
                         arguments.list.push(assignment.name.clone());
                         continue;
@@ -305,7 +311,7 @@ impl Shell {
 }
 
 impl Arguments {
-    /// Drops the first ones.
+    /// Drops the first arguments.
     fn shift(&mut self, count: usize) {
         self.list.drain(..count);
         for (at, _) in &mut self.arrays {

@@ -6,7 +6,7 @@ use super::capture::Plumbing;
 use crate::state::{Shell, Stop};
 use crate::text;
 
-/// Where programs are looked for when PATH is not set, as in bash.
+/// The search path when PATH is not set, as in bash.
 pub const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 impl Shell {
@@ -33,7 +33,7 @@ impl Shell {
         self.start_in(arguments, None, env, plumbing)
     }
 
-    /// The same, with a name and an environment of its own.
+    /// Like `start`, with a given `argv[0]` and environment.
     fn start_in(
         &mut self,
         arguments: &[String],
@@ -51,7 +51,7 @@ impl Shell {
         {
             program = path.clone();
         }
-        // The kernel looks in the PATH that the child gets; one that is not exported is the shell's to search.
+        // The kernel searches the PATH of the child; a PATH that is not exported is searched here.
         let searched = env.iter().any(|(name, _)| name == "PATH");
         if !program.contains('/') && !searched {
             program = self.find_program(&program).ok_or(Errno::NoEntry)?;
@@ -60,7 +60,7 @@ impl Shell {
         let mut command =
             process::Command { program, argv, env, files: self.child_files(plumbing), payload: Vec::new(), background };
         match spawn(&command) {
-            // No format the kernel knows: a script without a first line, which this shell runs.
+            // The kernel knows no such format: it is a script without a `#!` line, which this shell runs.
             Err(Errno::NoExec) => {
                 let path = match command.program.contains('/') {
                     true => command.program.clone(),
@@ -78,8 +78,8 @@ impl Shell {
         }
     }
 
-    /// `exec`: the shell's place is taken by a program. There is nothing to take it with, so the shell gives
-    /// up its files and waits.
+    /// `exec`: runs a program in the shell's place. The kernel cannot replace a process, so the shell closes its files
+    /// and waits.
     pub(super) fn exec_program(
         &mut self,
         arguments: Vec<String>,
@@ -133,7 +133,7 @@ impl Shell {
         }
     }
 
-    /// Says why a program did not start, and what status that is.
+    /// Reports why a program did not start. Returns the status.
     pub(super) fn report_spawn(&mut self, name: &str, errno: Errno) -> Result<u8, Stop> {
         match errno {
             Errno::Again => {
@@ -141,7 +141,7 @@ impl Shell {
                 self.status = 254;
                 return Err(Stop::Exit);
             }
-            // It is there, but what its first line names is not.
+            // The file exists, but its interpreter does not.
             Errno::NoEntry if name.contains('/') && files::stat(name, true).is_ok() => {
                 self.complain(&format!("{name}: cannot execute: required file not found"));
                 return Ok(127);
@@ -182,10 +182,10 @@ impl Shell {
         self.files.for_child().filter_map(|(number, file)| Some((number, plumbing.raw(file)?))).collect()
     }
 
-    /// Where PATH has a program.
+    /// Looks for a program in PATH.
     pub fn find_program(&self, name: &str) -> Option<String> {
         let path = match self.variables.get("PATH") {
-            // Never set is not the same as unset.
+            // PATH was never set, which differs from being unset.
             None => DEFAULT_PATH,
             Some(variable) => variable.text()?,
         };
@@ -198,7 +198,7 @@ pub(super) fn spawn(command: &process::Command) -> Result<u32, Errno> {
     process::spawn(command)
 }
 
-/// All places where a path of directories has an executable file of this name.
+/// Returns all executable files of this name in a search path.
 pub fn find_program(name: &str, path: &str) -> Vec<String> {
     let found = |candidate: &String| {
         files::stat(candidate, true).is_ok_and(|a| a.kind == files::Kind::File && a.mode & 0o111 != 0)
@@ -220,9 +220,9 @@ fn is_directory(path: &str) -> bool {
     files::stat(path, true).is_ok_and(|a| a.kind == files::Kind::Directory)
 }
 
-/// Whether a file is no script, as bash finds out: there is a NUL in its first line.
+/// Returns true if a file is not a script. Like bash, looks for a NUL in its first line.
 fn is_binary(path: &str) -> bool {
-    /// What bash looks at.
+    /// Number of bytes that bash examines.
     const BEGINNING: u32 = 80;
     let file = isopod_sys::Fd::open(path, files::OpenFlags::READ, 0);
     let bytes = file.and_then(|file| file.read(BEGINNING)).unwrap_or_default();

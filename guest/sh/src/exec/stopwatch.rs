@@ -1,14 +1,13 @@
 //! `time` and `times`.
 //!
-//! The kernel tells how long a process computed, and not for whom: all of it counts as the user's, and the system's time
-//! is none.
+//! The kernel reports the CPU time of a process as a whole. All of it counts as user time, and system time is zero.
 
 use isopod_sys::process;
 
 use crate::state::{Shell, nanoseconds};
 use crate::syntax::tree::TimeFormat;
 
-/// When a command began: the wall clock, and what this shell and its children had computed.
+/// The start of a command: the wall clock, and the CPU time of this shell and its children so far.
 pub struct Stopwatch {
     wall: i64,
     computed: i64,
@@ -26,7 +25,7 @@ fn computed() -> i64 {
 }
 
 impl Shell {
-    /// What `time` prints.
+    /// Prints the report of `time`.
     pub(super) fn report_time(&mut self, start: &Stopwatch, format: TimeFormat) {
         let real = (nanoseconds() - start.wall).max(0);
         let user = (computed() - start.computed).max(0);
@@ -42,7 +41,7 @@ impl Shell {
     }
 }
 
-/// What `times` prints: the shell's own time, and that of its children.
+/// Returns the output of `times`: the CPU time of the shell and of its children.
 pub fn times() -> String {
     let (own, children) = process::times();
     let line = |time: u64| format!("{} 0m0.000s\n", minutes(i64::try_from(time).unwrap_or(i64::MAX), 3));
@@ -54,7 +53,7 @@ fn minutes(nanoseconds: i64, digits: u32) -> String {
     format!("{}m{}s", nanoseconds / minute, seconds(nanoseconds % minute, digits))
 }
 
-/// Seconds with some digits after the point, the rest cut off.
+/// Formats seconds with some decimals, truncated.
 fn seconds(nanoseconds: i64, digits: u32) -> String {
     let whole = nanoseconds / 1_000_000_000;
     if digits == 0 {
@@ -64,7 +63,7 @@ fn seconds(nanoseconds: i64, digits: u32) -> String {
     format!("{whole}.{fraction:0width$}", width = digits as usize)
 }
 
-/// TIMEFORMAT: `%R`, `%U`, `%S`, `%P`, with a precision and `l`.
+/// Formats a report by TIMEFORMAT: `%R`, `%U`, `%S`, `%P`, with a precision and `l`.
 fn formatted(format: &str, real: i64, user: i64) -> String {
     let mut out = String::new();
     let mut chars = format.chars().peekable();

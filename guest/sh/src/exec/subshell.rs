@@ -1,4 +1,4 @@
-//! Subshells: this program again, with this shell's state and something to do.
+//! Subshells: this program again, with a snapshot of this shell's state and a piece of work.
 
 use std::rc::Rc;
 
@@ -15,23 +15,23 @@ use crate::state::variable::{Attributes, Value, Variable};
 use crate::state::{Shell, Stop};
 use crate::syntax::tree::{Chain, Command, Coproc, Direction, Kind, List, Redirect};
 
-/// What a subshell does.
+/// The work of a subshell.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Work {
-    /// A stage of a pipeline, a subshell in parentheses.
+    /// A stage of a pipeline, or a subshell in parentheses.
     Command(Command),
     /// A background job.
     Chain(Rc<Chain>),
     /// The inside of a substitution.
     List(Rc<List>),
-    /// Nothing: it ends with this status.
+    /// Exits with this status.
     Exit(u8),
-    /// It writes this to standard output: a here-document.
+    /// Writes this text to standard output: a here-document.
     Write(String),
 }
 
 impl Work {
-    /// Whether it is a subshell by name, and not only a command that needs a process.
+    /// Returns true for a subshell in the language, false for a command that merely needs a process.
     pub fn is_subshell(&self) -> bool {
         match self {
             Work::Command(command) => matches!(command.kind, Kind::Subshell(_)),
@@ -40,7 +40,7 @@ impl Work {
         }
     }
 
-    /// Its code. The parentheses of a subshell are gone: this is it.
+    /// Returns its code. The parentheses of a subshell are left out, since the process is the subshell.
     pub fn code(&self) -> Rc<Code> {
         match self {
             Work::Command(Command { kind: Kind::Subshell(list), redirects, line }) => {
@@ -63,7 +63,7 @@ impl Shell {
         let command = process::Command {
             program: "/bin/sh".to_owned(),
             argv: vec![self.name.to_string()],
-            // The state has the variables.
+            // The snapshot has the variables.
             env: Vec::new(),
             files,
             payload: self.snapshot(work, &numbers),
@@ -72,10 +72,10 @@ impl Shell {
         spawn(&command)
     }
 
-    /// Forgets the processes of substitutions and documents that have ended by now.
-    fn reap_strays(&mut self) {
+    /// Reaps the processes of substitutions and here-documents that have ended.
+    fn reap_substitution_processes(&mut self) {
         let mut ended = Vec::new();
-        self.strays.retain(|pid| match process::wait(Some(*pid), Some(0)) {
+        self.substitution_processes.retain(|pid| match process::wait(Some(*pid), Some(0)) {
             Ok((pid, status)) => {
                 ended.push((pid, exit_status(status)));
                 false
@@ -87,8 +87,8 @@ impl Shell {
         }
     }
 
-    /// Lets a process write a text into a pipe.
-    pub(super) fn write_beside(&mut self, content: &str, writer: &Fd) -> Result<(), Errno> {
+    /// Starts a process that writes a text into a pipe.
+    pub(super) fn write_in_background(&mut self, content: &str, writer: &Fd) -> Result<(), Errno> {
         let command = process::Command {
             program: "/bin/sh".to_owned(),
             argv: vec![self.name.to_string()],
@@ -97,9 +97,9 @@ impl Shell {
             payload: Shell::default().snapshot(&Work::Write(content.to_owned()), &[1]),
             background: self.detaching,
         };
-        self.reap_strays();
+        self.reap_substitution_processes();
         let pid = spawn(&command)?;
-        self.strays.push(pid);
+        self.substitution_processes.push(pid);
         Ok(())
     }
 
@@ -120,13 +120,13 @@ impl Shell {
         Ok(())
     }
 
-    /// `<( … )` and `>( … )`: a path that names the other end.
+    /// `<( … )` and `>( … )`: starts the process and returns a path that names the other end.
     pub fn process_substitution(&mut self, list: &Rc<List>, direction: Direction) -> Result<String, Stop> {
         if self.options.has(SetOption::NOEXEC) {
             return Ok("/dev/null".to_owned());
         }
         self.files.look_for_inherited();
-        self.reap_strays();
+        self.reap_substitution_processes();
         let (reader, writer) = match Fd::pipe() {
             Ok(pipe) => pipe,
             Err(errno) => {
@@ -140,13 +140,13 @@ impl Shell {
             Direction::Read => (reader, writer, 1),
             Direction::Write => (writer, reader, 0),
         };
-        // Other substitutions' ends would stay open in this one's process.
+        // The process must not inherit the ends of other substitutions, which would stay open.
         let mut hidden = Vec::new();
         for number in self.process_files.clone() {
             hidden.push((number, self.files.set(number, None)));
         }
         let before = self.files.set(number, Some(other));
-        // Buffers of substitutions in place are not for it: nobody would read the pipe.
+        // The process does not write to buffers of substitutions in place, whose pipes nothing would drain.
         let started = self.start_shell(&Work::List(list.clone()), &Plumbing::default());
         self.files.set(number, before);
         for (number, file) in hidden {
@@ -155,7 +155,7 @@ impl Shell {
         match started {
             Ok(pid) => {
                 self.background = Some(pid);
-                self.strays.push(pid);
+                self.substitution_processes.push(pid);
                 if direction == Direction::Write {
                     self.readers.push(pid);
                 }
@@ -171,23 +171,23 @@ impl Shell {
         Ok(format!("/dev/fd/{number}"))
     }
 
-    /// Before the shell ends: what `>( … )` still has to print belongs to its output, and a reader of that output
-    /// would not know to wait for more.
-    pub fn let_readers_finish(&mut self) {
+    /// Waits for the processes of `>( … )` before the shell ends. Their output belongs to the shell's, and its reader
+    /// would not know to wait for it.
+    pub fn wait_for_readers(&mut self) {
         if self.readers.is_empty() {
             return;
         }
-        // They end when nobody can write to them any more.
+        // They end when the last writer has closed the pipe.
         self.files = Files::default();
         for pid in std::mem::take(&mut self.readers) {
-            // One that was waited for already is none of the children.
+            // A process that was waited for already is no longer a child.
             if self.wait_for(pid, None).is_err() {
                 return;
             }
         }
     }
 
-    /// After the command that they belong to, the ends of process substitutions are closed.
+    /// Closes the ends of process substitutions after their command.
     pub(super) fn close_process_files(&mut self) {
         for number in std::mem::take(&mut self.process_files) {
             self.files.set(number, None);
@@ -225,7 +225,8 @@ impl Shell {
         }
         let elements = numbers.iter().enumerate().map(|(i, n)| (i as i64, n.to_string())).collect();
         let array = Variable { value: Value::Indexed(elements), attributes: Attributes::default() };
-        *self.variables.slot(&coproc.name) = array;
+        let name = self.indexed_array_name("coproc", &coproc.name)?;
+        *self.variables.slot(&name) = array;
         *self.variables.slot(&format!("{}_PID", coproc.name)) = Variable::scalar(pid.to_string());
         self.background = Some(pid);
         self.jobs.add(vec![pid], format!("coproc {}", coproc.name));
@@ -234,9 +235,9 @@ impl Shell {
         Ok(())
     }
 
-    /// After a `wait`: what is over has no pipes and no variables any more. Before that they stay, even if the
-    /// coprocess ended, so that its last words can be read.
-    pub fn forget_coprocesses(&mut self) {
+    /// Removes the pipes and variables of finished coprocesses after a `wait`. Until then they stay, so that the rest
+    /// of the output can be read.
+    pub fn remove_finished_coprocesses(&mut self) {
         for (name, pid) in std::mem::take(&mut self.coprocesses) {
             if self.jobs.status_of(pid).is_none() {
                 self.coprocesses.push((name, pid));

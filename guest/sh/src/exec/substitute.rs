@@ -14,9 +14,9 @@ use crate::syntax::tree::{Kind, List, RedirectAction, Simple};
 use crate::text;
 
 impl Shell {
-    /// What `$( … )` stands for.
+    /// Returns the value of `$( … )`.
     pub fn substitute(&mut self, list: &Rc<List>) -> Result<String, Stop> {
-        // Under `set -n` nothing runs, whoever asks.
+        // Under `set -n` nothing runs.
         if self.options.has(SetOption::NOEXEC) {
             return Ok(String::new());
         }
@@ -34,7 +34,7 @@ impl Shell {
         Ok(trimmed(bytes))
     }
 
-    /// `$(< file)`: no process, no command.
+    /// `$(< file)`: reads a file without a process.
     fn substitute_file(&mut self, simple: &Simple) -> Result<Option<String>, Stop> {
         let [redirect] = simple.redirects.as_slice() else { return Ok(None) };
         let reads = redirect.action == RedirectAction::Read && redirect.descriptor.is_none();
@@ -73,7 +73,7 @@ impl Shell {
         if !options.shopt(Shopt::INHERIT_ERREXIT) {
             self.options.switch(SetOption::ERREXIT, false);
         }
-        // An outer buffer can be among the other files; then both pipes are read.
+        // If an outer buffer is among the other files, both pipes are read.
         let started = match self.plumbing() {
             Ok(plumbing) => self.start_shell(&Work::List(list.clone()), &plumbing).map(|pid| (pid, plumbing)),
             Err(errno) => Err(errno),
@@ -94,7 +94,7 @@ impl Shell {
     }
 }
 
-/// The one simple command of a list that has nothing else.
+/// Returns the simple command of a list that consists of nothing else.
 pub(super) fn single_simple(list: &List) -> Option<&Rc<Simple>> {
     let [item] = list.items.as_slice() else { return None };
     let pipeline = &item.chain.first;
@@ -119,7 +119,7 @@ fn read_file(file: &File) -> Result<Vec<u8>, isopod_sys::Errno> {
     }
 }
 
-/// Output as a value: without NULs, and without the newlines at its end.
+/// Makes a value of output: without NULs and without the newlines at its end.
 fn trimmed(mut bytes: Vec<u8>) -> String {
     if bytes.contains(&0) {
         bytes.retain(|b| *b != 0);
@@ -130,7 +130,7 @@ fn trimmed(mut bytes: Vec<u8>) -> String {
     text::from_bytes(bytes)
 }
 
-/// Nothing is collected but what the reader gives, unless outer buffers are among the files.
+/// The reader is the only source, unless outer buffers are among the files.
 impl Plumbing {
     fn drain_with(self, reader: &Fd) -> Vec<u8> {
         let buffer = File::capture();

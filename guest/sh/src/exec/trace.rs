@@ -4,7 +4,7 @@ use super::simple::Arguments;
 use crate::quote;
 use crate::state::options::SetOption;
 use crate::state::{Shell, Stop};
-use crate::syntax::tree::{Arith, Assigned, Assignment, Case, For};
+use crate::syntax::tree::{Arith, AssignedValue, Assignment, Case, For};
 use crate::syntax::{self};
 
 impl Shell {
@@ -14,7 +14,7 @@ impl Shell {
 
     /// Prints a line of trace.
     fn trace(&mut self, line: &str) -> Result<(), Stop> {
-        // What PS4 runs is not traced itself, and leaves no mark.
+        // Commands in PS4 are not traced, and leave `$?` alone.
         self.options.switch(SetOption::XTRACE, false);
         let status = self.status;
         let substituted = self.substituted;
@@ -24,7 +24,7 @@ impl Shell {
         self.substituted = substituted;
         self.options.switch(SetOption::XTRACE, true);
         let prefix = prefix?;
-        // The first character is repeated for each substitution and text that is run.
+        // The first character is repeated for each level of substitution or text.
         let first: String = prefix.chars().take(1).collect();
         let text = format!("{}{prefix}{line}\n", first.repeat(self.texts as usize));
         let number = self.text_of("BASH_XTRACEFD").and_then(|t| t.parse().ok()).unwrap_or(2);
@@ -58,7 +58,7 @@ impl Shell {
 
     pub(super) fn trace_array(&mut self, assignment: &Assignment) -> Result<(), Stop> {
         match (&assignment.value, self.traces()) {
-            (Assigned::Array(_), true) => self.trace(&syntax::assignment_text(assignment)),
+            (AssignedValue::Array(_), true) => self.trace(&syntax::assignment_text(assignment)),
             _ => Ok(()),
         }
     }
@@ -84,7 +84,7 @@ impl Shell {
         }
     }
 
-    /// One comparison of a condition, as it turned out; `negated` if a `!` stands right before it.
+    /// Traces one comparison of a condition. `negated` is set if a `!` precedes it.
     pub(super) fn trace_term(&mut self, negated: bool, term: impl FnOnce() -> String) -> Result<(), Stop> {
         match self.traces() {
             true => self.trace(&format!("[[ {}{} ]]", if negated { "! " } else { "" }, term())),
@@ -92,7 +92,7 @@ impl Shell {
         }
     }
 
-    /// The assignments among the arguments of a declaration, which bash shows once more by themselves.
+    /// Traces the assignments among the arguments of a declaration, which bash shows once more by themselves.
     fn trace_declared(&mut self, arguments: &Arguments) -> Result<(), Stop> {
         let list = &arguments.list;
         let declares = list.first().is_some_and(|name| matches!(name.as_str(), "export" | "readonly"));

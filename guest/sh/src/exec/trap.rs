@@ -1,4 +1,4 @@
-//! Traps, and what failure does.
+//! Traps, and the consequences of failure.
 
 use std::rc::Rc;
 
@@ -6,14 +6,14 @@ use isopod_sys::process;
 
 use crate::state::options::SetOption;
 use crate::state::traps::{DEBUG, ERR, EXIT, INTERRUPT, RETURN, TIME_OVER};
-use crate::state::{Running, Shell, Stop};
+use crate::state::{CurrentCommand, Shell, Stop};
 use crate::syntax::tree::{Command, Kind, List, Simple};
 
 impl Shell {
-    /// What is due before a simple command: the DEBUG trap.
+    /// Runs the DEBUG trap before a simple command.
     pub(super) fn before_command(&mut self, node: &Rc<Simple>) -> Result<(), Stop> {
         if self.trapping.is_none() {
-            self.running = Running::Simple(node.clone());
+            self.current_command = CurrentCommand::Simple(node.clone());
             if !self.traps.is_empty() {
                 self.debug_trap()?;
             }
@@ -21,16 +21,16 @@ impl Shell {
         Ok(())
     }
 
-    /// The same before another command, or a turn of a loop, that the DEBUG trap sees.
+    /// Runs the DEBUG trap before another command, or a turn of a loop.
     pub(super) fn before_compound(&mut self, text: impl FnOnce() -> String) -> Result<(), Stop> {
         if !self.traps.is_empty() && self.trapping.is_none() {
-            self.running = Running::Text(text());
+            self.current_command = CurrentCommand::Text(text());
             self.debug_trap()?;
         }
         Ok(())
     }
 
-    /// The same before a stage of a pipeline: the trap is this shell's, not the stage's.
+    /// Runs the DEBUG trap before a stage of a pipeline, in this shell.
     pub(super) fn before_stage(&mut self, stage: &Command) -> Result<(), Stop> {
         match &stage.kind {
             Kind::Simple(simple) => self.before_command(simple),
@@ -38,10 +38,10 @@ impl Shell {
         }
     }
 
-    /// A subshell is BASH_COMMAND to an ERR trap, but the DEBUG trap does not see it.
+    /// Makes a subshell BASH_COMMAND for an ERR trap. The DEBUG trap does not run for it.
     pub(super) fn note_subshell(&mut self, list: &List) {
         if !self.traps.is_empty() && self.trapping.is_none() {
-            self.running = Running::Text(format!("( {} )", crate::syntax::list_text(list)));
+            self.current_command = CurrentCommand::Text(format!("( {} )", crate::syntax::list_text(list)));
         }
     }
 
@@ -52,7 +52,7 @@ impl Shell {
         }
     }
 
-    /// Deals with signals that were caught.
+    /// Handles the signals that were caught.
     pub(super) fn between_commands(&mut self) -> Result<(), Stop> {
         if !self.live && !self.traps.catches_signals() {
             return Ok(());
@@ -68,8 +68,8 @@ impl Shell {
         Ok(())
     }
 
-    /// A signal without a trap ends the shell; it was caught only for the EXIT trap's sake. A live shell gives up its
-    /// command if it is interrupted; that its time is over, no trap can keep from it.
+    /// Handles a signal without a trap, which ends the shell; it was caught only to run the EXIT trap. An interrupted
+    /// live shell gives up its command. No trap can prevent this when the command's time is over.
     pub(super) fn check_deadly(&mut self) -> Result<(), Stop> {
         let interrupts = |signal: u8| signal == TIME_OVER || signal == INTERRUPT && self.traps.get(INTERRUPT).is_none();
         if self.live
@@ -80,7 +80,7 @@ impl Shell {
         }
         match self.caught.iter().find(|s| self.traps.get(**s).is_none()) {
             Some(signal) => {
-                self.dying = Some(*signal);
+                self.fatal_signal = Some(*signal);
                 self.status = 128u8.wrapping_add(*signal);
                 Err(Stop::Exit)
             }
@@ -88,12 +88,12 @@ impl Shell {
         }
     }
 
-    /// Ends a process that a signal was to end, by that signal.
-    pub fn die_of_signal(&self) {
-        if let Some(signal) = self.dying
+    /// Ends the process by the signal that ends the shell.
+    pub fn raise_fatal_signal(&self) {
+        if let Some(signal) = self.fatal_signal
             && process::on_signal(signal, process::Disposition::Default).is_ok()
         {
-            // If it does not work, the status says it.
+            // If that fails, the status still tells.
             let _ = process::kill(process::id(), signal);
         }
     }
@@ -121,7 +121,7 @@ impl Shell {
         }
     }
 
-    /// Runs what a trap says; `$?` is as it was before.
+    /// Runs the action of a trap and restores `$?`.
     fn run_trap(&mut self, signal: u8, action: &str) -> Result<(), Stop> {
         if action.is_empty() || self.trapping == Some(signal) {
             return Ok(());
@@ -150,14 +150,14 @@ impl Shell {
         }
     }
 
-    /// At the end of the shell: the EXIT trap, whose own `exit` decides the status.
+    /// Runs the EXIT trap at the end of the shell. Its own `exit` decides the status.
     pub fn run_exit_trap(&mut self) {
         let Some(action) = self.traps.get(EXIT).cloned() else { return };
         self.traps.set(EXIT, None);
         self.caught.clear();
         let status = self.status;
         self.guards = 0;
-        // What follows `exit` on its line has been given up; nothing is left to return to.
+        // The rest of the line after `exit` is given up, so there is no control to return to.
         self.floor = self.controls.len();
         if self.run_trap(EXIT, &action) != Err(Stop::Exit) {
             self.status = status;

@@ -7,15 +7,14 @@ use crate::state::traps::TIME_OVER;
 use crate::state::{Shell, Stop};
 
 impl Shell {
-    /// Waits for one child and returns its status. Signals that are caught meanwhile are dealt with after the
-    /// command, as in bash.
+    /// Waits for one child and returns its status. Signals caught meanwhile are handled after the command, as in bash.
     pub(super) fn wait_for(&mut self, pid: u32, command: Option<&[String]>) -> Result<u8, Stop> {
         loop {
             match process::wait(Some(pid), None) {
                 Ok((_, status)) => {
                     if let (process::Status::Signalled(signal), Some(command)) = (&status, command) {
                         self.take_signals();
-                        // Who has heard that time is over needs not hear what that did.
+                        // After a timeout the deaths that it caused are not reported.
                         if !self.caught.contains(&TIME_OVER) {
                             let words: Vec<String> = command.iter().map(|word| crate::quote::traced(word)).collect();
                             self.report_death(pid, *signal, &words.join(" "));
@@ -25,7 +24,7 @@ impl Shell {
                 }
                 Err(Errno::Interrupted) => {
                     self.take_signals();
-                    // What interrupts a live shell's command reaches its children, too: they are waited for.
+                    // A signal that interrupts a live shell's command reaches its children too, so they are waited for.
                     if !self.live {
                         self.check_deadly()?;
                     }
@@ -35,7 +34,7 @@ impl Shell {
         }
     }
 
-    /// Says that a signal ended a child, unless it is one that people expect.
+    /// Reports that a signal ended a child, except for INT and PIPE.
     pub fn report_death(&mut self, pid: u32, signal: u8, command: &str) {
         let what = match signal {
             2 | 13 => return,
@@ -55,7 +54,7 @@ impl Shell {
         self.complain(&format!("{pid:5} {what:23} {command}"));
     }
 
-    /// Takes the caught signals from the kernel, to be dealt with between commands.
+    /// Takes the caught signals from the kernel. They are handled between commands.
     pub(super) fn take_signals(&mut self) {
         self.caught.extend(process::pending());
     }

@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use crate::state::{Shell, Stop};
 use crate::syntax::tree::{Brace, Name, Parameter, Part};
 
-/// Words that one brace expression may make. bash has no limit and runs out of memory instead; an argument
-/// costs some fifty bytes here, and a process has 256 MiB.
+/// Limit on the words of one brace expression. bash has none and runs out of memory instead; an argument costs about
+/// fifty bytes here, and a process has 256 MiB.
 const LIMIT: usize = 2_000_000;
 
-/// Parts that these words may have together, which bounds what braces beside braces cost.
+/// Limit on the parts of all these words together, which bounds the cost of adjacent braces.
 const PARTS: usize = 4_000_000;
 
-/// The words that a word with braces stands for, as lists of parts.
+/// Expands the braces of a word to words, as lists of parts.
 pub(super) fn alternatives<'a>(shell: &mut Shell, parts: &'a [Part]) -> Result<Vec<Vec<Cow<'a, Part>>>, Stop> {
     let mut words: Vec<Vec<Cow<'a, Part>>> = vec![Vec::new()];
     for part in parts {
@@ -47,7 +47,7 @@ fn join<'a>(word: &[Cow<'a, Part>], choice: &[Cow<'a, Part>]) -> Vec<Cow<'a, Par
     joined
 }
 
-/// Appends a part. Braces are expanded on the text, so that `$x{a,b}` is `$xa $xb`.
+/// Appends a part. Braces are expanded on the text, so `$x{a,b}` is `$xa $xb`.
 fn push<'a>(word: &mut Vec<Cow<'a, Part>>, part: Cow<'a, Part>) {
     if let Some(Part::Parameter(parameter)) = word.last().map(|p| &**p)
         && parameter.open
@@ -72,7 +72,7 @@ fn push<'a>(word: &mut Vec<Cow<'a, Part>>, part: Cow<'a, Part>) {
     word.push(part);
 }
 
-/// The parts with braces as the text they were, for `set +B`.
+/// Returns the parts with braces as text, for `set +B`.
 pub(super) fn literal(parts: &[Part]) -> Vec<Part> {
     let mut out = Vec::new();
     for part in parts {
@@ -101,7 +101,7 @@ pub(super) fn literal(parts: &[Part]) -> Vec<Part> {
     out
 }
 
-/// What one brace expression stands for.
+/// Expands one brace expression.
 fn choices<'a>(shell: &mut Shell, brace: &'a Brace) -> Result<Vec<Vec<Cow<'a, Part>>>, Stop> {
     match brace {
         Brace::List(list) => {
@@ -119,8 +119,8 @@ fn choices<'a>(shell: &mut Shell, brace: &'a Brace) -> Result<Vec<Vec<Cow<'a, Pa
             let letters = sequence(shell, i64::from(*from), i64::from(*to), *step)?;
             Ok(letters
                 .map(|n| {
-                    // Between `Z` and `a` there are characters that would be special in a word; of these bash
-                    // takes the backslash for a quote, and nothing is left of it.
+                    // Between `Z` and `a` there are characters that are special in a word; bash takes the backslash
+                    // among them for a quote, and it disappears.
                     let letter = Some(char::from(n as u8)).filter(|c| *c != '\\');
                     vec![Cow::Owned(Part::Text(letter.map(String::from).unwrap_or_default()))]
                 })

@@ -8,11 +8,11 @@ use crate::state::options::{Options, Shopt};
 use crate::state::{Shell, Stop};
 
 impl Shell {
-    /// Adds the paths that match, or what the options want instead.
+    /// Adds the matching paths, or the substitute that the options ask for.
     pub(super) fn glob(&mut self, text: String, pattern: &str, out: &mut Vec<String>) -> Result<(), Stop> {
         let mut paths = glob_paths(pattern, &self.options, !self.ignored().is_empty());
         for ignore in self.ignored() {
-            // A star reaches no further than a slash, as in the pattern itself.
+            // A star does not match a slash, as in the pattern itself.
             let ignore: Vec<Pattern> = ignore.split('/').map(|piece| Pattern::new(piece, true, false)).collect();
             paths.retain(|path| {
                 let pieces = path.split('/');
@@ -33,7 +33,7 @@ impl Shell {
     fn ignored(&self) -> Vec<String> {
         let ignore = self.variables.get("GLOBIGNORE").and_then(|v| v.text()).unwrap_or_default();
         let mut patterns = vec![String::new()];
-        // The colons of `[[:digit:]]` divide nothing.
+        // The colons of `[[:digit:]]` separate nothing.
         let mut class = false;
         let mut last = '\0';
         for c in ignore.chars() {
@@ -62,7 +62,7 @@ enum Component {
     Tree,
 }
 
-/// The paths that match a pattern, sorted.
+/// Returns the paths that match a pattern, sorted.
 pub fn glob_paths(pattern: &str, options: &Options, hidden: bool) -> Vec<String> {
     let dots = hidden || options.shopt(Shopt::DOTGLOB);
     let components: Vec<Component> = pattern.split('/').map(|c| component(c, options, dots)).collect();
@@ -89,7 +89,7 @@ pub fn glob_paths(pattern: &str, options: &Options, hidden: bool) -> Vec<String>
 fn extend(prefix: &str, component: &Component, last: bool, dots: bool, next: &mut Vec<String>) {
     let slash = if last { "" } else { "/" };
     match component {
-        // A pattern that ends in a slash wants directories.
+        // A pattern that ends in a slash matches directories.
         Component::Literal(name) if last && name.is_empty() => {
             if files::stat(prefix, true).is_ok_and(|a| a.kind == files::Kind::Directory) {
                 next.push(prefix.to_owned());
@@ -112,7 +112,7 @@ fn extend(prefix: &str, component: &Component, last: bool, dots: bool, next: &mu
             }
         }
         Component::Tree => {
-            // The tree includes its root, unless that is the working directory and nothing follows.
+            // The tree includes its root, unless that is the working directory and the pattern ends here.
             if !(last && prefix.is_empty()) {
                 next.push(prefix.to_owned());
             }
@@ -123,7 +123,7 @@ fn extend(prefix: &str, component: &Component, last: bool, dots: bool, next: &mu
                         continue;
                     }
                     let path = format!("{directory}{name}");
-                    // Links are not followed: a link to a parent would never end.
+                    // Links are not followed, since a link to a parent would make the walk endless.
                     let is_directory = files::stat(&path, false).is_ok_and(|a| a.kind == files::Kind::Directory);
                     if is_directory {
                         pending.push(format!("{path}/"));
@@ -159,7 +159,7 @@ fn component(text: &str, options: &Options, dots: bool) -> Component {
     Component::Pattern { pattern: Pattern::new(text, extended, options.shopt(Shopt::NOCASEGLOB)), hidden }
 }
 
-/// Whether a file name is hidden from patterns.
+/// Returns true if a file name is hidden from patterns.
 pub fn has_hidden_name(name: &str) -> bool {
     name.starts_with('.')
 }

@@ -1,8 +1,8 @@
 //! Expansion: words to strings.
 //!
-//! bash's order is braces, tilde, parameters, commands and arithmetic from left to right, splitting, globbing,
-//! quote removal. Braces were found by the parser; the parts are expanded in one walk into a `Sink`, which
-//! splits as it goes and remembers what was quoted; globbing comes last, on finished fields.
+//! bash's order is braces, tilde, parameters, commands and arithmetic from left to right, splitting, globbing, quote
+//! removal. The parser has found the braces. The parts are expanded in one walk into a `Sink`, which splits as it goes
+//! and records quoted ranges. Globbing comes last, on finished fields.
 
 mod brace;
 mod glob;
@@ -67,7 +67,7 @@ impl Shell {
         Ok(())
     }
 
-    /// Expands a word to one string, without splitting and globbing: assignments, `case`, here-strings.
+    /// Expands a word to one string, without splitting and globbing, for assignments, `case` and here-strings.
     pub fn expand_string(&mut self, word: &Word) -> Result<String, Stop> {
         if let Some(text) = word.literal() {
             return Ok(text.to_owned());
@@ -77,7 +77,7 @@ impl Shell {
         Ok(sink.text)
     }
 
-    /// Expands the value of an assignment: as a string, with tildes after colons too.
+    /// Expands the value of an assignment to a string. Tildes after colons are expanded too.
     pub fn expand_value(&mut self, word: &Word) -> Result<String, Stop> {
         if let Some(text) = word.literal() {
             return Ok(text.to_owned());
@@ -96,21 +96,21 @@ impl Shell {
         Ok(sink.text)
     }
 
-    /// Expands a word to the text of a pattern, in which backslashes keep what was quoted from being special.
+    /// Expands a word to the text of a pattern. Backslashes make quoted characters literal.
     pub fn expand_pattern(&mut self, word: &Word) -> Result<String, Stop> {
         let mut sink = Sink::new(Mode::Pattern, self);
         self.expand_parts(word.parts.iter(), &mut sink)?;
         Ok(sink.text)
     }
 
-    /// Expands a word to the text of a regular expression, likewise.
+    /// Expands a word to the text of a regular expression. Backslashes make quoted characters literal.
     pub fn expand_regex(&mut self, word: &Word) -> Result<String, Stop> {
         let mut sink = Sink::new(Mode::Regex, self);
         self.expand_parts(word.parts.iter(), &mut sink)?;
         Ok(sink.text)
     }
 
-    /// Compiles a pattern as the options want it.
+    /// Compiles a pattern under the current options.
     pub fn pattern(&self, text: &str) -> Pattern {
         Pattern::new(text, self.options.shopt(Shopt::EXTGLOB), self.options.shopt(Shopt::NOCASEMATCH))
     }
@@ -124,7 +124,7 @@ impl Shell {
                 Part::Text(text) => sink.quoted(text),
                 Part::Bare(text) => sink.bare(text),
                 Part::Glob(text) => {
-                    // What follows may go on with the name, unless it starts with a slash.
+                    // The next part may continue the name, unless it starts with a slash.
                     let ends = match parts.peek() {
                         None => true,
                         Some(Part::Bare(next) | Part::Glob(next)) => next.starts_with('/'),
@@ -145,7 +145,7 @@ impl Shell {
                     let path = self.process_substitution(list, *direction)?;
                     sink.quoted(&path);
                 }
-                // The parser makes neither in a place where it could get here.
+                // The parser makes neither of them at this point.
                 Part::Brace(_) | Part::Assignment(_) => {}
             }
             first = false;
@@ -153,7 +153,7 @@ impl Shell {
         Ok(())
     }
 
-    /// Ends the shell after an error that it does not survive; a live one only gives up its command.
+    /// Ends the shell after an error that it cannot survive. A live shell gives up only its command.
     pub(crate) fn fatal(&mut self) -> Stop {
         if self.live && self.level == 0 {
             self.status = 1;
@@ -163,7 +163,7 @@ impl Shell {
         Stop::Exit
     }
 
-    /// Complains of an unset variable under `set -u`, which ends the shell.
+    /// Reports an unset variable under `set -u`, which ends the shell.
     pub fn unbound(&mut self, name: &str) -> Stop {
         self.complain(&format!("{name}: unbound variable"));
         self.fatal()

@@ -1,11 +1,11 @@
-//! The operators on values: cutting, replacing, changing case, slicing.
+//! The operators on values: removing, replacing, changing case, slicing.
 
 use super::values::Values;
 use crate::pattern::Pattern;
 use crate::state::options::Shopt;
 use crate::state::variable::Value;
 use crate::state::{Shell, Stop};
-use crate::syntax::tree::{Arith, LetterCase, Name, Operation, Part, Place, Word};
+use crate::syntax::tree::{Arith, LetterCase, Name, Operation, Part, ReplacePlace, Word};
 use crate::text::{from_bytes, to_bytes};
 
 impl Shell {
@@ -19,14 +19,14 @@ impl Shell {
             }
             Operation::Replace { place, pattern, with } => {
                 let text = self.expand_pattern(pattern)?;
-                if text.is_empty() && matches!(place, Place::First | Place::All) {
+                if text.is_empty() && matches!(place, ReplacePlace::First | ReplacePlace::All) {
                     return Ok(values);
                 }
                 let pattern =
                     Pattern::new(&text, self.options.shopt(Shopt::EXTGLOB), self.options.shopt(Shopt::NOCASEMATCH));
                 let with = self.replacement(with)?;
                 let place = *place;
-                // Of an empty value bash looks no further than whether the pattern begins with a star.
+                // For an empty value bash only checks whether the pattern begins with a star.
                 let takes_nothing = text.is_empty() || text.starts_with('*');
                 Box::new(move |text| match text.is_empty() && !takes_nothing {
                     true => String::new(),
@@ -57,7 +57,7 @@ impl Shell {
         Ok(Pattern::new(&text, self.options.shopt(Shopt::EXTGLOB), false))
     }
 
-    /// The replacement text, in pieces between which the match goes: an unquoted `&` stands for it.
+    /// Expands the replacement text to the pieces between which the match goes: an unquoted `&` stands for the match.
     fn replacement(&mut self, word: &Word) -> Result<Vec<String>, Stop> {
         if !self.options.shopt(Shopt::PATSUB_REPLACEMENT) {
             return Ok(vec![self.expand_string(word)?]);
@@ -67,7 +67,7 @@ impl Shell {
         {
             return Ok(vec![text.to_owned()]);
         }
-        // As a pattern, the word keeps apart what was quoted: such text comes escaped.
+        // Expanded as a pattern, quoted text is marked by backslashes.
         let mut pieces = vec![String::new()];
         let first_tilde = matches!(word.parts.first(), Some(Part::Glob(text)) if text.starts_with('~'));
         let mut words: Vec<Word> = word.parts.iter().cloned().map(Word::of).collect();
@@ -133,7 +133,7 @@ impl Shell {
         })
     }
 
-    /// `${a[@]:offset:length}`: only what is asked for is copied, so that a walk by slices is no worse than one by
+    /// `${a[@]:offset:length}`: copies only the requested elements, so that a walk by slices costs no more than one by
     /// elements.
     pub(super) fn slice_many(
         &mut self,
@@ -148,7 +148,7 @@ impl Shell {
                 Some(Value::Indexed(elements)) => {
                     elements.last_key_value().map_or(0, |(last, _)| last.saturating_add(1))
                 }
-                // They count from 1, like positional parameters.
+                // Associative elements count from 1, like positional parameters.
                 Some(Value::Associative(elements)) => elements.len() as i64 + 1,
                 Some(Value::Scalar(_)) => 1,
                 Some(Value::Unset) | None => 0,
@@ -200,7 +200,7 @@ fn remove(text: &str, pattern: &Pattern, suffix: bool, longest: bool) -> String 
     kept.unwrap_or(text).to_owned()
 }
 
-fn replace(text: &str, pattern: &Pattern, with: &[String], place: Place) -> String {
+fn replace(text: &str, pattern: &Pattern, with: &[String], place: ReplacePlace) -> String {
     let put = |out: &mut String, matched: &str| {
         for (i, piece) in with.iter().enumerate() {
             if i > 0 {
@@ -211,28 +211,28 @@ fn replace(text: &str, pattern: &Pattern, with: &[String], place: Place) -> Stri
     };
     let mut out = String::with_capacity(text.len());
     match place {
-        Place::Start => match pattern.prefix(text, true) {
+        ReplacePlace::Start => match pattern.prefix(text, true) {
             Some(end) => {
                 put(&mut out, &text[..end]);
                 out.push_str(&text[end..]);
             }
             None => out.push_str(text),
         },
-        Place::End => match pattern.suffix(text, true) {
+        ReplacePlace::End => match pattern.suffix(text, true) {
             Some(start) => {
                 out.push_str(&text[..start]);
                 put(&mut out, &text[start..]);
             }
             None => out.push_str(text),
         },
-        Place::First | Place::All => {
+        ReplacePlace::First | ReplacePlace::All => {
             if let Some(literal) = pattern.literal() {
                 let mut rest = text;
                 while let Some(at) = rest.find(&literal) {
                     out.push_str(&rest[..at]);
                     put(&mut out, &literal);
                     rest = &rest[at + literal.len()..];
-                    if place == Place::First {
+                    if place == ReplacePlace::First {
                         break;
                     }
                 }
@@ -245,7 +245,7 @@ fn replace(text: &str, pattern: &Pattern, with: &[String], place: Place) -> Stri
                 if let Some(end) = found {
                     put(&mut out, &text[at..end]);
                 }
-                // After nothing was matched, the character there stays.
+                // After an empty match the next character is copied.
                 match found.filter(|end| *end > at) {
                     Some(end) => at = end,
                     None => {
@@ -254,7 +254,7 @@ fn replace(text: &str, pattern: &Pattern, with: &[String], place: Place) -> Stri
                         at += c.len_utf8();
                     }
                 }
-                if found.is_some() && place == Place::First {
+                if found.is_some() && place == ReplacePlace::First {
                     break;
                 }
             }
@@ -272,7 +272,7 @@ pub(super) fn change_case(text: &str, to: LetterCase, all: bool, pattern: Option
             out.push(c);
             continue;
         }
-        // Only changes that keep one character one, as towupper does.
+        // As with towupper, a change must keep one character one.
         let changed = match to {
             LetterCase::Upper => single(c.to_uppercase(), c),
             LetterCase::Lower => single(c.to_lowercase(), c),

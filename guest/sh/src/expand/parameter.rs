@@ -5,14 +5,14 @@ use super::values::Values;
 use crate::order::sort_texts;
 use crate::state::options::SetOption;
 use crate::state::variable::{Attributes, Value};
-use crate::state::{Key, Shell, Stop};
+use crate::state::{Key, Shell, Stop, TargetName};
 use crate::syntax::tree::{Arith, Fallback, Index, Name, Operation, Parameter, Word};
 use crate::syntax::{self};
 
 impl Shell {
     /// Expands a parameter into a sink.
     pub(super) fn expand_parameter(&mut self, parameter: &Parameter, sink: &mut Sink) -> Result<(), Stop> {
-        // `$x` of a set, plain variable is what scripts do most: nothing is copied but into the sink.
+        // `$x` of a set, plain variable is the most frequent expansion: it copies only into the sink.
         if let (Name::Variable(name), None, Operation::Value, false) =
             (&parameter.name, &parameter.index, &parameter.operation, parameter.indirect)
             && let Some(variable) = self.variables.get(name)
@@ -107,7 +107,7 @@ impl Shell {
     pub(super) fn emit(&mut self, values: Values, quoted: bool, sink: &mut Sink) {
         match values {
             Values::One(Some(text)) => sink.value(&text, quoted),
-            // Quoted, even nothing is a field.
+            // In quotes an unset value is an empty field.
             Values::One(None) => sink.value("", quoted),
             Values::Many { items, joined, .. } => {
                 let items: Vec<String> = items.into_iter().map(|(_, text)| text).collect();
@@ -119,7 +119,7 @@ impl Shell {
         }
     }
 
-    /// Under `set -u`, an unset parameter is an error; `$@` and `$*` never are.
+    /// Checks a parameter under `set -u`: unset is an error, except for `$@` and `$*`.
     pub(super) fn check_bound(&mut self, name: &Name, index: Option<&Index>, values: &Values) -> Result<(), Stop> {
         if !self.options.has(SetOption::NOUNSET) || !matches!(values, Values::One(None)) {
             return Ok(());
@@ -167,7 +167,7 @@ impl Shell {
         })
     }
 
-    /// Characters of a text, as `${#x}` counts: bytes in a locale that knows no others.
+    /// Counts the characters of a text for `${#x}`. In a byte locale these are bytes.
     pub(super) fn count_chars(&self, text: &str) -> usize {
         match text.is_ascii() {
             true => text.len(),
@@ -192,7 +192,7 @@ impl Shell {
             Values::Many { items, joined, .. } => match items.as_slice() {
                 [] => false,
                 [(_, only)] => !(colon && only.is_empty()),
-                // `$*` of empty strings is empty only if nothing joins them.
+                // `$*` of empty strings is empty only if the separator is empty too.
                 several => {
                     !colon || several.iter().any(|(_, t)| !t.is_empty()) || !*joined || !self.joiner().is_empty()
                 }
@@ -246,7 +246,7 @@ impl Shell {
         }
     }
 
-    /// The word of a fallback: in an unquoted expansion, its unquoted text is split.
+    /// Expands the word of a fallback. In an unquoted expansion its unquoted text is split.
     fn expand_operand(&mut self, word: &Word, quoted: bool, sink: &mut Sink) -> Result<(), Stop> {
         if quoted && word.parts.is_empty() {
             sink.quoted("");
@@ -255,16 +255,16 @@ impl Shell {
         let before = std::mem::replace(&mut sink.split_bare, !quoted);
         let expanded = self.expand_parts(word.parts.iter(), sink);
         sink.split_bare = before;
-        // In quotes there is a field, whatever the word comes to.
+        // In quotes there is a field, even an empty one.
         if quoted {
             sink.quoted("");
         }
         expanded
     }
 
-    /// `${!x}`: the parameter that the value of `x` names.
+    /// `${!x}`: expands the parameter that the value of `x` names.
     fn expand_indirect(&mut self, parameter: &Parameter, sink: &mut Sink) -> Result<(), Stop> {
-        // Of a name reference it is the name it refers to.
+        // For a name reference it is the name of its target.
         if let (Name::Variable(name), None) = (&parameter.name, &parameter.index)
             && self.is_reference(name)
             && matches!(parameter.operation, Operation::Value)
@@ -295,7 +295,7 @@ impl Shell {
         self.expand_named(&name, index.as_ref(), &parameter.operation, parameter.quoted, sink)
     }
 
-    /// Names of variables with this prefix, sorted.
+    /// Returns the names of variables with this prefix, sorted.
     pub fn names_with(&self, prefix: &str) -> Vec<String> {
         let mut names: Vec<String> = self
             .variables
@@ -308,7 +308,7 @@ impl Shell {
         names
     }
 
-    /// Expands a text as if it stood in double quotes: prompts.
+    /// Expands a text as in double quotes, for prompts.
     pub(super) fn expand_quoted_text(&mut self, text: &str) -> Result<String, Stop> {
         let mut parser = syntax::Parser::new(text, self.line);
         match parser.quoted_text() {
@@ -333,11 +333,8 @@ pub(super) fn parse_reference(text: &str) -> Option<(Name, Option<Index>)> {
     if let [special @ (b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!')] = text.as_bytes() {
         return Some((Name::Special(*special), None));
     }
-    let (name, rest) = text.split_once('[')?;
-    let subscript = rest.strip_suffix(']')?;
-    if !syntax::is_name(name) {
-        return None;
-    }
+    let TargetName { name, subscript } = TargetName::parse(text)?;
+    let subscript = subscript?;
     let index = match subscript {
         "@" => Index::All,
         "*" => Index::Joined,
@@ -346,7 +343,7 @@ pub(super) fn parse_reference(text: &str) -> Option<(Name, Option<Index>)> {
     Some((Name::Variable(name.to_owned()), Some(index)))
 }
 
-/// Whether a parameter stands for several values, and if so, whether they are joined.
+/// Returns whether the values are joined, if a parameter stands for several.
 fn many(name: &Name, index: Option<&Index>) -> Option<bool> {
     match (name, index) {
         (Name::Special(special @ (b'@' | b'*')), _) => Some(*special == b'*'),

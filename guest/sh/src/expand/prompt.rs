@@ -4,7 +4,7 @@ use crate::builtins::strftime;
 use crate::state::options::Shopt;
 use crate::state::{Shell, Stop, nanoseconds};
 
-/// A text that the expansion of a prompt leaves as it is.
+/// Escapes a text against the expansion of the prompt.
 fn escaped(text: &str, expands: bool) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -54,7 +54,7 @@ impl Shell {
                 Some('s') => out.push_str(self.name.rsplit('/').next().unwrap_or_default()),
                 Some('v') => out.push_str("5.2"),
                 Some('V') => out.push_str("5.2.15"),
-                // What a directory is called is not expanded again.
+                // The name of a directory is not expanded again.
                 Some('w') => out.push_str(&escaped(&self.short_directory(), expands)),
                 Some('W') => {
                     let directory = self.short_directory();

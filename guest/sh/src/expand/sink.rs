@@ -1,4 +1,4 @@
-//! Where expanded text goes: it is split, joined or escaped as the place wants it.
+//! The sink of expanded text. It splits, joins or escapes the text according to its mode.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use crate::pattern;
 use crate::state::Shell;
 use crate::state::options::Shopt;
 
-/// What the text is for.
+/// The use of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
     /// Arguments: split and globbed.
@@ -21,9 +21,9 @@ pub(super) enum Mode {
 
 /// A finished field.
 pub(super) enum Field {
-    /// Taken as it is.
+    /// A field that is taken literally.
     Plain(String),
-    /// To be looked up among the files; the text is for when there is none.
+    /// A pattern for file names. The text is used if no file matches.
     Glob { text: String, pattern: String },
 }
 
@@ -41,13 +41,13 @@ pub(super) struct Sink {
     /// The field separators.
     ifs: Ifs,
     fields: Vec<Field>,
-    /// Whether the current field exists, be it empty.
+    /// The current field exists, even if it is empty.
     open: bool,
-    /// Whether the last thing was blank space that ended a field: a separator after it ends no other one.
+    /// The last text was blank space that ended a field, so a separator after it ends no other one.
     blank_ended: bool,
-    /// Whether unquoted text of the current field has pattern characters.
+    /// Unquoted text of the current field has pattern characters.
     globs: bool,
-    /// Quoted ranges of the current field that have such characters.
+    /// The quoted ranges of the current field that have pattern characters.
     marks: Vec<(usize, usize)>,
     extended: bool,
 }
@@ -70,12 +70,12 @@ impl Sink {
         }
     }
 
-    /// Whether several values are several fields here.
+    /// Returns true if several values become several fields here.
     pub(super) fn makes_fields(&self) -> bool {
         self.mode == Mode::Fields
     }
 
-    /// Quoted text.
+    /// Adds quoted text.
     pub(super) fn quoted(&mut self, text: &str) {
         match self.mode {
             Mode::Single => self.text.push_str(text),
@@ -92,7 +92,7 @@ impl Sink {
         }
     }
 
-    /// Unquoted text of the word itself without pattern characters.
+    /// Adds unquoted text of the word itself, without pattern characters.
     pub(super) fn bare(&mut self, text: &str) {
         if self.split_bare && self.mode == Mode::Fields {
             return self.split(text);
@@ -102,13 +102,13 @@ impl Sink {
         self.blank_ended = false;
     }
 
-    /// Unquoted text of the word itself that may be a pattern.
+    /// Adds unquoted text of the word itself that may be a pattern.
     pub(super) fn glob(&mut self, text: &str) {
         self.globs |= self.mode == Mode::Fields;
         self.bare(text);
     }
 
-    /// The result of an expansion.
+    /// Adds the result of an expansion.
     pub(super) fn value(&mut self, text: &str, quoted: bool) {
         if quoted {
             return self.quoted(text);
@@ -119,15 +119,15 @@ impl Sink {
         }
     }
 
-    /// Several results: `$@`, `${a[*]}`.
+    /// Adds several results: `$@`, `${a[*]}`.
     pub(super) fn values(&mut self, values: &[String], joined: bool, quoted: bool, joiner: &str) {
         if !self.makes_fields() || (joined && quoted) {
-            // Outside of fields `$@` is joined by blanks, `$*` by the first separator.
+            // Where there are no fields, `$@` is joined by blanks and `$*` by the first separator.
             let between = if joined && !self.document { joiner } else { " " };
             return self.value(&values.join(between), quoted);
         }
-        // Unquoted, they are joined and split again: where that is done by something else than blanks, an empty
-        // one between others stays, and a separator at the edge of one belongs to the blank beside it.
+        // Unquoted values are joined and split again. If the separator is not a blank, an empty value between others
+        // stays, and a separator at the edge of one belongs to the blank beside it.
         if !quoted && !self.ifs.others.is_empty() && !joiner.is_empty() {
             return self.split(&values.join(joiner));
         }
@@ -139,7 +139,7 @@ impl Sink {
         }
     }
 
-    /// Ends the current field; `always` even if there is none.
+    /// Ends the current field. `always` adds an empty one if there is none.
     fn end_field(&mut self, always: bool) {
         if self.open || always {
             let text = std::mem::take(&mut self.text);
@@ -186,7 +186,7 @@ impl Sink {
         }
     }
 
-    /// The fields.
+    /// Returns the fields.
     pub(super) fn finish(mut self) -> Vec<Field> {
         self.end_field(false);
         self.fields
@@ -201,11 +201,11 @@ pub struct Ifs {
 }
 
 impl Ifs {
-    /// The separators a shell has now.
+    /// Returns the current separators of a shell.
     pub fn of(shell: &Shell) -> Ifs {
         match shell.variables.get("IFS") {
             None => Ifs::new(" \t\n"),
-            // Declared and unset, IFS is the default; empty, nothing is split.
+            // Declared but unset, IFS is the default; empty, it splits nothing.
             Some(variable) => Ifs::new(variable.text().unwrap_or(" \t\n")),
         }
     }
@@ -219,7 +219,7 @@ impl Ifs {
         Ifs { blanks: blanks.into(), others: others.into() }
     }
 
-    /// How much of the text has no separator.
+    /// Returns the length of the text up to the first separator.
     pub fn run(&self, text: &str) -> usize {
         match self.others.is_empty() {
             true => text.bytes().position(|b| self.is_blank(b)).unwrap_or(text.len()),
@@ -227,22 +227,22 @@ impl Ifs {
         }
     }
 
-    /// How much of the text is blank separators.
+    /// Returns the length of the blank separators that the text starts with.
     pub fn blanks(&self, text: &str) -> usize {
         text.bytes().position(|b| !self.is_blank(b)).unwrap_or(text.len())
     }
 
-    /// The length of the other separator that the text starts with, 0 if none.
+    /// Returns the length of the other separator that the text starts with, 0 if none.
     pub fn separator(&self, text: &str) -> usize {
         text.chars().next().filter(|c| self.others.contains(*c)).map_or(0, char::len_utf8)
     }
 
-    /// Whether a byte is a blank separator.
+    /// Returns true if a byte is a blank separator.
     pub fn has_blank(&self, byte: u8) -> bool {
         self.is_blank(byte)
     }
 
-    /// Whether a byte is another separator.
+    /// Returns true if a byte is another separator.
     pub fn has_other(&self, byte: u8) -> bool {
         byte < 0x80 && self.others.as_bytes().contains(&byte)
     }
@@ -253,7 +253,7 @@ impl Ifs {
     }
 }
 
-/// Splits a text as the result of an unquoted expansion is split.
+/// Splits a text like the result of an unquoted expansion.
 pub fn split_fields(text: &str, shell: &Shell) -> Vec<String> {
     let mut sink = Sink::new(Mode::Fields, shell);
     sink.split(text);
@@ -265,7 +265,7 @@ pub fn split_fields(text: &str, shell: &Shell) -> Vec<String> {
         .collect()
 }
 
-/// The pattern of a field: its text, with what was quoted escaped.
+/// Returns the pattern of a field: its text with quoted characters escaped.
 fn with_marks(text: &str, marks: &[(usize, usize)]) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! Tests of expansion, as far as it needs no kernel.
+//! Tests of the expansions that need no kernel.
 
 use crate::state::Shell;
 use crate::syntax::Parser;

@@ -8,13 +8,12 @@ use crate::state::options::SetOption;
 use crate::syntax::name_length;
 
 impl Shell {
-    /// Adds unquoted text with pattern characters or tildes to a sink. A tilde counts at the start of the
-    /// word, and in an assignment after each colon; its name must not run into the word's next part, `ends`
-    /// says.
+    /// Adds unquoted text with pattern characters or tildes to a sink. A tilde is expanded at the start of the word,
+    /// and in an assignment after each colon. Its name must not continue in the word's next part; `ends` tells.
     pub(super) fn expand_tildes(&mut self, text: &str, first: bool, ends: bool, sink: &mut Sink) {
         let mut rest = text;
         let mut at_start = first;
-        // An argument that looks like an assignment is treated like one, but not in POSIX.
+        // An argument that looks like an assignment is treated as one, except in POSIX mode.
         let name = if first && !sink.assignment && !self.options.has(SetOption::POSIX) {
             name_length(text.as_bytes())
         } else {
@@ -53,7 +52,7 @@ impl Shell {
         }
     }
 
-    /// What `~name` stands for.
+    /// Returns the directory that `~name` stands for.
     pub fn home_of(&self, name: &str) -> Option<String> {
         match name {
             "" => self.text_of("HOME").or_else(|| passwd_home("user")),

@@ -1,4 +1,4 @@
-//! `${x@Q}` and its kin.
+//! The transformations `${x@Q}`, `${x@A}`, …
 
 use super::operate::change_case;
 use super::sink::Sink;
@@ -84,7 +84,7 @@ impl Shell {
             }
         }
         if letter == b'A' {
-            // Of the positional parameters only all together have an assignment.
+            // Only all positional parameters together have an assignment.
             if let Values::Many { items, joined, .. } = values
                 && !items.is_empty()
             {
@@ -126,7 +126,7 @@ impl Shell {
     }
 }
 
-/// Keys and values of an array, or of a scalar as if it were one.
+/// Returns the keys and values of an array, or of a scalar as if it were one.
 fn pairs(variable: &Variable) -> Vec<(String, String)> {
     match &variable.value {
         Value::Unset => Vec::new(),
@@ -138,7 +138,7 @@ fn pairs(variable: &Variable) -> Vec<(String, String)> {
     }
 }
 
-/// `${x@A}`: the command that makes the variable.
+/// `${x@A}`: returns the command that makes the variable.
 fn assignment_text(name: &str, variable: &Variable, one: Option<&str>, all: bool) -> Option<String> {
     let letters = variable.letters();
     let value = match &variable.value {

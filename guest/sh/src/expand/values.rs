@@ -1,4 +1,4 @@
-//! What a parameter stands for, before any operator.
+//! The values of parameters, before any operator.
 
 use super::sink::{Mode, Sink};
 use crate::state::variable::{Value, Variable};
@@ -22,8 +22,8 @@ pub(super) enum Values {
 }
 
 impl Shell {
-    /// In an assignment bash joins what some operators made of `$@` as if it were `$*`, if there is something to join
-    /// it with.
+    /// Joins the results of some operators on `$@` like those of `$*`, as bash does in an assignment if IFS is not
+    /// empty.
     pub(super) fn for_one_string(&self, values: Values, sink: &Sink) -> Values {
         match values {
             Values::Many { items, end, .. } if sink.mode == Mode::Single && !self.joiner().is_empty() => {
@@ -33,7 +33,7 @@ impl Shell {
         }
     }
 
-    /// The value of a plain parameter, for arithmetic: `None` if it is unset.
+    /// Returns the value of a plain parameter for arithmetic; `None` if it is unset.
     pub fn plain_value(&mut self, parameter: &Parameter) -> Option<String> {
         match &parameter.name {
             Name::Variable(name) => self.text_of(name),
@@ -43,7 +43,7 @@ impl Shell {
         }
     }
 
-    /// `$0`, `$1` and on.
+    /// Returns a positional parameter; `$0` is the name of the shell.
     pub fn positional(&self, number: u32) -> Option<&str> {
         match number {
             0 => Some(&self.name),
@@ -51,7 +51,7 @@ impl Shell {
         }
     }
 
-    /// `$#`, `$?`, `$-`, `$$`, `$!`
+    /// Returns the value of `$#`, `$?`, `$-`, `$$` or `$!`.
     pub(super) fn special_parameter(&self, special: u8) -> Option<String> {
         match special {
             b'#' => Some(self.positional.len().to_string()),
@@ -75,7 +75,7 @@ impl Shell {
         }
     }
 
-    /// What a parameter stands for.
+    /// Returns the value or values of a parameter.
     pub(super) fn values(&mut self, name: &Name, index: Option<&Index>) -> Result<Values, Stop> {
         match (name, index) {
             (Name::Special(special @ (b'@' | b'*')), _) => {
@@ -87,7 +87,7 @@ impl Shell {
             (Name::Special(special), _) => Ok(Values::One(self.special_parameter(*special))),
             (Name::Positional(number), _) => Ok(Values::One(self.positional(*number).map(str::to_owned))),
             (Name::Variable(name), None) => {
-                // A reference to `a[@]` stands for all of it, in one word.
+                // A reference to `a[@]` stands for all elements in one word.
                 if self.is_reference(name)
                     && let Some((target, Some(index))) = self.resolve(name)
                 {
@@ -127,7 +127,7 @@ impl Shell {
         Values::Many { items, joined, end }
     }
 
-    /// The keys of an array.
+    /// Returns the keys of an array.
     pub(super) fn keys(&self, name: &str) -> Vec<String> {
         match self.variable(name).as_deref().map(|v| &v.value) {
             Some(Value::Indexed(elements)) => elements.keys().map(i64::to_string).collect(),
@@ -137,7 +137,7 @@ impl Shell {
         }
     }
 
-    /// What a subscript of the syntax tree means for this variable.
+    /// Returns the element that a subscript of the syntax tree means for this variable.
     pub fn key(&mut self, name: &str, subscript: &Arith) -> Result<Key, Stop> {
         let associative = matches!(self.variable(name).as_deref(), Some(Variable { value: Value::Associative(_), .. }));
         match associative {
@@ -146,13 +146,13 @@ impl Shell {
         }
     }
 
-    /// What a subscript means that is a text: it is expanded like one in the source.
+    /// Returns the element that a subscript given as text means. It is expanded like one in the source.
     pub fn key_in_text(&mut self, name: &str, subscript: &str) -> Result<Key, Stop> {
         let text = crate::syntax::subscript_word(subscript);
         self.key(name, &Arith { text, ..Arith::default() })
     }
 
-    /// One element of an array.
+    /// Returns one element of an array.
     pub fn element(&mut self, name: &str, key: Key) -> Result<Option<String>, Stop> {
         let Some(variable) = self.variable(name) else { return Ok(None) };
         let found = match (&variable.value, key) {
@@ -160,7 +160,7 @@ impl Shell {
                 let end = elements.last_key_value().map_or(0, |(last, _)| last.saturating_add(1));
                 let at = if index < 0 { index + end } else { index };
                 if at < 0 {
-                    // bash complains, and goes on with nothing.
+                    // bash reports the error and continues with an empty value.
                     let message = format!("{name}: bad array subscript");
                     self.complain(&message);
                     return Ok(None);

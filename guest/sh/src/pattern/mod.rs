@@ -1,8 +1,8 @@
-//! Shell patterns: `*`, `?`, `[…]`, and `@(a|b)` with its kin.
+//! Shell patterns: `*`, `?`, `[…]`, and extended ones such as `@(a|b)`.
 //!
-//! A pattern is given as text in which a backslash takes the meaning from the next character. Matching moves
-//! a set of positions through the pattern, one element after the other: the time is bounded by the product of
-//! both lengths however the stars stand, and "does not match", `!(…)`, is a complement of a set.
+//! A pattern is a text in which a backslash makes the next character literal. Matching moves a set of positions through
+//! the pattern, one element after the other. Its time is bounded by the product of both lengths however many stars
+//! there are, and the negation `!(…)` is the complement of a set.
 
 mod set;
 #[cfg(test)]
@@ -38,7 +38,7 @@ enum Repeat {
     Not,
 }
 
-/// Nested groups; each costs stack, here and when matching.
+/// Limit on nested groups; each costs stack, both in parsing and in matching.
 const DEPTH_LIMIT: u32 = 50;
 
 impl Pattern {
@@ -50,7 +50,7 @@ impl Pattern {
         Pattern { elements, fold, extended }
     }
 
-    /// Whether the whole text matches.
+    /// Returns true if the whole text matches.
     pub fn matches(&self, text: &str) -> bool {
         match self.extended {
             true => self.ends(text, 0).contains(text.len()),
@@ -58,7 +58,7 @@ impl Pattern {
         }
     }
 
-    /// Without groups, only the last star ever needs to be taken back.
+    /// Matches a pattern without groups, where only the last star ever needs to be retried.
     fn matches_plain(&self, text: &str) -> bool {
         let (mut element, mut at) = (0, 0);
         let mut retry: Option<(usize, usize)> = None;
@@ -89,12 +89,12 @@ impl Pattern {
         }
     }
 
-    /// The end of the longest or shortest match that starts at the text's start.
+    /// Returns the end of the longest or shortest match at the start of the text.
     pub fn prefix(&self, text: &str, longest: bool) -> Option<usize> {
         self.ends(text, 0).edge(longest)
     }
 
-    /// The start of the longest or shortest match that ends at the text's end.
+    /// Returns the start of the longest or shortest match at the end of the text.
     pub fn suffix(&self, text: &str, longest: bool) -> Option<usize> {
         let mut starts = text.char_indices().map(|(at, _)| at).chain([text.len()]);
         match longest {
@@ -106,12 +106,12 @@ impl Pattern {
         }
     }
 
-    /// The end of the longest match that starts here.
+    /// Returns the end of the longest match that starts at `start`.
     pub fn longest_at(&self, text: &str, start: usize) -> Option<usize> {
         self.ends(text, start).edge(true)
     }
 
-    /// The text, if the pattern is one without any special character.
+    /// Returns the text of a pattern without special characters.
     pub fn literal(&self) -> Option<String> {
         if self.fold {
             return None;
@@ -243,7 +243,7 @@ fn other_case(c: char) -> Option<char> {
     other.filter(|o| *o != c)
 }
 
-/// Parses elements up to the end, or to the `|` or `)` of a group, which is left there.
+/// Parses elements up to the end, or to the `|` or `)` of a group, which is not consumed.
 fn parse(chars: &mut Chars<'_>, extended: bool, inside: bool, depth: u32) -> Vec<Element> {
     let mut elements = Vec::new();
     while let Some(c) = chars.clone().next() {
@@ -279,8 +279,8 @@ fn parse(chars: &mut Chars<'_>, extended: bool, inside: bool, depth: u32) -> Vec
     elements
 }
 
-/// Whether the text starts with a parenthesis that closes: looked at first, so that groups that do not are
-/// not tried again and again.
+/// Returns true if the text starts with a parenthesis that closes. Checking first avoids repeated attempts at groups
+/// that do not close.
 fn closes(text: &str) -> bool {
     let mut depth = 0u32;
     let mut escaped = false;
@@ -299,7 +299,7 @@ fn closes(text: &str) -> bool {
     false
 }
 
-/// `(a|b)` after its operator. `None`, and nothing consumed, if it does not close.
+/// Parses `(a|b)` after its operator. Returns `None`, and consumes nothing, if it does not close.
 fn group(chars: &mut Chars<'_>, operator: char, depth: u32) -> Option<Element> {
     let mut inner = chars.clone();
     inner.next();
@@ -322,7 +322,7 @@ fn group(chars: &mut Chars<'_>, operator: char, depth: u32) -> Option<Element> {
     Some(Element::Group(repeat, alternatives))
 }
 
-/// Puts a backslash before every character that means something in a pattern.
+/// Puts a backslash before every character that is special in a pattern.
 pub fn quote(text: &str, out: &mut String) {
     for c in text.chars() {
         if matches!(c, '*' | '?' | '[' | ']' | '\\' | '-' | '!' | '^' | '(' | ')' | '|' | '+' | '@' | ':' | '.' | '=') {
@@ -332,14 +332,14 @@ pub fn quote(text: &str, out: &mut String) {
     }
 }
 
-/// Whether the text of a pattern has anything in it that is not literal.
+/// Returns true if the text of a pattern is not all literal.
 pub fn is_pattern(text: &str, extended: bool) -> bool {
     let bytes = text.as_bytes();
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
         match byte {
             b'*' | b'?' => return true,
-            // A bracket that does not close is one.
+            // Only a bracket that closes is special.
             b'[' if bytes[at + 1..].contains(&b']') => return true,
             b'+' | b'@' | b'!' if extended && bytes.get(at + 1) == Some(&b'(') => return true,
             b'\\' => at += 1,
@@ -350,7 +350,7 @@ pub fn is_pattern(text: &str, extended: bool) -> bool {
     false
 }
 
-/// Whether a piece of a pattern has characters that may matter in the whole.
+/// Returns true if a piece of a pattern has characters that may be special in the whole.
 pub fn has_special(text: &str) -> bool {
     text.bytes().any(|b| matches!(b, b'*' | b'?' | b'[' | b']' | b'\\' | b'('))
 }

@@ -2,6 +2,8 @@
 
 use std::str::Chars;
 
+use isopod_ctype::Class;
+
 /// A set of characters.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Set {
@@ -10,79 +12,29 @@ pub(super) struct Set {
     classes: Vec<Class>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Class {
-    Alnum,
-    Alpha,
-    Blank,
-    Cntrl,
-    Digit,
-    Graph,
-    Lower,
-    Print,
-    Punct,
-    Space,
-    Upper,
-    Word,
-    Xdigit,
-}
-
 impl Set {
-    /// Whether a character is in it.
+    /// Returns true if a character is in the set.
     pub(super) fn has(&self, c: char) -> bool {
         self.includes(c) != self.negated
     }
 
-    /// For the other case of a letter: negation must not turn a miss into a hit.
+    /// Like `has`, for the other case of a letter: negation must not turn a miss into a hit.
     pub(super) fn has_folded(&self, c: char) -> bool {
         !self.negated && self.includes(c)
     }
 
     fn includes(&self, c: char) -> bool {
-        self.ranges.iter().any(|(low, high)| (*low..=*high).contains(&c)) || self.classes.iter().any(|k| k.has(c))
+        self.ranges.iter().any(|(low, high)| (*low..=*high).contains(&c))
+            || self.classes.iter().any(|class| class.contains(c))
     }
 }
 
-impl Class {
-    fn named(name: &str) -> Option<Class> {
-        Some(match name {
-            "alnum" => Class::Alnum,
-            "alpha" => Class::Alpha,
-            "blank" => Class::Blank,
-            "cntrl" => Class::Cntrl,
-            "digit" => Class::Digit,
-            "graph" => Class::Graph,
-            "lower" => Class::Lower,
-            "print" => Class::Print,
-            "punct" => Class::Punct,
-            "space" => Class::Space,
-            "upper" => Class::Upper,
-            "word" => Class::Word,
-            "xdigit" => Class::Xdigit,
-            _ => return None,
-        })
-    }
-
-    fn has(self, c: char) -> bool {
-        match self {
-            Class::Alnum => c.is_alphanumeric(),
-            Class::Alpha => c.is_alphabetic(),
-            Class::Blank => matches!(c, ' ' | '\t'),
-            Class::Cntrl => c.is_control(),
-            Class::Digit => c.is_ascii_digit(),
-            Class::Graph => !c.is_control() && !c.is_whitespace(),
-            Class::Lower => c.is_lowercase(),
-            Class::Print => !c.is_control(),
-            Class::Punct => c.is_ascii_punctuation() || (!c.is_ascii() && !c.is_alphanumeric() && !c.is_whitespace()),
-            Class::Space => c.is_whitespace(),
-            Class::Upper => c.is_uppercase(),
-            Class::Word => c.is_alphanumeric() || c == '_',
-            Class::Xdigit => c.is_ascii_hexdigit(),
-        }
-    }
+/// Finds a class of POSIX, or bash's `word`, by its name.
+fn class_named(name: &str) -> Option<Class> {
+    if name == "word" { Some(Class::Word) } else { Class::named(name.as_bytes()) }
 }
 
-/// A bracket expression after its `[`, and its length. `None` if it does not close.
+/// Parses a bracket expression after its `[`. Returns the set and its length, `None` if it does not close.
 pub(super) fn set(text: &str) -> Option<(Set, usize)> {
     let mut set = Set { negated: false, ranges: Vec::new(), classes: Vec::new() };
     let mut chars = text.chars();
@@ -130,7 +82,7 @@ enum Special {
     Char(char),
 }
 
-/// `[:alpha:]`, `[.x.]` or `[=x=]` within brackets, after the inner `[`.
+/// Parses `[:alpha:]`, `[.x.]` or `[=x=]` within brackets, after the inner `[`.
 fn special(chars: &mut Chars<'_>, set: &mut Set) -> Special {
     let rest = chars.as_str();
     let Some(kind @ (':' | '.' | '=')) = rest.chars().next() else { return Special::None };
@@ -141,7 +93,7 @@ fn special(chars: &mut Chars<'_>, set: &mut Set) -> Special {
     match kind {
         ':' => {
             // An unknown class matches nothing.
-            set.classes.extend(Class::named(name));
+            set.classes.extend(class_named(name));
             Special::Class
         }
         _ => name.chars().next().map_or(Special::Class, Special::Char),

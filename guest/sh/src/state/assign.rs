@@ -2,28 +2,28 @@
 
 use std::collections::BTreeMap;
 
-use super::special::Taken;
+use super::special::ComputedAssignment;
 use super::variable::{Attributes, Value};
 use super::{Shell, Stop};
 use crate::state::options::SetOption;
 
-/// Which element of an array.
+/// The key of an element of an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Key {
-    /// Of an indexed array; negative counts from the end.
+    /// An index of an indexed array; a negative one counts from the end.
     Index(i64),
-    /// Of an associative array.
+    /// A key of an associative array.
     Name(String),
 }
 
 impl Shell {
-    /// Sets a variable, or element 0 of an array, by all the rules: name references, attributes, computed
-    /// variables. Complains and gives up the line if it may not.
+    /// Assigns to a variable, or to element 0 of an array, under all rules: name references, attributes, computed
+    /// variables. A refused assignment is reported and gives up the line.
     pub fn assign(&mut self, name: &str, value: String) -> Result<(), Stop> {
         self.assign_element(name, None, value, false)
     }
 
-    /// Sets or appends to a variable or an element.
+    /// Assigns or appends to a variable or an element.
     pub fn assign_element(&mut self, name: &str, key: Option<Key>, value: String, append: bool) -> Result<(), Stop> {
         if self.is_reference(name) {
             return self.assign_through(name, key, value, append);
@@ -31,9 +31,9 @@ impl Shell {
         let mut attributes = match self.variables.get(name) {
             Some(variable) => variable.attributes,
             None => match self.assign_special(name, &value) {
-                Taken::No => Attributes::default(),
-                Taken::Yes => return Ok(()),
-                Taken::ReadOnly => return Err(self.refuse(&format!("{name}: readonly variable"))),
+                ComputedAssignment::NotComputed => Attributes::default(),
+                ComputedAssignment::Done => return Ok(()),
+                ComputedAssignment::ReadOnly => return Err(self.refuse(&format!("{name}: readonly variable"))),
             },
         };
         if attributes.has(Attributes::READONLY) {
@@ -124,10 +124,14 @@ impl Shell {
         }
     }
 
-    /// Assigns to what a name reference means. One without a target gets it now.
+    /// Assigns through a name reference. One without a target gets the value as its target.
     fn assign_through(&mut self, name: &str, key: Option<Key>, value: String, append: bool) -> Result<(), Stop> {
         let unbound = self.variables.get(name).is_some_and(|v| v.text().unwrap_or_default().is_empty());
-        if unbound && key.is_none() {
+        if let Some(key) = key {
+            let target = self.array_name("", name)?;
+            return self.assign_element(&target, Some(key), value, append);
+        }
+        if unbound {
             let target_is_name = crate::syntax::is_name(value.split('[').next().unwrap_or_default());
             if !target_is_name {
                 return Err(self.refuse(&format!("`{value}': not a valid identifier")));
@@ -140,24 +144,15 @@ impl Shell {
         };
         let key = match index {
             Some(index) => {
-                // An element's name ends the chain: what holds it cannot be a reference.
+                // An element's name ends the chain: the array that holds it cannot be a reference.
                 if self.is_reference(&target) {
-                    self.complain(&format!("warning: {target}: removing nameref attribute"));
-                    self.variables.slot(&target).attributes.remove(Attributes::NAMEREF);
+                    self.drop_reference(&target);
                 }
                 Some(self.key_in_text(&target, &index)?)
             }
-            None => key,
+            None => None,
         };
         self.assign_element(&target, key, value, append)
-    }
-
-    /// What a subscript's text means for this variable: a key, or a number.
-    pub fn key_of(&mut self, name: &str, subscript: &str) -> Result<Key, Stop> {
-        match self.variables.get(name).map(|v| &v.value) {
-            Some(Value::Associative(_)) => Ok(Key::Name(subscript.to_owned())),
-            _ => Ok(Key::Index(self.evaluate(subscript).map_err(Stop::abandoning)?)),
-        }
     }
 
     /// Unsets one element.
@@ -186,7 +181,7 @@ fn end_of(elements: &BTreeMap<i64, String>) -> i64 {
     elements.last_key_value().map_or(0, |(index, _)| index.saturating_add(1))
 }
 
-/// Makes a value an indexed array; a string becomes its element 0.
+/// Converts a value to an indexed array. A string becomes its element 0.
 pub fn into_indexed(value: &mut Value) -> &mut BTreeMap<i64, String> {
     if !matches!(value, Value::Indexed(_)) {
         let mut elements = BTreeMap::new();

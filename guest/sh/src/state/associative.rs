@@ -1,14 +1,14 @@
-//! Associative arrays, in the order in which bash has them.
+//! Associative arrays, in bash's order.
 //!
-//! The language promises no order, but scripts print what they loop over and people compare it. bash walks
-//! its hash table: 1,024 buckets of the 32-bit FNV hash, and the newest first within a bucket. Each entry
-//! keeps its bucket and its age, and the walk sorts by them.
+//! The language promises no order, but scripts print the elements of a loop and people compare the output. bash walks
+//! its hash table: 1,024 buckets of the 32-bit FNV hash, and the newest entry first within a bucket. Each entry records
+//! its age, and the walk sorts by bucket and age.
 
 use serde::{Deserialize, Serialize};
 
 use crate::hash::NameMap;
 
-/// bash's first table has this many buckets, and four times as many when it holds twice as many entries.
+/// The number of buckets of bash's first table. It grows fourfold when it holds twice as many entries as buckets.
 const BUCKETS: u32 = 1024;
 
 /// A map from strings to strings.
@@ -25,7 +25,7 @@ impl PartialEq for Associative {
 }
 
 impl Associative {
-    /// The value of a key.
+    /// Returns the value of a key.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.entries.get(key).map(|(_, value)| value.as_str())
     }
@@ -41,7 +41,7 @@ impl Associative {
         }
     }
 
-    /// The value of a key, to change it.
+    /// Returns the value of a key, to change it.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut String> {
         self.entries.get_mut(key).map(|(_, value)| value)
     }
@@ -51,17 +51,17 @@ impl Associative {
         self.entries.remove(key);
     }
 
-    /// How many keys there are.
+    /// Returns the number of keys.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no keys.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// The keys and values in bash's order.
+    /// Returns the keys and values in bash's order.
     pub fn sorted(&self) -> Vec<(&str, &str)> {
         let mut buckets = BUCKETS;
         while self.entries.len() as u32 >= buckets * 2 {

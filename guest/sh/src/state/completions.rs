@@ -1,8 +1,8 @@
-//! What `complete` was told about commands.
+//! The specifications of `complete`.
 
 use serde::{Deserialize, Serialize};
 
-/// How the arguments of a command are completed.
+/// The completion of a command's arguments.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Specification {
     /// `-o`, by name.
@@ -25,11 +25,11 @@ pub struct Specification {
     pub function: Option<String>,
 }
 
-/// What `-o` takes, in the order in which it is shown.
+/// The values of `-o`, in the order in which they are shown.
 pub const OPTIONS: [&str; 8] =
     ["bashdefault", "default", "dirnames", "filenames", "noquote", "nosort", "nospace", "plusdirs"];
 
-/// What `-A` takes, and the letter that says the same, in the order in which they are shown.
+/// The values of `-A` with the equivalent letters, in the order in which they are shown.
 pub const ACTIONS: [(&str, Option<u8>); 24] = [
     ("alias", Some(b'a')),
     ("builtin", Some(b'b')),
@@ -58,7 +58,7 @@ pub const ACTIONS: [(&str, Option<u8>); 24] = [
 ];
 
 impl Specification {
-    /// The options of `complete` that make it.
+    /// Returns the options of `complete` that make this specification.
     pub fn text(&self) -> String {
         use crate::quote::single;
         let mut out = String::new();
@@ -86,7 +86,7 @@ impl Specification {
         out
     }
 
-    /// Whether `-o` had this name.
+    /// Returns true if `-o` was given with this name.
     pub fn has(&self, option: &str) -> bool {
         self.options.iter().any(|o| o == option)
     }

@@ -1,14 +1,14 @@
-//! The shell's open files, by the numbers a script uses.
+//! The shell's open files, by the numbers that a script uses.
 //!
-//! The numbers are the shell's own: `3>file` is an entry in this map, wherever the kernel put the descriptor.
-//! A redirection is then a change of the map that is undone afterwards, and children get the map as it is.
+//! The numbers are the shell's own: `3>file` is an entry in this map, independent of the kernel's descriptor. A
+//! redirection is a change of the map that is undone afterwards, and children get the map as it is.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use isopod_sys::{Errno, Fd, files};
 
-/// The highest number a script may use, as bash has it by default.
+/// The highest number that a script may use, bash's default.
 pub const HIGHEST: u32 = 1023;
 
 /// An open file, shared by all numbers that refer to it.
@@ -18,7 +18,7 @@ pub enum File {
     Kernel {
         /// The descriptor.
         fd: Fd,
-        /// Whether it has a position, once that is known.
+        /// Whether it can be seeked, once known.
         seekable: Cell<Option<bool>>,
     },
     /// Output that a command substitution in place collects.
@@ -29,19 +29,19 @@ pub enum File {
 #[derive(Debug, Default, Clone)]
 pub struct Files {
     slots: Vec<Option<Rc<File>>>,
-    /// Whether files from 3 on that the parent passed have been looked for.
+    /// The files from 3 on that the parent passed have been looked for.
     complete: bool,
-    /// Numbers that children do not get: ends of pipes to coprocesses, which a copy would keep open.
+    /// Numbers that children do not inherit: ends of pipes to coprocesses, which a copy would keep open.
     private: Vec<u32>,
 }
 
 impl File {
-    /// A file of the kernel.
+    /// Wraps a descriptor of the kernel.
     pub fn kernel(fd: Fd) -> Rc<File> {
         Rc::new(File::Kernel { fd, seekable: Cell::new(None) })
     }
 
-    /// A buffer.
+    /// Makes a buffer.
     pub fn capture() -> Rc<File> {
         Rc::new(File::Capture(RefCell::default()))
     }
@@ -62,7 +62,7 @@ impl File {
         }
     }
 
-    /// Reads up to `len` bytes; none at the end.
+    /// Reads up to `len` bytes. An empty result is the end of the file.
     pub fn read(&self, len: u32, timeout: Option<u64>) -> Result<Vec<u8>, Errno> {
         match self {
             File::Kernel { fd, .. } => files::read(fd.raw(), len, timeout),
@@ -70,7 +70,7 @@ impl File {
         }
     }
 
-    /// The kernel's number.
+    /// Returns the kernel's descriptor.
     pub fn raw(&self) -> Option<u32> {
         match self {
             File::Kernel { fd, .. } => Some(fd.raw()),
@@ -78,7 +78,7 @@ impl File {
         }
     }
 
-    /// Whether bytes that were read too many can be put back.
+    /// Returns true if the file can be seeked back.
     pub fn is_seekable(&self) -> bool {
         let File::Kernel { fd, seekable } = self else { return false };
         if let Some(known) = seekable.get() {
@@ -89,7 +89,7 @@ impl File {
         found
     }
 
-    /// Puts back bytes that were read too many.
+    /// Seeks back over bytes that were read beyond the end of the request.
     pub fn unread(&self, count: usize) {
         if let File::Kernel { fd, .. } = self
             && count > 0
@@ -101,13 +101,13 @@ impl File {
 }
 
 impl Files {
-    /// Standard input, output and error, as the process got them.
+    /// Returns standard input, output and error as the process got them.
     pub fn standard() -> Files {
         let slots = (0..3).map(|n| Some(File::kernel(Fd::from_raw(n)))).collect();
         Files { slots, complete: false, private: Vec::new() }
     }
 
-    /// The files with these numbers, which the parent is known to have passed.
+    /// Returns the files with these numbers, which the parent is known to have passed.
     pub fn inherited(numbers: &[u32]) -> Files {
         let mut files = Files { slots: Vec::new(), complete: true, private: Vec::new() };
         for number in numbers {
@@ -116,13 +116,13 @@ impl Files {
         files
     }
 
-    /// The file with this number.
+    /// Returns the file with this number.
     #[inline]
     pub fn get(&self, number: u32) -> Option<&Rc<File>> {
         self.slots.get(number as usize)?.as_ref()
     }
 
-    /// Sets or clears a number, and returns what it was.
+    /// Sets or clears a number. Returns its previous file.
     pub fn set(&mut self, number: u32, file: Option<Rc<File>>) -> Option<Rc<File>> {
         let at = number as usize;
         if at >= self.slots.len() {
@@ -134,7 +134,7 @@ impl Files {
         std::mem::replace(&mut self.slots[at], file)
     }
 
-    /// The lowest free number from here on.
+    /// Returns the lowest free number from `first` on.
     pub fn free_from(&self, first: u32) -> u32 {
         let mut number = first;
         while self.get(number).is_some() {
@@ -143,7 +143,7 @@ impl Files {
         number
     }
 
-    /// The highest free number at or below this: where process substitutions go.
+    /// Returns the highest free number up to `last`: process substitutions are numbered downwards.
     pub fn free_below(&self, last: u32) -> u32 {
         let mut number = last;
         while self.get(number).is_some() && number > 10 {
@@ -152,30 +152,30 @@ impl Files {
         number
     }
 
-    /// All numbers in use with their files.
+    /// Returns all numbers in use with their files.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &Rc<File>)> {
         self.slots.iter().enumerate().filter_map(|(n, file)| Some((n as u32, file.as_ref()?)))
     }
 
-    /// What a child gets.
+    /// Returns the numbers and files that a child inherits.
     pub fn for_child(&self) -> impl Iterator<Item = (u32, &Rc<File>)> {
         self.iter().filter(|(number, _)| !self.private.contains(number))
     }
 
-    /// Keeps a number from children.
+    /// Excludes a number from inheritance.
     pub fn keep_private(&mut self, number: u32) {
         self.private.push(number);
     }
 
-    /// Looks once for files that the parent passed beyond standard error. It must be done before the shell
-    /// opens anything, or it would take its own files for such; most commands never need it.
+    /// Looks once for files that the parent passed beyond standard error. This must happen before the shell opens a
+    /// file, which it would mistake for one of them; most commands never need it.
     pub fn look_for_inherited(&mut self) {
         if std::mem::replace(&mut self.complete, true) {
             return;
         }
         let numbers: Vec<u32> = match files::read_dir("/dev/fd") {
             Ok(names) => names.iter().filter_map(|n| n.parse().ok()).collect(),
-            // Without a listing, try those that shells hand out.
+            // Without a listing, try the numbers that shells use.
             Err(_) => (3..16).chain(60..64).filter(|n| files::stat_fd(*n).is_ok()).collect(),
         };
         for number in numbers.into_iter().filter(|n| (3..=HIGHEST).contains(n)) {

@@ -2,12 +2,12 @@
 
 use isopod_sys::process;
 
-/// What runs in the background, or ran and has not been asked about.
+/// Jobs in the background, and ended ones that have not been asked about.
 #[derive(Debug, Default)]
 pub struct Jobs {
     /// The jobs, oldest first.
     pub list: Vec<Job>,
-    /// Statuses of processes that ended and whose job is gone: `wait PID` may still ask.
+    /// Statuses of ended processes whose job has been dropped, for a later `wait PID`.
     pub ended: Vec<(u32, u8)>,
 }
 
@@ -16,11 +16,11 @@ pub struct Jobs {
 pub struct Job {
     /// Its number, as in `%1`.
     pub number: u32,
-    /// Its processes, in the order of the pipeline, with their statuses once they ended.
+    /// Its processes in the order of the pipeline, with the statuses of those that have ended.
     pub processes: Vec<(u32, Option<u8>)>,
     /// The command as written.
     pub text: String,
-    /// Whether its end has been shown by `jobs`.
+    /// `jobs` has shown its end.
     pub reported: bool,
 }
 
@@ -33,7 +33,7 @@ impl Jobs {
         number
     }
 
-    /// Notes that a process ended.
+    /// Records the status of a process that ended.
     pub fn note(&mut self, pid: u32, status: u8) {
         for job in &mut self.list {
             for process in &mut job.processes {
@@ -46,7 +46,7 @@ impl Jobs {
         self.remember(pid, status);
     }
 
-    /// Keeps a status for later. Only so many: bash, too, forgets.
+    /// Keeps a status for later. The number is limited, as in bash.
     pub fn remember(&mut self, pid: u32, status: u8) {
         if self.ended.len() >= 1024 {
             self.ended.remove(0);
@@ -54,13 +54,13 @@ impl Jobs {
         self.ended.push((pid, status));
     }
 
-    /// The status of a process that is known to have ended.
+    /// Returns the status of a process that has ended.
     pub fn status_of(&self, pid: u32) -> Option<u8> {
         let in_job = self.list.iter().flat_map(|j| &j.processes).find(|(p, _)| *p == pid).and_then(|(_, s)| *s);
         in_job.or_else(|| self.ended.iter().rev().find(|(p, _)| *p == pid).map(|(_, s)| *s))
     }
 
-    /// Drops the jobs that are over; their statuses are kept.
+    /// Drops the finished jobs and keeps their statuses.
     pub fn forget_done(&mut self) {
         let done: Vec<(u32, u8)> = self.list.iter().filter(|j| j.is_done()).map(|j| (j.leader(), j.status())).collect();
         self.list.retain(|j| !j.is_done());
@@ -69,7 +69,7 @@ impl Jobs {
         }
     }
 
-    /// Takes notice of the processes that have ended by now, without waiting.
+    /// Records the processes that have ended, without waiting.
     pub fn reap(&mut self) {
         while self.list.iter().any(|j| !j.is_done()) {
             match process::wait(None, Some(0)) {
@@ -79,7 +79,7 @@ impl Jobs {
         }
     }
 
-    /// The job a specification like `%1`, `%%`, `%-`, `%name` or `%?text` means.
+    /// Finds a job by a specification such as `%1`, `%%`, `%-`, `%name` or `%?text`.
     pub fn find(&self, spec: &str) -> Option<usize> {
         let rest = spec.strip_prefix('%')?;
         let live = |i: &usize| !self.list[*i].is_done();
@@ -96,23 +96,23 @@ impl Jobs {
 }
 
 impl Job {
-    /// Whether all its processes have ended.
+    /// Returns true if all its processes have ended.
     pub fn is_done(&self) -> bool {
         self.processes.iter().all(|(_, status)| status.is_some())
     }
 
-    /// The status of its last process.
+    /// Returns the status of its last process.
     pub fn status(&self) -> u8 {
         self.processes.last().and_then(|(_, status)| *status).unwrap_or(0)
     }
 
-    /// The process that `$!` names.
+    /// Returns the process that `$!` names.
     pub fn leader(&self) -> u32 {
         self.processes.last().map_or(0, |(pid, _)| *pid)
     }
 }
 
-/// The status a shell gives a process that ended.
+/// Returns the exit status that a shell reports for an ended process.
 pub fn exit_status(status: process::Status) -> u8 {
     match status {
         process::Status::Exited(code) => code,

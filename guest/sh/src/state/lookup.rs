@@ -4,14 +4,14 @@ use std::borrow::Cow;
 
 use isopod_sys::process;
 
-use super::Shell;
 use super::variable::{Attributes, Value, Variable};
+use super::{Shell, TargetName};
 
-/// Name references are followed this far; bash warns of a circle after as many.
+/// Limit on chains of name references; bash warns of a circle at the same depth.
 const REFERENCE_LIMIT: u32 = 8;
 
 impl Shell {
-    /// The variable with this name: name references followed, computed ones computed.
+    /// Returns the variable with this name. Name references are followed, and computed variables computed.
     #[inline]
     pub fn variable(&self, name: &str) -> Option<Cow<'_, Variable>> {
         match self.variables.get(name) {
@@ -31,18 +31,20 @@ impl Shell {
         }
     }
 
-    /// Follows name references: the variable meant, and the subscript if the reference has one. `None` for a
-    /// reference that names nothing, or itself.
+    /// Follows name references. Returns the target variable, and the subscript if the last reference has one. `None`
+    /// for a reference without a target, or for a circle.
     pub fn resolve(&self, name: &str) -> Option<(String, Option<String>)> {
         let mut name = name.to_owned();
         for _ in 0..REFERENCE_LIMIT {
             match self.variables.get(&name) {
                 Some(variable) if variable.is(Attributes::NAMEREF) => {
                     let target = variable.text().filter(|t| !t.is_empty())?;
-                    if let Some((array, rest)) = target.split_once('[') {
-                        return Some((array.to_owned(), Some(rest.trim_end_matches(']').to_owned())));
+                    match TargetName::parse(target) {
+                        Some(TargetName { name, subscript: Some(subscript) }) => {
+                            return Some((name.to_owned(), Some(subscript.to_owned())));
+                        }
+                        _ => name = target.to_owned(),
                     }
-                    name = target.to_owned();
                 }
                 _ => return Some((name, None)),
             }
@@ -50,13 +52,13 @@ impl Shell {
         None
     }
 
-    /// Whether this is a name reference.
+    /// Returns true for a name reference.
     #[inline]
     pub fn is_reference(&self, name: &str) -> bool {
         self.variables.get(name).is_some_and(|v| v.is(Attributes::NAMEREF))
     }
 
-    /// The string value of a variable.
+    /// Returns the string value of a variable.
     pub fn text_of(&self, name: &str) -> Option<String> {
         match self.variable(name)? {
             Cow::Borrowed(variable) => variable.text().map(str::to_owned),
@@ -64,7 +66,7 @@ impl Shell {
         }
     }
 
-    /// The first character of IFS, which joins `"$*"`.
+    /// Returns the first character of IFS, which joins `"$*"`.
     pub fn joiner(&self) -> String {
         match self.variables.get("IFS").and_then(Variable::text) {
             None => " ".to_owned(),
@@ -72,14 +74,15 @@ impl Shell {
         }
     }
 
-    /// Whether characters are bytes, as LC_ALL, LC_CTYPE or LANG may say. Unsaid, text is UTF-8.
+    /// Returns true if LC_ALL, LC_CTYPE or LANG sets the locale `C`, in which characters are bytes. The default is
+    /// UTF-8.
     pub fn has_byte_locale(&self) -> bool {
         let mut settings = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter();
         let said = settings.find_map(|name| self.variables.get(name)?.text().filter(|text| !text.is_empty()));
         matches!(said, Some("C" | "POSIX"))
     }
 
-    /// `$$`
+    /// Returns `$$`.
     pub fn shell_pid(&self) -> u32 {
         if self.pid.get() == 0 {
             self.pid.set(process::id());
@@ -88,7 +91,7 @@ impl Shell {
     }
 }
 
-/// An element by the text of its subscript, without arithmetic: for subscripts in name references.
+/// Returns an element by the text of its subscript, without arithmetic, for subscripts in name references.
 fn element(variable: &Variable, index: &str) -> Option<String> {
     match &variable.value {
         Value::Associative(elements) => elements.get(index).map(str::to_owned),

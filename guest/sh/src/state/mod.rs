@@ -1,8 +1,8 @@
-//! The state of a shell: all that a subshell inherits, and all that a command can change.
+//! The state of a shell: everything that a subshell inherits or a command can change.
 //!
 //! - `variable`, `variables`, `associative`: the variables;
-//! - `lookup`, `assign`, `special`: reading and setting them by the language's rules;
-//! - `files`: open files; `jobs`: background jobs; `traps`, `options`, `completions`: what builtins set;
+//! - `lookup`, `assign`, `target`, `special`: reading and setting them by the language's rules;
+//! - `files`: open files; `jobs`: background jobs; `traps`, `options`, `completions`: the settings of builtins;
 //! - `snapshot`: the state as bytes, for a subshell.
 
 mod assign;
@@ -15,6 +15,7 @@ pub mod options;
 mod positional;
 pub mod snapshot;
 mod special;
+mod target;
 pub mod traps;
 pub mod variable;
 pub mod variables;
@@ -26,6 +27,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::exec::{Code, Control};
 use crate::hash::NameMap;
+use crate::regex::RegexCache;
 use crate::syntax::tree::{Function, Simple};
 use crate::text;
 
@@ -36,6 +38,7 @@ use jobs::Jobs;
 use options::Options;
 pub use positional::Positional;
 pub use special::{VERSION, nanoseconds};
+pub use target::TargetName;
 use traps::Traps;
 use variables::Variables;
 
@@ -46,13 +49,13 @@ pub struct Shell {
     pub variables: Variables,
     /// The functions.
     pub functions: Rc<NameMap<Rc<str>, Rc<Definition>>>,
-    /// Counts changes of the functions, so that what was found out about them can be kept until then.
+    /// Counts changes of the functions, to invalidate what was derived from them.
     pub generation: u32,
     /// The aliases.
     pub aliases: Rc<NameMap<String, String>>,
-    /// What `set` and `shopt` switched.
+    /// The options of `set` and `shopt`.
     pub options: Options,
-    /// `$1` and on.
+    /// `$1` and the following ones.
     pub positional: Positional,
     /// `$0`
     pub name: Rc<str>,
@@ -72,106 +75,108 @@ pub struct Shell {
     pub last_argument: String,
     /// The line of the running command.
     pub line: u32,
-    /// Where messages say they come from: the script, or the file that is being sourced.
+    /// The source that messages name: the script, or the file that is being sourced.
     pub source: Rc<str>,
-    /// How many conditions enclose the running command: in one, failure is not an error.
+    /// The number of conditions that enclose the running command. In a condition failure is not an error.
     pub guards: u32,
-    /// The functions and sourced files that are running, innermost last.
+    /// The running functions and sourced files, innermost last.
     pub calls: Vec<Call>,
-    /// What the running commands have to undo or return to.
+    /// The control stack: state to undo and points to return to.
     pub controls: Vec<Control>,
-    /// Where the stack of controls begins for the code that runs: what is below belongs to someone else.
+    /// The height at which the control stack of the running code begins. The controls below belong to an outer run.
     pub floor: usize,
-    /// Substitutions and traps that run inside each other on the native stack.
+    /// The number of substitutions and traps nested on the native stack.
     pub nesting: u32,
     /// Output of the running builtin.
     pub out: Vec<u8>,
-    /// Where the shell got its commands from.
+    /// The source of the shell's commands.
     pub origin: Origin,
-    /// The status after an error that ends the shell: bash has 127 for `sh -c`, and 1 elsewhere.
+    /// The status after an error that ends the shell: as in bash, 127 for `sh -c` and 1 elsewhere.
     pub fatal_status: u8,
-    /// `$$`: the first shell's number, once asked for or inherited.
+    /// `$$`: the first shell's process, once it was asked for or inherited.
     pub pid: Cell<u32>,
     /// BASH_SUBSHELL
     pub level: u32,
-    /// Command substitutions and texts in each other, as `set -x` shows them.
+    /// The depth of nested command substitutions and texts, as `set -x` shows it.
     pub texts: u32,
-    /// The state of RANDOM and the number it gave last, once asked for.
+    /// The state of RANDOM and its last number, once it was asked for.
     pub random: Cell<Option<(u32, u32)>>,
-    /// When SECONDS was 0, in nanoseconds of the monotonic clock; 0 if never asked.
+    /// The time when SECONDS was 0, in nanoseconds of the monotonic clock; 0 if it was never asked for.
     pub epoch: Cell<i64>,
     /// BASH_EXECUTION_STRING
     pub execution: Rc<str>,
-    /// The command that runs, for BASH_COMMAND.
-    pub running: Running,
-    /// What evaluates an expression, if that is to be named in messages: a builtin, `((`, `[[`.
+    /// The running command, for BASH_COMMAND.
+    pub current_command: CurrentCommand,
+    /// The builtin, `((` or `[[` that evaluates an expression, if messages name it.
     pub evaluating: &'static str,
-    /// The trap that is running, so that it does not trigger itself.
+    /// The running trap, which must not trigger itself.
     pub trapping: Option<u8>,
-    /// Where `getopts` is within the current argument, and for which OPTIND.
+    /// The position of `getopts`: the OPTIND that it is for, and the offset within the argument.
     pub getopts: (i64, usize),
-    /// The directories below the top of the stack of `pushd`.
+    /// The stack of `pushd` below its top.
     pub directories: Vec<String>,
     /// The status of the last command substitution, for assignments without a command.
     pub substituted: Option<u8>,
-    /// Files of process substitutions, closed after the command that they belong to.
+    /// Files of process substitutions, closed after their command.
     pub process_files: Vec<u32>,
     /// The signal that ends the shell, after its EXIT trap.
-    pub dying: Option<u8>,
-    /// Signals that were caught and not yet dealt with.
+    pub fatal_signal: Option<u8>,
+    /// Caught signals that have not been handled.
     pub caught: Vec<u8>,
     /// Processes of process substitutions that have not been waited for.
-    pub strays: Vec<u32>,
-    /// Those of them that read what this shell and its commands write: `>( … )`.
+    pub substitution_processes: Vec<u32>,
+    /// Those of them that read the output of this shell and its commands: `>( … )`.
     pub readers: Vec<u32>,
-    /// How many command substitutions run in place: then some files are buffers.
+    /// The number of command substitutions that run in place. Then some files are buffers.
     pub captures: u32,
-    /// For each subshell in place, the working directory and the umask to go back to, once changed.
-    pub places: Vec<(Option<String>, Option<u32>)>,
-    /// It lives on between the commands of whoever started the session: what is interrupted is the command.
+    /// For each subshell in place, the working directory and the umask to restore, once changed.
+    pub in_place_states: Vec<(Option<String>, Option<u32>)>,
+    /// A live session: the shell survives its commands, and an interrupt ends only the command.
     pub live: bool,
-    /// What is started now goes on when the command is interrupted.
+    /// Children started now survive an interrupt of the command.
     pub detaching: bool,
     /// `-i` was given.
     pub interactive: bool,
-    /// Builtins that `enable -n` took away.
+    /// Builtins that `enable -n` disabled.
     pub disabled: Vec<String>,
-    /// Programs that `hash` was told to remember, with their paths.
+    /// The programs and paths given to `hash`.
     pub hashed: Vec<(String, String)>,
-    /// What `complete` was told, by command.
+    /// The specifications of `complete`, by command.
     pub completions: Vec<(String, Specification)>,
     /// The commands that `history` lists.
     pub history: History,
-    /// Coprocesses: their array and process.
+    /// The regular expressions that `[[ =~ ]]` used last.
+    pub regexes: RegexCache,
+    /// The coprocesses: array and process.
     pub coprocesses: Vec<(String, u32)>,
 }
 
-/// The list of commands, and what became of it.
+/// The list of commands and its state.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct History {
     /// The commands, oldest first.
     pub lines: Vec<String>,
-    /// How many HISTSIZE made the list forget: numbers go on counting.
+    /// The number of commands dropped because of HISTSIZE. The numbers of the others do not change.
     pub dropped: usize,
-    /// How many at the end are not in the file yet.
+    /// The number of commands at the end that have not been written to the file.
     pub unsaved: usize,
-    /// How many lines of the file are in the list, or came from it.
+    /// The number of lines of the file that are in the list, or came from it.
     pub known: usize,
 }
 
-/// The command that BASH_COMMAND names: its text is made only if someone asks.
+/// The command that BASH_COMMAND names. Its text is made only on demand.
 #[derive(Debug, Clone, Default)]
-pub enum Running {
+pub enum CurrentCommand {
     /// None yet.
     #[default]
     Nothing,
     /// A simple command.
     Simple(Rc<Simple>),
-    /// Another one, as text.
+    /// Another command, as text.
     Text(String),
 }
 
-/// How the shell was started.
+/// The source of a shell's commands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Origin {
     /// `sh -c`
@@ -179,7 +184,7 @@ pub enum Origin {
     Argument,
     /// `sh FILE`
     Script,
-    /// `sh`, commands on standard input
+    /// `sh`: commands on standard input.
     Input,
 }
 
@@ -189,15 +194,15 @@ pub struct Definition {
     pub function: Rc<Function>,
     /// Its code, made at the first call.
     pub code: OnceCell<Rc<Code>>,
-    /// Where it was defined.
+    /// The file that defines it.
     pub source: Rc<str>,
-    /// The generation of functions for which a substitution that calls it may run in place.
+    /// The generation of functions for which a substitution that calls it is known to run in place.
     pub in_place: Cell<Option<u32>>,
     /// `export -f`
     pub exported: Cell<bool>,
     /// `readonly -f`
     pub readonly: Cell<bool>,
-    /// `declare -ft`: the DEBUG and RETURN traps hold inside.
+    /// `declare -ft`: the DEBUG and RETURN traps apply inside.
     pub traced: Cell<bool>,
 }
 
@@ -206,20 +211,20 @@ pub struct Definition {
 pub struct Call {
     /// FUNCNAME; `source` for a sourced file.
     pub name: Rc<str>,
-    /// BASH_LINENO: the line it was called from.
+    /// BASH_LINENO: the line of the call.
     pub line: u32,
     /// BASH_SOURCE
     pub source: Rc<str>,
 }
 
-/// Why a sequence of commands is left before its end.
+/// The reason why a sequence of commands is left before its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
-    /// The shell ends with `$?`.
+    /// The shell exits with `$?`.
     Exit,
-    /// The rest of the line that was parsed is given up, after an error.
+    /// An error gives up the rest of the parsed line.
     Discard,
-    /// So are the texts of `eval`, `source` and `-c` that the line is in: an error that bash jumps from.
+    /// An error that bash implements as a jump also gives up the texts of `eval`, `source` and `-c` around the line.
     Abandon,
     /// `return`
     Return,
@@ -227,12 +232,12 @@ pub enum Stop {
     Break(u32),
     /// `continue N`
     Continue(u32),
-    /// A live shell gives up everything that its command is in: the command was interrupted, or its time is over.
+    /// A live shell gives up its whole command, which was interrupted or timed out.
     Interrupt,
 }
 
 impl Stop {
-    /// An error that was to end a line ends more.
+    /// Turns an error that gives up a line into one that gives up the texts around it.
     pub fn abandoning(self) -> Stop {
         match self {
             Stop::Discard => Stop::Abandon,
@@ -263,19 +268,19 @@ impl Shell {
     /// Writes to standard error.
     pub fn write_error(&mut self, message: &str) {
         if let Some(file) = self.files.get(2) {
-            // There is nowhere to report that the report failed.
+            // A failure to report cannot be reported.
             let _ = file.write(&text::to_bytes(message));
         }
     }
 
-    /// Adds to the running builtin's output.
+    /// Appends to the output of the running builtin.
     pub fn print(&mut self, text: &str) {
         text::push_bytes(text, &mut self.out);
     }
 }
 
 impl Definition {
-    /// A new function.
+    /// Makes a function from its tree.
     pub fn new(function: Rc<Function>, source: Rc<str>) -> Rc<Definition> {
         Rc::new(Definition {
             function,

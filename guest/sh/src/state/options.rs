@@ -1,4 +1,4 @@
-//! What `set` and `shopt` switch.
+//! The options of `set` and `shopt`.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,9 +17,8 @@ pub struct SetOption(u8);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shopt(u8);
 
-/// Names and letters of the options of `set`, in the order of `set -o`. Those marked false would change what
-/// commands do in a way that is not there: switching them on is refused. What matters at a terminal only may
-/// be switched, as in a bash without one.
+/// Names and letters of the options of `set`, in the order of `set -o`. Switching on an option marked false is refused,
+/// because its effect is not implemented. Options for terminals may be switched, as in a bash without one.
 const SET: [(&str, u8, bool); 27] = [
     ("allexport", b'a', true),
     ("braceexpand", b'B', true),
@@ -84,12 +83,12 @@ impl SetOption {
     /// `-x`
     pub const XTRACE: SetOption = SetOption(26);
 
-    /// By its name.
+    /// Finds an option by its name.
     pub fn named(name: &str) -> Option<SetOption> {
         SET.iter().position(|(n, _, _)| *n == name).map(|i| SetOption(i as u8))
     }
 
-    /// By its letter.
+    /// Finds an option by its letter.
     pub fn lettered(letter: u8) -> Option<SetOption> {
         SET.iter().position(|(_, l, _)| *l == letter && letter != 0).map(|i| SetOption(i as u8))
     }
@@ -99,18 +98,18 @@ impl SetOption {
         SET[usize::from(self.0)].0
     }
 
-    /// Whether it does something here.
+    /// Returns true if the option is implemented.
     pub fn works(self) -> bool {
         SET[usize::from(self.0)].2
     }
 
-    /// All of them.
+    /// Returns all options.
     pub fn all() -> impl Iterator<Item = SetOption> {
         (0..SET.len()).map(|i| SetOption(i as u8))
     }
 }
 
-/// Names of the options of `shopt`, whether they are on at first, and whether switching them has an effect.
+/// Names of the options of `shopt`, their defaults, and whether switching them has an effect.
 const SHOPT: [(&str, bool, bool); 57] = [
     ("autocd", false, true),
     ("assoc_expand_once", false, true),
@@ -172,7 +171,7 @@ const SHOPT: [(&str, bool, bool); 57] = [
 ];
 
 impl Shopt {
-    /// `${m[…]}` subscripts are expanded once.
+    /// Subscripts of associative arrays are expanded only once.
     pub const ASSOC_EXPAND_ONCE: Shopt = Shopt(1);
     /// `cd NAME` may go to `$NAME`.
     pub const CDABLE_VARS: Shopt = Shopt(2);
@@ -194,13 +193,13 @@ impl Shopt {
     pub const LASTPIPE: Shopt = Shopt(37);
     /// A local variable starts with the value it hides.
     pub const LOCALVAR_INHERIT: Shopt = Shopt(39);
-    /// File names match whatever the case.
+    /// File names match in any case.
     pub const NOCASEGLOB: Shopt = Shopt(44);
-    /// Words match whatever the case.
+    /// Words match in any case.
     pub const NOCASEMATCH: Shopt = Shopt(45);
     /// A pattern that matches no file vanishes.
     pub const NULLGLOB: Shopt = Shopt(47);
-    /// `&` in a replacement is what matched.
+    /// `&` in a replacement stands for the match.
     pub const PATSUB_REPLACEMENT: Shopt = Shopt(48);
     /// Prompts are expanded.
     pub const PROMPTVARS: Shopt = Shopt(51);
@@ -213,7 +212,7 @@ impl Shopt {
     /// `echo` interprets escapes.
     pub const XPG_ECHO: Shopt = Shopt(56);
 
-    /// By its name.
+    /// Finds an option by its name.
     pub fn named(name: &str) -> Option<Shopt> {
         SHOPT.iter().position(|(n, _, _)| *n == name).map(|i| Shopt(i as u8))
     }
@@ -223,12 +222,12 @@ impl Shopt {
         SHOPT[usize::from(self.0)].0
     }
 
-    /// Whether switching it has an effect, or none is needed.
+    /// Returns true if switching the option has an effect, or needs none.
     pub fn works(self) -> bool {
         SHOPT[usize::from(self.0)].2
     }
 
-    /// All of them.
+    /// Returns all options.
     pub fn all() -> impl Iterator<Item = Shopt> {
         (0..SHOPT.len()).map(|i| Shopt(i as u8))
     }
@@ -248,7 +247,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Whether an option of `set` is on.
+    /// Returns true if an option of `set` is on.
     #[inline]
     pub fn has(&self, option: SetOption) -> bool {
         self.set & (1 << option.0) != 0
@@ -262,7 +261,7 @@ impl Options {
         }
     }
 
-    /// Whether an option of `shopt` is on.
+    /// Returns true if an option of `shopt` is on.
     #[inline]
     pub fn shopt(&self, option: Shopt) -> bool {
         self.shopt & (1 << option.0) != 0
@@ -276,9 +275,9 @@ impl Options {
         }
     }
 
-    /// `$-`, less what depends on how the shell was started.
+    /// Returns `$-` without the letters that depend on how the shell was started.
     pub fn letters(&self) -> String {
-        // bash's own order.
+        // The order of bash.
         b"abefhkmnptuvxBCEHPT"
             .iter()
             .filter(|letter| SetOption::lettered(**letter).is_some_and(|o| self.has(o)))

@@ -1,21 +1,21 @@
-//! `$1` and on.
+//! The positional parameters.
 
 use std::ops::Deref;
 use std::rc::Rc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The positional parameters. A copy costs nothing, and a shift only moves the beginning: a script that shifts through
-/// many arguments would otherwise move all that are left each time.
+/// The positional parameters. A copy shares the list, and a shift only moves its beginning: a script that shifts
+/// through many arguments would otherwise move the remaining ones each time.
 #[derive(Clone, Default)]
 pub struct Positional {
     words: Rc<Vec<String>>,
-    /// How many were shifted away; never more than there are.
+    /// The number shifted away, at most the length of the list.
     shifted: usize,
 }
 
 impl Positional {
-    /// Takes the first ones away, as many as there are at most.
+    /// Drops the first `count` parameters, or all.
     pub fn shift(&mut self, count: usize) {
         self.shifted = self.words.len().min(self.shifted.saturating_add(count));
     }

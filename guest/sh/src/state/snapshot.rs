@@ -1,4 +1,4 @@
-//! The state of a shell as bytes: what a subshell starts with.
+//! The state of a shell as bytes: the start of a subshell.
 
 use std::rc::Rc;
 
@@ -15,10 +15,10 @@ use super::{Call, Definition, History, Positional, Shell};
 use crate::exec::Work;
 use crate::syntax::tree::Function;
 
-/// Marks a payload as ours, and its version.
+/// Marks a payload as a snapshot of this version.
 const MAGIC: u32 = 0x6973_6801;
 
-/// What is sent. Borrowed for sending, owned when received: both have the same form.
+/// The payload. It is borrowed for sending and owned when received; both have the same encoding.
 #[derive(Serialize, Deserialize)]
 struct Snapshot<V, F, S> {
     magic: u32,
@@ -59,7 +59,7 @@ struct Snapshot<V, F, S> {
 type Processes = Vec<(u32, Option<u8>)>;
 
 impl Shell {
-    /// The state and what to do with it, for a subshell with these files.
+    /// Serialises the state and the work, for a subshell with these files.
     pub fn snapshot(&self, work: &Work, files: &[u32]) -> Vec<u8> {
         let errtrace = self.options.has(SetOption::ERRTRACE);
         let functrace = self.options.has(SetOption::FUNCTRACE);
@@ -104,7 +104,7 @@ impl Shell {
         postcard::to_allocvec(&snapshot).unwrap_or_default()
     }
 
-    /// The shell a payload describes, and what it is to do. `None` if it is not one of ours.
+    /// Restores a shell and its work from a payload. `None` if the payload is not a snapshot.
     pub fn from_snapshot(bytes: &[u8]) -> Option<(Shell, Work)> {
         let snapshot: Snapshot<Variable, Function, String> = postcard::from_bytes(bytes).ok()?;
         if snapshot.magic != MAGIC {
@@ -158,7 +158,7 @@ impl Shell {
         for (name, line, source) in snapshot.calls {
             shell.calls.push(Call { name: name.into(), line, source: source.into() });
         }
-        // `local` works in a subshell of a function.
+        // In a subshell of a function `local` is allowed.
         if shell.calls.iter().any(|c| &*c.name != "source") {
             shell.variables.enter(ScopeKind::Function);
         }

@@ -1,7 +1,7 @@
 //! Variables that the shell computes when they are read.
 //!
-//! They are not in the map: a shell that never reads `$RANDOM` should not pay for it. A name that is not in
-//! the map is looked for here. Unsetting one puts a plain variable in its place, as in bash.
+//! They are not in the map, so that a shell that never reads `$RANDOM` does not pay for it. A name that is not in the
+//! map is looked up here. Unsetting one puts a plain variable in its place, as in bash.
 
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -9,15 +9,15 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use isopod_sys::process;
 
 use super::variable::{Attributes, Value, Variable};
-use super::{Origin, Running, Shell};
+use super::{CurrentCommand, Origin, Shell};
 
-/// What `bash --version` says; programs look at it to know what they may use.
+/// The version in BASH_VERSION, which programs check for features.
 pub const VERSION: &str = "5.2.15(1)-release";
 
 impl Shell {
-    /// The computed variable of this name.
+    /// Returns the computed variable of this name.
     pub(super) fn special(&self, name: &str) -> Option<Variable> {
-        // Only upper case and `_`: nearly all names that are looked up and missing fail here.
+        // All names are in upper case or `_`, so this test fails for nearly all missing names.
         if !name.starts_with(|c: char| c.is_ascii_uppercase() || c == '_') {
             return None;
         }
@@ -50,10 +50,10 @@ impl Shell {
             "BASH" | "SHELL" => "/bin/bash".to_owned(),
             "PATH" => crate::exec::DEFAULT_PATH.to_owned(),
             "BASH_EXECUTION_STRING" if self.origin == Origin::Argument => self.execution.to_string(),
-            "BASH_COMMAND" => match &self.running {
-                Running::Nothing => String::new(),
-                Running::Simple(node) => crate::syntax::simple_text(node),
-                Running::Text(text) => text.clone(),
+            "BASH_COMMAND" => match &self.current_command {
+                CurrentCommand::Nothing => String::new(),
+                CurrentCommand::Simple(node) => crate::syntax::simple_text(node),
+                CurrentCommand::Text(text) => text.clone(),
             },
             "BASH_ARGV0" => self.name.to_string(),
             "HOSTNAME" => "isopod".to_owned(),
@@ -71,7 +71,7 @@ impl Shell {
             "FUNCNAME" if self.calls.is_empty() => return None,
             "FUNCNAME" => {
                 let mut names: Vec<_> = self.calls.iter().rev().map(|c| c.name.to_string()).collect();
-                // Only scripts have a main program by that name.
+                // Only scripts have a main program of that name.
                 names.extend((self.origin == Origin::Script).then(|| "main".to_owned()));
                 return Some(array(names));
             }
@@ -91,31 +91,31 @@ impl Shell {
         Some(Variable::scalar(text))
     }
 
-    /// Takes an assignment to a computed variable, if the name is one.
-    pub(super) fn assign_special(&mut self, name: &str, value: &str) -> Taken {
+    /// Assigns to a computed variable, if the name is one.
+    pub(super) fn assign_special(&mut self, name: &str, value: &str) -> ComputedAssignment {
         let number = || value.trim().parse::<i64>().unwrap_or(0);
         match name {
             "RANDOM" => {
                 self.random.set(Some((number() as u32, 0)));
-                Taken::Yes
+                ComputedAssignment::Done
             }
             "SECONDS" => {
                 self.epoch.set(nanoseconds() - number() * 1_000_000_000);
-                Taken::Yes
+                ComputedAssignment::Done
             }
             "BASH_ARGV0" => {
                 self.name = value.into();
-                Taken::Yes
+                ComputedAssignment::Done
             }
-            "UID" | "EUID" | "PPID" | "BASH_VERSINFO" | "SHELLOPTS" | "BASHOPTS" => Taken::ReadOnly,
-            // bash lets these be assigned, and ignores it.
+            "UID" | "EUID" | "PPID" | "BASH_VERSINFO" | "SHELLOPTS" | "BASHOPTS" => ComputedAssignment::ReadOnly,
+            // bash accepts assignments to these and ignores them.
             "BASHPID" | "SRANDOM" | "EPOCHSECONDS" | "EPOCHREALTIME" | "FUNCNAME" | "BASH_LINENO" | "BASH_SOURCE"
-            | "LINENO" | "GROUPS" | "BASH_SUBSHELL" | "BASH_COMMAND" | "PIPESTATUS" => Taken::Yes,
-            _ => Taken::No,
+            | "LINENO" | "GROUPS" | "BASH_SUBSHELL" | "BASH_COMMAND" | "PIPESTATUS" => ComputedAssignment::Done,
+            _ => ComputedAssignment::NotComputed,
         }
     }
 
-    /// Names of all computed variables, for listings.
+    /// Returns the names of all computed variables, for listings.
     pub fn special_names(&self) -> impl Iterator<Item = &'static str> {
         let names = [
             "BASH",
@@ -158,7 +158,8 @@ impl Shell {
         names.into_iter().filter(|name| self.variables.get(name).is_none())
     }
 
-    /// A number from 0 to 32767, from a seed the same as in bash. Good enough for shuffling; nothing secret depends on it.
+    /// Returns a number from 0 to 32767, the same as in bash for the same seed. It is good enough for shuffling; no
+    /// secret depends on it.
     fn next_random(&self) -> u32 {
         let (seed, last) = match self.random.get() {
             Some(state) => state,
@@ -168,7 +169,7 @@ impl Shell {
         loop {
             state = minimal_standard(state);
             let number = ((state >> 16) ^ (state & 0xffff)) & 0x7fff;
-            // bash never gives the same number twice in a row.
+            // bash never returns the same number twice in a row.
             if number != last {
                 self.random.set(Some((state, number)));
                 return number;
@@ -176,7 +177,7 @@ impl Shell {
         }
     }
 
-    /// When the shell started; the first one who asks starts the clock, which costs a call.
+    /// Returns the time when the shell started. The first call starts the clock, which costs a system call.
     fn started(&self) -> i64 {
         if self.epoch.get() == 0 {
             self.epoch.set(nanoseconds());
@@ -195,23 +196,24 @@ impl Shell {
     }
 }
 
-/// The generator of Park and Miller, with Schrage's way to keep it in 32 bits.
+/// The generator of Park and Miller, with Schrage's method to keep it in 32 bits.
 fn minimal_standard(last: u32) -> u32 {
     let last = if last == 0 { 123_459_876 } else { i64::from(last) };
     let (high, low) = (last / 127_773, last % 127_773);
-    // 32 bits are all that bash has for it.
+    // bash computes in 32 bits.
     let next = (16_807 * low - 2_836 * high) as i32;
     (if next < 0 { i64::from(next) + 0x7fff_ffff } else { i64::from(next) }) as u32
 }
 
-/// Whether a computed variable took an assignment.
-pub(super) enum Taken {
-    No,
-    Yes,
+/// The result of an assignment to a computed variable.
+pub(super) enum ComputedAssignment {
+    /// The name is not that of a computed variable.
+    NotComputed,
+    Done,
     ReadOnly,
 }
 
-/// Nanoseconds since 1970.
+/// Returns the nanoseconds since 1970.
 pub fn nanoseconds() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as i64)
 }

@@ -1,10 +1,10 @@
-//! What `trap` set up.
+//! The traps of a shell.
 
 use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
-/// The pseudo-signals, numbered past the real ones.
+/// At the end of the shell. The pseudo-signals are numbered outside of the real ones.
 pub const EXIT: u8 = 0;
 /// After a command failed.
 pub const ERR: u8 = 64;
@@ -13,30 +13,29 @@ pub const DEBUG: u8 = 65;
 /// After a function or sourced file.
 pub const RETURN: u8 = 66;
 
-/// INT: what a keyboard sends.
+/// INT: sent by a keyboard.
 pub const INTERRUPT: u8 = 2;
-/// XCPU: what the kernel tells a live shell by when the time of a command is over.
+/// XCPU: sent by the kernel when a live shell's command is out of time.
 pub const TIME_OVER: u8 = 24;
 
-/// Signals that end a shell, and of which it hears first if it has an EXIT trap: HUP, INT, USR1, USR2, PIPE,
-/// ALRM and TERM.
+/// Signals that end a shell. With an EXIT trap it catches them first: HUP, INT, USR1, USR2, PIPE, ALRM and TERM.
 pub const DEADLY: [u8; 7] = [1, 2, 10, 12, 13, 14, 15];
 
-/// The traps of a shell: what to run, by signal. An empty text ignores the signal.
+/// The actions of a shell, by signal. An empty action ignores the signal.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traps {
     actions: Vec<(u8, Rc<str>)>,
-    /// Traps of the parent, which a subshell shows but does not have.
+    /// The traps are the parent's, which a subshell shows but does not run.
     inherited: bool,
 }
 
 impl Traps {
-    /// What is done on a signal.
+    /// Returns the action for a signal.
     pub fn get(&self, signal: u8) -> Option<&Rc<str>> {
         self.actions.iter().find(|(s, _)| *s == signal).filter(|_| !self.inherited).map(|(_, action)| action)
     }
 
-    /// Sets or clears what is done.
+    /// Sets or clears the action for a signal.
     pub fn set(&mut self, signal: u8, action: Option<Rc<str>>) {
         if std::mem::replace(&mut self.inherited, false) {
             self.actions.retain(|(_, action)| action.is_empty());
@@ -48,23 +47,23 @@ impl Traps {
         }
     }
 
-    /// Whether there are none, not even ones to show.
+    /// Returns true if there are no traps, not even inherited ones to show.
     pub fn is_empty(&self) -> bool {
         self.actions.is_empty()
     }
 
-    /// All of them, by signal.
+    /// Returns all traps, by signal.
     pub fn iter(&self) -> impl Iterator<Item = (u8, &str)> {
         self.actions.iter().map(|(signal, action)| (*signal, &**action))
     }
 
-    /// Whether a real signal is caught: for its own trap, or to run the EXIT trap before dying of it.
+    /// Returns true if a real signal is caught, for its own trap or to run the EXIT trap first.
     pub fn catches_signals(&self) -> bool {
         !self.inherited && self.actions.iter().any(|(s, action)| *s < 32 && !action.is_empty())
     }
 
-    /// The traps of a subshell: it shows its parent's until it sets one, and obeys only the ignored ones,
-    /// which the kernel keeps for it. ERR, DEBUG and RETURN go on if the options say so.
+    /// Returns the traps of a subshell. It shows its parent's until it sets one. It obeys only the ignored signals,
+    /// which the kernel keeps for it. ERR, DEBUG and RETURN stay in force if the options say so.
     pub fn for_subshell(&self, errtrace: bool, functrace: bool) -> Traps {
         let keep = |signal: u8| match signal {
             ERR => errtrace,
@@ -79,14 +78,14 @@ impl Traps {
     }
 }
 
-/// Names of the signals, by number from 1.
+/// The names of the signals, from number 1.
 const SIGNALS: [&str; 31] = [
     "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM", "TERM",
     "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO",
     "PWR", "SYS",
 ];
 
-/// A signal by name, with or without SIG, or by number.
+/// Finds a signal by its name, with or without SIG, or by its number.
 pub fn signal_number(name: &str) -> Option<u8> {
     if let Ok(number) = name.parse::<u8>() {
         return (number < 32).then_some(number);
@@ -106,7 +105,7 @@ pub fn signal_number(name: &str) -> Option<u8> {
     SIGNALS.iter().position(|s| *s == plain).map(|i| i as u8 + 1)
 }
 
-/// The name of a signal, without SIG.
+/// Returns the name of a signal, without SIG.
 pub fn signal_name(number: u8) -> Option<&'static str> {
     match number {
         EXIT => Some("EXIT"),

@@ -1,4 +1,4 @@
-//! What a variable holds.
+//! Variables: values and attributes.
 
 use std::collections::BTreeMap;
 
@@ -9,16 +9,16 @@ use super::associative::Associative;
 /// A variable: a value and its attributes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Variable {
-    /// What it holds.
+    /// The value.
     pub value: Value,
-    /// What `declare` said of it.
+    /// The attributes set by `declare`.
     pub attributes: Attributes,
 }
 
 /// A variable's value.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub enum Value {
-    /// Declared, and nothing more.
+    /// Declared without a value.
     #[default]
     Unset,
     /// A string.
@@ -50,12 +50,12 @@ impl Attributes {
     pub const TRACE: Attributes = Attributes(64);
     /// `-c`, which bash does not document: the first letter in upper case.
     pub const CAPITAL: Attributes = Attributes(128);
-    /// A special variable that was unset, and so has lost its meaning.
+    /// A computed variable that was unset and has become a plain one.
     pub const PLAIN: Attributes = Attributes(256);
-    /// An array that was declared and has not been assigned to, which only `declare -p` can tell.
+    /// A declared array without an assignment, which only `declare -p` distinguishes.
     pub const UNASSIGNED: Attributes = Attributes(512);
 
-    /// Whether all of these are set.
+    /// Returns true if all of these are set.
     pub fn has(self, other: Attributes) -> bool {
         self.0 & other.0 == other.0
     }
@@ -72,17 +72,17 @@ impl Attributes {
 }
 
 impl Variable {
-    /// A string variable.
+    /// Makes a string variable.
     pub fn scalar(text: impl Into<String>) -> Variable {
         Variable { value: Value::Scalar(text.into()), attributes: Attributes::default() }
     }
 
-    /// Whether it has the attribute.
+    /// Returns true if it has the attribute.
     pub fn is(&self, attribute: Attributes) -> bool {
         self.attributes.has(attribute)
     }
 
-    /// The value that `$x` gives: an array's element 0.
+    /// Returns the value of `$x`: of an array, its element 0.
     pub fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Unset => None,
@@ -92,7 +92,7 @@ impl Variable {
         }
     }
 
-    /// The letters of `declare` for its kind and attributes.
+    /// Returns the letters of `declare` for its kind and attributes.
     pub fn letters(&self) -> String {
         const LETTERS: [(Attributes, char); 8] = [
             (Attributes::INTEGER, 'i'),
@@ -112,7 +112,12 @@ impl Variable {
         kind.into_iter().chain(LETTERS.iter().filter(|(a, _)| self.is(*a)).map(|(_, letter)| *letter)).collect()
     }
 
-    /// Whether it is an array of either kind.
+    /// Returns true for an associative array.
+    pub fn is_associative(&self) -> bool {
+        matches!(self.value, Value::Associative(_))
+    }
+
+    /// Returns true for an array of either kind.
     pub fn is_array(&self) -> bool {
         matches!(self.value, Value::Indexed(_) | Value::Associative(_))
     }

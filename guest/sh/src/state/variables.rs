@@ -1,8 +1,8 @@
 //! All variables, and the scopes that hide some of them.
 //!
-//! There is one map with what is visible now. A scope remembers what its own variables hid and puts that back
-//! when it ends: looking up, by far the most frequent thing done, is one probe, however deep the call. A
-//! subshell that runs in place is a scope too: it remembers whatever is changed in it.
+//! One map holds the visible variables. A scope records the variables that its own hide and restores them when it ends.
+//! So a lookup, by far the most frequent operation, is one probe at any depth of calls. A subshell that runs in place
+//! is a scope too: it records every variable that it changes.
 
 use std::rc::Rc;
 
@@ -14,35 +14,35 @@ use crate::hash::NameMap;
 pub struct Variables {
     map: NameMap<Rc<str>, Variable>,
     scopes: Vec<Scope>,
-    /// How many of the scopes are subshells.
+    /// The number of scopes that are subshells.
     subshells: usize,
 }
 
-/// What hides variables.
+/// The kinds of scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScopeKind {
-    /// A function: what `local` declares.
+    /// A function, with the variables that `local` declares.
     Function,
     /// The assignments before a command.
     Temporary,
-    /// A subshell in place: everything that it changes.
+    /// A subshell in place, with every variable that it changes.
     Subshell,
 }
 
 #[derive(Debug)]
 struct Scope {
     kind: ScopeKind,
-    /// What was visible before, by name.
+    /// The variables that were visible before, by name.
     hidden: Vec<(Rc<str>, Option<Variable>)>,
 }
 
 impl Variables {
-    /// The variable with this name.
+    /// Returns the variable with this name.
     pub fn get(&self, name: &str) -> Option<&Variable> {
         self.map.get(name)
     }
 
-    /// The variable with this name, to change it.
+    /// Returns the variable with this name, to change it.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut Variable> {
         if self.subshells > 0 {
             self.remember(name);
@@ -50,12 +50,12 @@ impl Variables {
         self.map.get_mut(name)
     }
 
-    /// The variable with this name, made if there is none.
+    /// Returns the variable with this name, and makes it if there is none.
     pub fn slot(&mut self, name: &str) -> &mut Variable {
         if self.subshells > 0 {
             self.remember(name);
         }
-        // Two probes for a name that is there are cheaper than an allocation for one that may not be.
+        // Two probes for an existing name are cheaper than an allocation for a missing one.
         if !self.map.contains_key(name) {
             self.map.insert(name.into(), Variable::default());
         }
@@ -65,8 +65,8 @@ impl Variables {
         }
     }
 
-    /// Removes a variable. One that an enclosing function made local is uncovered again; one of the current
-    /// function stays local and unset, as in bash.
+    /// Removes a variable. Removing a local variable of an enclosing function uncovers the one it hides; one of the
+    /// current function stays local and unset, as in bash.
     pub fn unset(&mut self, name: &str) {
         if self.subshells > 0 {
             self.remember(name);
@@ -84,7 +84,7 @@ impl Variables {
         }
     }
 
-    /// The innermost scope, above any subshell, that has the name.
+    /// Returns the innermost scope above any subshell that has the name.
     fn owner(&self, name: &str) -> Option<usize> {
         let floor = self.scopes.iter().rposition(|s| s.kind == ScopeKind::Subshell).map_or(0, |i| i + 1);
         (floor..self.scopes.len()).rev().find(|i| self.scopes[*i].hides(name))
@@ -105,7 +105,7 @@ impl Variables {
         };
     }
 
-    /// Lets the innermost subshell remember what it is about to change.
+    /// Records a variable that the innermost subshell is about to change.
     fn remember(&mut self, name: &str) {
         if self.owner(name).is_some() {
             return;
@@ -123,7 +123,7 @@ impl Variables {
         self.scopes.push(Scope { kind, hidden: Vec::new() });
     }
 
-    /// Ends the innermost scope and puts back what it hid. Returns the names.
+    /// Ends the innermost scope and restores the variables that it hid. Returns their names.
     pub fn leave(&mut self) -> Vec<Rc<str>> {
         let Some(scope) = self.scopes.pop() else { return Vec::new() };
         self.subshells -= usize::from(scope.kind == ScopeKind::Subshell);
@@ -135,13 +135,13 @@ impl Variables {
         names
     }
 
-    /// Ends the innermost scope and lets its variables stay as they are.
+    /// Ends the innermost scope and keeps its variables.
     pub fn keep(&mut self) {
         let Some(scope) = self.scopes.pop() else { return };
         if self.subshells == 0 {
             return;
         }
-        // They are changes of the subshell that they were made in.
+        // They count as changes of the enclosing subshell.
         for (name, old) in scope.hidden {
             let Some(subshell) = self.scopes.iter().rposition(|s| s.kind == ScopeKind::Subshell) else { return };
             if self.owner(&name).is_none() && !self.scopes[subshell].hides(&name) {
@@ -150,14 +150,14 @@ impl Variables {
         }
     }
 
-    /// Hides the variable in the innermost scope, so that the name is free there. False if it is hidden
-    /// already.
+    /// Hides a variable in the innermost scope, so that the name is free there. Returns false if it is hidden already.
     pub fn hide(&mut self, name: &str) -> bool {
         let Some(at) = self.scopes.iter().rposition(|s| s.kind != ScopeKind::Subshell) else { return false };
         self.hide_at(at, name)
     }
 
-    /// Hides the variable in the innermost function. `None` outside functions, false if it is local already.
+    /// Hides a variable in the innermost function. Returns `None` outside of functions, and false if it is local
+    /// already.
     pub fn hide_in_function(&mut self, name: &str) -> Option<bool> {
         let at = self.scopes.iter().rposition(|s| s.kind == ScopeKind::Function)?;
         Some(self.hide_at(at, name))
@@ -172,36 +172,36 @@ impl Variables {
         true
     }
 
-    /// Whether a function, or a subshell in one, is running.
+    /// Returns true while a function, or a subshell in one, is running.
     pub fn in_function(&self) -> bool {
         self.scopes.iter().any(|s| s.kind == ScopeKind::Function)
     }
 
-    /// Whether the innermost function declared the name local.
+    /// Returns true if the innermost function declared the name local.
     pub fn is_local(&self, name: &str) -> bool {
         let at = self.scopes.iter().rposition(|s| s.kind == ScopeKind::Function);
         at.is_some_and(|at| self.scopes[at].hides(name))
     }
 
-    /// Whether the name was assigned right before the call of the innermost function.
+    /// Returns true if the name was assigned before the call of the innermost function.
     pub fn is_for_call(&self, name: &str) -> bool {
         let at = self.scopes.iter().rposition(|s| s.kind == ScopeKind::Function);
         let before = at.and_then(|at| at.checked_sub(1)).map(|before| &self.scopes[before]);
         before.is_some_and(|scope| scope.kind == ScopeKind::Temporary && scope.hides(name))
     }
 
-    /// Whether any scope hides a variable of this name.
+    /// Returns true if any scope hides a variable of this name.
     pub fn is_hidden(&self, name: &str) -> bool {
         self.scopes.iter().any(|s| s.hides(name))
     }
 
-    /// The names that the innermost function declared local.
+    /// Returns the names that the innermost function declared local.
     pub fn locals(&self) -> Vec<String> {
         let at = self.scopes.iter().rposition(|s| s.kind == ScopeKind::Function);
         at.map(|at| self.scopes[at].hidden.iter().map(|(name, _)| name.to_string()).collect()).unwrap_or_default()
     }
 
-    /// The global variable, even where local ones hide it.
+    /// Returns the global variable, even if local ones hide it.
     pub fn global(&mut self, name: &str) -> &mut Variable {
         let floor = self.scopes.iter().rposition(|s| s.kind == ScopeKind::Subshell).map_or(0, |i| i + 1);
         let hiding = (floor..self.scopes.len())
@@ -212,17 +212,17 @@ impl Variables {
         }
     }
 
-    /// All variables, in no order.
+    /// Returns all variables, in no order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Variable)> {
         self.map.iter().map(|(name, variable)| (&**name, variable))
     }
 
-    /// The environment of a child.
+    /// Returns the environment of a child.
     pub fn exported(&self) -> impl Iterator<Item = (&str, &str)> {
         self.map.iter().filter(|(_, v)| v.is(Attributes::EXPORT)).filter_map(|(name, v)| Some((&**name, v.text()?)))
     }
 
-    /// Puts a variable in place, whatever was there. For start-up.
+    /// Puts a variable into the map without any rules, for start-up.
     pub fn insert(&mut self, name: &str, variable: Variable) {
         self.map.insert(name.into(), variable);
     }

@@ -1,7 +1,7 @@
 //! Arithmetic: 64-bit integers, the operators of C, and `**`.
 //!
-//! An expression is compiled to a flat sequence of operations on a stack, so that a sum of ten thousand terms
-//! nests no deeper than a sum of two. This compiles; the shell runs it on its variables.
+//! An expression is compiled to a flat sequence of operations on a stack, so that a sum of ten thousand terms nests no
+//! deeper than a sum of two. This module compiles; the shell runs the code on its variables.
 
 mod number;
 mod parse;
@@ -18,7 +18,7 @@ pub use parse::compile;
 pub struct Parsed {
     /// The code.
     pub code: Code,
-    /// The parameters that stand for the placeholders; each must prove to be a number when it is run.
+    /// The parameters that stand for the placeholders. Each must be a number when the code runs.
     pub dollars: Vec<Parameter>,
 }
 
@@ -42,11 +42,11 @@ pub enum Op {
     Load(Target),
     /// An operator on the top of the stack.
     Unary(Unary),
-    /// An operator on the two topmost, and where the right operand starts in the text.
+    /// An operator on the two topmost values, and the position of the right operand in the text.
     Binary(Binary, u32),
-    /// Finds the place of an assignment with an operator and loads its value: both come before the right side.
+    /// Resolves the target of an assignment with an operator and loads its value, both before the right side.
     Fetch(Target),
-    /// Assigns the top of the stack, combined with what was fetched if an operator is given.
+    /// Assigns the top of the stack, combined with the fetched value if an operator is given.
     Store(Target, Option<Binary>, u32),
     /// `++` and `--`: the change, and whether the old value is the result.
     Step(Target, i64, bool),
@@ -78,7 +78,7 @@ pub struct Target {
 pub struct Subscript {
     /// The text.
     pub text: String,
-    /// The expression, or what is wrong with it as one.
+    /// The expression, or its error.
     pub code: Result<Code, Error>,
 }
 
@@ -114,24 +114,24 @@ pub enum Binary {
     BitOr,
 }
 
-/// What is wrong with an expression, and the text from there on.
+/// An error in an expression, and the text from there on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     /// The message.
     pub message: &'static str,
     /// The offending text.
     pub token: String,
-    /// The expression it is in, if that is not the one that was asked for.
+    /// The expression that has the error, if it is not the one that was evaluated.
     pub within: Option<String>,
 }
 
 impl Error {
-    /// An error from this text on.
+    /// Makes an error at this text.
     pub fn new(message: &'static str, token: impl Into<String>) -> Error {
         Error { message, token: token.into(), within: None }
     }
 
-    /// The error, in this expression unless it knows better.
+    /// Sets the expression that has the error, unless it is set already.
     pub fn within(mut self, text: &str) -> Error {
         self.within.get_or_insert_with(|| text.trim_start().to_owned());
         self
@@ -142,7 +142,7 @@ impl Error {
 pub const PLACEHOLDER: char = '\u{1}';
 
 impl Parsed {
-    /// Compiles an expression ahead of its expansion. `None` if how it parses may depend on the expansion.
+    /// Compiles an expression before its expansion. Returns `None` if the expansion may change how it parses.
     pub fn new(arith: &Arith) -> Option<Rc<Parsed>> {
         let mut text = String::new();
         let mut dollars = Vec::new();
@@ -162,7 +162,7 @@ impl Parsed {
     }
 }
 
-/// Whether expanding the parameter changes nothing, so that it may be done first and given up.
+/// Returns true if expanding the parameter has no side effects, so that the result may be discarded.
 fn is_plain(parameter: &Parameter) -> bool {
     matches!(parameter.operation, Operation::Value) && parameter.index.is_none() && !parameter.indirect
 }

@@ -6,19 +6,19 @@ use super::number::parse_number;
 use super::{Binary, Code, Error, Op, PLACEHOLDER, Subscript, Target, Unary};
 use crate::name_length;
 
-/// Parentheses, unary operators and conditionals in each other; a level costs stack.
+/// Limit on nested parentheses, unary operators and conditionals; each level costs stack.
 const DEPTH_LIMIT: u32 = 200;
 
 /// Compiles a text that has been expanded.
 pub fn compile(text: &str) -> Result<Code, Error> {
-    // A script can have this character too, and then it is no placeholder.
+    // A placeholder character in a script is an ordinary one.
     if let Some(at) = text.find(PLACEHOLDER) {
         return Err(Error::new("syntax error: invalid arithmetic operator", &text[at..]));
     }
     compile_at(text, 0)
 }
 
-/// Compiles a text with placeholders where expansions would have been.
+/// Compiles a text with placeholders in place of expansions.
 pub(super) fn compile_marked(text: &str) -> Result<Code, Error> {
     compile_at(text, 0)
 }
@@ -46,11 +46,11 @@ fn compile_at(text: &str, depth: u32) -> Result<Code, Error> {
 struct Compiler<'a> {
     text: &'a str,
     at: usize,
-    /// Where the last token starts, for messages.
+    /// The start of the last token, for messages.
     last: usize,
     depth: u32,
     operations: Vec<Op>,
-    /// The target that was parsed last, with its start and end: whether it is assigned to shows only after it.
+    /// The last target that was parsed, with its start and end. Only the next token tells whether it is assigned to.
     seen: Option<(usize, Target, usize)>,
 }
 
@@ -59,7 +59,7 @@ impl<'a> Compiler<'a> {
         &self.text[self.at..]
     }
 
-    /// The error of what comes next, or of the last token if nothing does.
+    /// Makes an error at the next token, or at the last one if there is none.
     fn fail(&self, message: &'static str) -> Error {
         let from = if self.rest().is_empty() { self.last } else { self.at };
         Error::new(message, &self.text[from..])
@@ -84,13 +84,13 @@ impl<'a> Compiler<'a> {
         self.operations.push(op);
     }
 
-    /// Emits a jump whose target is not known yet.
+    /// Emits a jump whose target is filled in later.
     fn hole(&mut self, op: fn(usize) -> Op) -> usize {
         self.operations.push(op(0));
         self.operations.len() - 1
     }
 
-    /// Lets the jump at `hole` go to what comes next.
+    /// Directs the jump at `hole` to the next operation.
     fn fill(&mut self, hole: usize, op: fn(usize) -> Op) {
         self.operations[hole] = op(self.operations.len());
     }
@@ -155,7 +155,7 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    /// Operators of at least this level, from the left.
+    /// Compiles operators of at least this level, from the left.
     fn binary(&mut self, level: u8) -> Result<(), Error> {
         self.unary()?;
         loop {
@@ -194,7 +194,7 @@ impl<'a> Compiler<'a> {
     fn operator(&self) -> Option<(&'static str, u8, Kind)> {
         let rest = self.rest();
         let found = OPERATORS.iter().find(|(text, _, _)| rest.starts_with(text))?;
-        // `5--x` is no difference: the two signs belong to the name.
+        // `5--x` is not a difference: the two signs belong to the name.
         if (rest.starts_with("--") || rest.starts_with("++")) && name_length(rest[2..].trim_start().as_bytes()) > 0 {
             return None;
         }
@@ -272,11 +272,11 @@ impl<'a> Compiler<'a> {
             return Err(self.fail("syntax error: operand expected"));
         }
         let length = rest.find(|c| !is_token(c)).unwrap_or(rest.len());
-        // An expansion that follows a digit would become part of the number.
+        // An expansion right after a digit would become part of the number.
         if rest[..length].contains(PLACEHOLDER) {
             return Err(self.fail("text joins an expansion"));
         }
-        // The message stops where the number does.
+        // The message shows the text up to the end of the number.
         let number = parse_number(&rest[..length]).map_err(|e| e.within(&self.text[..self.at + length]))?;
         self.last = self.at;
         self.at += length;
@@ -285,7 +285,7 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    /// A variable or element, if one comes next.
+    /// Parses a variable or an element, if one comes next.
     fn target(&mut self) -> Result<Option<Target>, Error> {
         if let Some((start, target, end)) = &self.seen
             && *start == self.at
@@ -335,7 +335,7 @@ fn closing_bracket(text: &str) -> Option<usize> {
     None
 }
 
-/// Characters that may belong to a constant.
+/// Returns true for characters that may belong to a constant.
 fn is_token(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '@' | '#' | PLACEHOLDER)
 }
@@ -347,7 +347,7 @@ enum Kind {
     Plain(Binary),
 }
 
-/// Longest first among those that start alike.
+/// The operators; of those with a common beginning the longest first.
 const OPERATORS: [(&str, u8, Kind); 19] = [
     ("||", 1, Kind::Or),
     ("&&", 2, Kind::And),

@@ -15,7 +15,7 @@ pub struct List {
     pub items: Vec<Item>,
 }
 
-/// One `&&`/`||` chain of a list, and how it is ended.
+/// One `&&`/`||` chain of a list, and its terminator.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(PartialEq))]
 pub struct Item {
@@ -35,7 +35,7 @@ pub struct Chain {
     pub rest: Vec<(Connector, Rc<Pipeline>)>,
 }
 
-/// What joins two pipelines of a chain.
+/// The operator between two pipelines of a chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Connector {
     /// `&&`
@@ -52,14 +52,14 @@ pub struct Pipeline {
     pub negated: bool,
     /// `time` before it.
     pub timed: Option<TimeFormat>,
-    /// The commands; one at least, unless `time` or `!` stands alone.
+    /// The commands; at least one, unless `time` or `!` stands alone.
     pub stages: Vec<Command>,
 }
 
-/// How `time` reports.
+/// The format of the report of `time`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TimeFormat {
-    /// As TIMEFORMAT says.
+    /// The format of TIMEFORMAT.
     Variable,
     /// `time -p`
     Posix,
@@ -69,7 +69,7 @@ pub enum TimeFormat {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(PartialEq))]
 pub struct Command {
-    /// What it is.
+    /// The kind of the command.
     pub kind: Kind,
     /// Redirections of a compound command; a simple command keeps its own.
     pub redirects: Rc<[Redirect]>,
@@ -93,9 +93,9 @@ pub enum Kind {
     While {
         /// `until`.
         until: bool,
-        /// What is tried.
+        /// The condition.
         condition: List,
-        /// What is repeated.
+        /// The body.
         body: List,
     },
     /// `for NAME in …`
@@ -136,9 +136,9 @@ pub struct Simple {
 pub struct For {
     /// The variable.
     pub name: String,
-    /// What it runs over; the positional parameters when absent.
+    /// The words; the positional parameters when absent.
     pub words: Option<Vec<Word>>,
-    /// What is repeated.
+    /// The body.
     pub body: List,
     /// The source line.
     pub line: u32,
@@ -148,13 +148,13 @@ pub struct For {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(PartialEq))]
 pub struct ForArith {
-    /// Done once.
+    /// Evaluated once.
     pub initial: Option<Arith>,
-    /// Tried before each turn.
+    /// Evaluated before each turn.
     pub condition: Option<Arith>,
-    /// Done after each turn.
+    /// Evaluated after each turn.
     pub step: Option<Arith>,
-    /// What is repeated.
+    /// The body.
     pub body: List,
     /// The source line.
     pub line: u32,
@@ -164,7 +164,7 @@ pub struct ForArith {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(PartialEq))]
 pub struct Case {
-    /// What is compared.
+    /// The word that is matched.
     pub word: Word,
     /// The branches.
     pub arms: Vec<Arm>,
@@ -180,18 +180,18 @@ pub struct Arm {
     pub patterns: Vec<Word>,
     /// Its commands.
     pub body: List,
-    /// What follows them.
+    /// The terminator.
     pub end: ArmEnd,
 }
 
-/// How a branch of `case` ends.
+/// The terminator of a branch of `case`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ArmEnd {
     /// `;;`
     Break,
     /// `;&`: the next body runs too.
     FallThrough,
-    /// `;;&`: the next patterns are tried too.
+    /// `;;&`: the following patterns are tried too.
     Continue,
 }
 
@@ -211,7 +211,7 @@ pub struct Function {
 pub struct Coproc {
     /// The array that gets the descriptors.
     pub name: String,
-    /// What runs.
+    /// The command.
     pub body: Command,
 }
 
@@ -266,14 +266,14 @@ pub struct Assignment {
     pub index: Option<Arith>,
     /// `+=`
     pub append: bool,
-    /// What it gets.
-    pub value: Assigned,
+    /// The value.
+    pub value: AssignedValue,
 }
 
 /// The right side of an assignment.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(PartialEq))]
-pub enum Assigned {
+pub enum AssignedValue {
     /// A word.
     Scalar(Word),
     /// `( … )`
@@ -296,9 +296,9 @@ pub struct Element {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(PartialEq))]
 pub struct Redirect {
-    /// Which descriptor; the operator's own when absent.
+    /// The descriptor; the operator's default when absent.
     pub descriptor: Option<Descriptor>,
-    /// What is done.
+    /// The operation.
     pub action: RedirectAction,
     /// The target, or the here-document's delimiter as written.
     pub target: Word,
@@ -311,11 +311,11 @@ pub struct Redirect {
 pub enum Descriptor {
     /// `2>`
     Number(u32),
-    /// `{name}>`: a free one, whose number the variable gets.
+    /// `{name}>`: a free one, whose number is assigned to the variable.
     Variable(String),
 }
 
-/// What a redirection does.
+/// The operation of a redirection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RedirectAction {
     /// `<`

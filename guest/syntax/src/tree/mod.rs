@@ -1,6 +1,6 @@
-//! The syntax tree: what the parser makes, the compiler reads and a subshell gets by post.
+//! The syntax tree, which the parser makes and the compiler reads. A subshell gets parts of it in its payload.
 //!
-//! Nodes that the machine holds on to while they run are behind `Rc`, so that compiling copies nothing.
+//! Nodes that the machine refers to while they run are behind `Rc`, so that compiling copies nothing.
 
 mod command;
 mod word;

@@ -22,11 +22,11 @@ pub struct Word {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(PartialEq))]
 pub enum Part {
-    /// Quoted text: taken as it is, and there even when empty.
+    /// Quoted text: taken literally, and present even when empty.
     Text(String),
-    /// Unquoted text that no expansion looks at.
+    /// Unquoted text that no expansion applies to.
     Bare(String),
-    /// Unquoted text with characters of patterns or a tilde.
+    /// Unquoted text with pattern characters or a tilde.
     Glob(String),
     /// `$x`, `${…}`
     Parameter(Box<Parameter>),
@@ -42,10 +42,10 @@ pub enum Part {
     Assignment(Rc<Assignment>),
 }
 
-/// Whether a part stands in double quotes.
+/// True for a part in double quotes.
 pub type Quoted = bool;
 
-/// What stands in `$( … )`.
+/// The content of `$( … )`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(PartialEq))]
 pub struct Substitution {
@@ -53,7 +53,7 @@ pub struct Substitution {
     pub list: Rc<List>,
 }
 
-/// Which end of a process substitution the word names.
+/// The end of a process substitution that the word names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Direction {
     /// `<( … )`: the word is read.
@@ -94,17 +94,17 @@ pub enum Brace {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(PartialEq))]
 pub struct Parameter {
-    /// Which parameter.
+    /// The name.
     pub name: Name,
     /// `[…]` after it.
     pub index: Option<Index>,
     /// `!` before it.
     pub indirect: bool,
-    /// What is done with it.
+    /// The operator on the value.
     pub operation: Operation,
-    /// Whether it stands in double quotes.
+    /// It stands in double quotes.
     pub quoted: Quoted,
-    /// `$x` without braces: letters that a brace expansion puts after it belong to its name.
+    /// `$x` without braces: letters that a brace expansion puts after it continue its name.
     pub open: bool,
 }
 
@@ -131,11 +131,11 @@ pub enum Index {
     Element(Arith),
 }
 
-/// What a parameter expansion does with the value.
+/// The operator of a parameter expansion.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(PartialEq))]
 pub enum Operation {
-    /// Nothing.
+    /// None: the value itself.
     Value,
     /// `${#x}`
     Length,
@@ -159,27 +159,27 @@ pub enum Operation {
     },
     /// `/`, `//`, `/#`, `/%`
     Replace {
-        /// Where.
-        place: Place,
+        /// The place.
+        place: ReplacePlace,
         /// The pattern.
         pattern: Word,
-        /// What it is replaced with.
+        /// The replacement.
         with: Word,
     },
     /// `^`, `^^`, `,`, `,,`, `~`, `~~`
     Case {
-        /// What is done to a letter.
+        /// The change of a letter.
         to: LetterCase,
-        /// To each, or only the first.
+        /// Changes each letter, not only the first.
         all: bool,
-        /// Which letters; all when empty.
+        /// The letters that it applies to; all when empty.
         pattern: Word,
     },
     /// `${x:offset:length}`
     Slice {
-        /// Where it starts.
+        /// The start.
         offset: Arith,
-        /// How much.
+        /// The length.
         length: Option<Arith>,
     },
     /// `${x@Q}`
@@ -188,26 +188,26 @@ pub enum Operation {
     Keys,
     /// `${!x*}`, `${!x@}`
     Names(String),
-    /// Nothing that exists: an error when it is expanded, with the text.
+    /// An invalid expansion, with its text: an error when it is expanded.
     Bad(String),
 }
 
-/// The operators that deal with unset parameters.
+/// The operators for unset parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Fallback {
     /// `-`: use the word.
     Default,
     /// `=`: use and assign it.
     Assign,
-    /// `?`: complain with it.
+    /// `?`: report it.
     Error,
     /// `+`: use it when set.
     Alternative,
 }
 
-/// Where a replacement may happen.
+/// The place of a replacement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Place {
+pub enum ReplacePlace {
     /// The first match.
     First,
     /// Every match.
@@ -218,7 +218,7 @@ pub enum Place {
     End,
 }
 
-/// What a case operator does to a letter.
+/// The change of a case operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LetterCase {
     /// To upper case.
@@ -229,15 +229,15 @@ pub enum LetterCase {
     Toggle,
 }
 
-/// An arithmetic expression: text that is expanded first and parsed then.
+/// An arithmetic expression: a text that is expanded first and then parsed.
 ///
-/// Most expressions need no expansion that could change how they parse; for those the parsed form is kept
-/// beside the text, made when first used and not sent to subshells.
+/// Most expressions have no expansion that could change how they parse. For those the parsed form is kept beside the
+/// text, made at first use and not sent to subshells.
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
 pub struct Arith {
     /// The text, with its expansions.
     pub text: Word,
-    /// The parsed form, `None` inside if the text has to be expanded each time.
+    /// The parsed form; `None` inside if the text has to be expanded each time.
     #[serde(skip)]
     pub parsed: OnceCell<Option<Rc<arith::Parsed>>>,
 }
@@ -250,12 +250,12 @@ impl PartialEq for Arith {
 }
 
 impl Word {
-    /// A word of one part.
+    /// Makes a word of one part.
     pub fn of(part: Part) -> Word {
         Word { parts: vec![part], source: None }
     }
 
-    /// The text if nothing in the word needs expansion and nothing was quoted.
+    /// Returns the text if the word needs no expansion and no part of it was quoted.
     pub fn bare(&self) -> Option<&str> {
         match self.parts.as_slice() {
             [Part::Bare(text)] => Some(text),
@@ -263,7 +263,7 @@ impl Word {
         }
     }
 
-    /// The text if the word is one literal, quoted or not, that expansion leaves as it is.
+    /// Returns the text if the word is one literal, quoted or not, that expansion does not change.
     pub fn literal(&self) -> Option<&str> {
         match self.parts.as_slice() {
             [Part::Bare(text) | Part::Text(text)] => Some(text),

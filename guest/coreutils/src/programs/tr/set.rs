@@ -1,5 +1,7 @@
 //! The strings of `tr`, and the bytes that they stand for.
 
+use isopod_ctype::Class;
+
 /// A parsed string of `tr`.
 #[derive(Default)]
 pub(super) struct Set {
@@ -16,25 +18,10 @@ enum Item {
     Bytes(Vec<u8>),
 }
 
-struct Class {
-    name: &'static str,
-    has: fn(u8) -> bool,
+/// Whether a byte is in a class. `tr` works on bytes, so only ASCII is in any.
+fn is_member(class: Class, byte: u8) -> bool {
+    byte.is_ascii() && class.contains(byte)
 }
-
-const CLASSES: [Class; 12] = [
-    Class { name: "alnum", has: |byte| byte.is_ascii_alphanumeric() },
-    Class { name: "alpha", has: |byte| byte.is_ascii_alphabetic() },
-    Class { name: "blank", has: |byte| matches!(byte, b' ' | b'\t') },
-    Class { name: "cntrl", has: |byte| byte.is_ascii_control() },
-    Class { name: "digit", has: |byte| byte.is_ascii_digit() },
-    Class { name: "graph", has: |byte| byte.is_ascii_graphic() },
-    Class { name: "lower", has: |byte| byte.is_ascii_lowercase() },
-    Class { name: "print", has: |byte| byte.is_ascii_graphic() || byte == b' ' },
-    Class { name: "punct", has: |byte| byte.is_ascii_punctuation() },
-    Class { name: "space", has: |byte| byte == b' ' || (9..=13).contains(&byte) },
-    Class { name: "upper", has: |byte| byte.is_ascii_uppercase() },
-    Class { name: "xdigit", has: |byte| byte.is_ascii_hexdigit() },
-];
 
 impl Set {
     /// Reads a string with escapes, ranges and bracket constructs.
@@ -81,7 +68,7 @@ impl Set {
             match item {
                 Item::Byte(byte) => bytes.push(*byte),
                 Item::Range(low, high) => bytes.extend(*low..=*high),
-                Item::Class(class) => bytes.extend((0..=255).filter(|byte| (class.has)(*byte))),
+                Item::Class(class) => bytes.extend((0..=255).filter(|byte| is_member(*class, *byte))),
                 Item::Repeat(byte, 0) => bytes.extend(std::iter::repeat_n(*byte, fill)),
                 // More repetitions than there are bytes make no difference.
                 Item::Repeat(byte, count) => bytes.extend(std::iter::repeat_n(*byte, (*count).min(256))),
@@ -104,7 +91,7 @@ impl Set {
         }
         let sources = first.expand(0);
         let mut targets = self.expand(sources.len());
-        let is_case = |item: &Item| matches!(item, Item::Class(class) if matches!(class.name, "lower" | "upper"));
+        let is_case = |item: &Item| matches!(item, Item::Class(Class::Lower | Class::Upper));
         if self.items.iter().any(|item| matches!(item, Item::Class(_)) && !is_case(item)) {
             return Err("when translating, the only character classes that may appear in\n\
                         string2 are 'upper' and 'lower'"
@@ -140,7 +127,7 @@ impl Set {
         let mut offset = 0;
         let mut offsets = Vec::new();
         for item in &self.items {
-            if matches!(item, Item::Class(class) if matches!(class.name, "lower" | "upper")) {
+            if matches!(item, Item::Class(Class::Lower | Class::Upper)) {
                 offsets.push(offset);
             }
             offset += item.length();
@@ -163,7 +150,7 @@ impl Item {
         match self {
             Item::Byte(_) => 1,
             Item::Range(low, high) => usize::from(high - low) + 1,
-            Item::Class(class) => (0..=255).filter(|byte| (class.has)(*byte)).count(),
+            Item::Class(class) => (0..=255).filter(|byte| is_member(*class, *byte)).count(),
             Item::Repeat(_, count) => (*count).min(256),
             Item::Bytes(bytes) => bytes.len(),
         }
@@ -232,7 +219,7 @@ fn bracket(bytes: &[(u8, bool)], at: usize) -> Result<Option<(Item, usize)>, Str
                 _ => Err(format!("{shown}: equivalence class operand must be a single character")),
             };
         }
-        return match CLASSES.into_iter().find(|class| class.name.as_bytes() == inner) {
+        return match Class::named(&inner) {
             Some(class) => Ok(Some((Item::Class(class), next))),
             None if inner.is_empty() => Err("missing character class name '[::]'".to_owned()),
             // `[:*:]` and the like are plain characters.

@@ -27,7 +27,7 @@ pub(super) fn type_builtin(shell: &mut Shell, arguments: &[String]) -> Result<u8
         if given.has(b'P') {
             found.retain(|k| matches!(k, Meaning::Program(_)));
         } else if given.has(b'p') {
-            // Only says something if the program is what would run.
+            // The path is printed only if a program would run.
             match found.first() {
                 Some(Meaning::Program(_)) => {}
                 Some(_) => continue,
@@ -57,7 +57,7 @@ pub(super) fn type_builtin(shell: &mut Shell, arguments: &[String]) -> Result<u8
     Ok(status)
 }
 
-/// For `command -v` and `-V`: whether there is such a command, after saying what it is.
+/// For `command -v` and `-V`: prints a description of the command. Returns false if there is none.
 pub(super) fn describe(shell: &mut Shell, name: &str, verbose: bool, builtin: &str) -> bool {
     let Some(meaning) = all_kinds(shell, name).into_iter().next() else {
         if verbose {
