@@ -23,7 +23,7 @@ def test_answer_has_both_outputs_apart_and_together(sandbox: isopod.Sandbox) -> 
     answer = sandbox.execute("echo out; echo err >&2; exit 3")
     assert (answer.stdout, answer.stderr, answer.output) == ("out\n", "err\n", "out\nerr\n")
     assert (answer.exit_code, answer.ok, answer.truncated, answer.timed_out) == (3, False, False, False)
-    assert answer.limits == [] and answer.wall > 0
+    assert answer.limits == [] and answer.usage.wall_ms > 0
     assert repr(answer).startswith("Output(exit_code=3")
 
 
@@ -53,7 +53,8 @@ def test_time_that_is_over_is_an_answer(sandbox: isopod.Sandbox) -> None:
     answer = sandbox.execute("echo begun; while :; do :; done", timeout=0.3)
     assert time.monotonic() - began < 5
     assert (answer.exit_code, answer.timed_out, answer.stdout) == (124, True, "begun\n")
-    assert answer.limits == ["limit exceeded: wall clock (300 ms)"]
+    assert [str(limit) for limit in answer.limits] == ["limit exceeded: wall clock (300 ms)"]
+    assert (answer.limits[0].limit, answer.limits[0].value) == ("wall_clock", 300)
 
 
 def test_too_much_output_keeps_head_and_tail() -> None:

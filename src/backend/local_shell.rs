@@ -1,24 +1,24 @@
-//! The host's own shell, with nothing around it. For comparison, and for those who know what they do.
+//! The host's own shell, without confinement. For comparison, and for trusted commands.
 
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 
 use super::directory::under_own_name;
-use super::execute::{ExecuteRequest, OutputStream};
+use super::execute::OutputStream;
 use super::host_command::{HostCommand, check};
 use super::vfs_files::{HasFiles, VfsFiles};
 use super::{BackendError, Result, SandboxBackend};
 use crate::error::Errno;
 use crate::limits::Limits;
-use crate::sandbox::ExecuteError;
+use crate::sandbox::{Command, ExecuteError};
 
-/// Where the host's programs are.
+/// The directories of the host's programs.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// **UNSAFE: no sandbox at all.** Commands run on the host as the user of this process: they read its keys, change its
 /// files and use its network. A timeout kills their process group, and one that leaves its group lives on. Use
-/// [`Isopod`](super::Isopod) for anything that someone else wrote.
+/// [`Isopod`](super::Isopod) for commands that are not trusted.
 ///
 /// Only the file operations are confined, to one directory, whose files have the names that the host has for them.
 #[derive(Clone)]
@@ -30,8 +30,8 @@ pub struct LocalShell {
 }
 
 impl LocalShell {
-    /// The host's shell, which starts in `directory`, an absolute path without links. The name says it: what it executes
-    /// is not confined by anything.
+    /// Makes a backend of the host's shell, which starts in `directory`, an absolute path without links. Its commands are
+    /// not confined by anything.
     pub fn unconfined(directory: impl AsRef<Path>) -> Result<LocalShell> {
         let directory = directory.as_ref().to_owned();
         let files = under_own_name(&directory, &Limits::default())?;
@@ -43,7 +43,7 @@ impl LocalShell {
         Ok(LocalShell { id: format!("local-{:08x}", u32::from_le_bytes(token)), directory, files, env })
     }
 
-    /// A variable in the environment of every command. Nothing of this process's own is in it.
+    /// Adds a variable to the environment of every command. Commands do not inherit the environment of this process.
     pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> LocalShell {
         self.env.push((name.into(), value.into()));
         self
@@ -66,22 +66,22 @@ impl SandboxBackend for LocalShell {
         self.id.clone()
     }
 
-    async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>> {
-        let timeout = check(&request)?;
-        let cwd = match &request.cwd {
+    async fn stream(&self, command: Command) -> Result<Box<dyn OutputStream>> {
+        let timeout = check(&command)?;
+        let cwd = match &command.cwd {
             None => self.directory.clone(),
             Some(text) => self.directory.join(text),
         };
-        if request.cwd.is_some() && !is_directory(&cwd).await {
-            return Err(ExecuteError::Cwd(request.cwd.unwrap_or_default(), Errno::NoEntry).into());
+        if command.cwd.is_some() && !is_directory(&cwd).await {
+            return Err(ExecuteError::Cwd(command.cwd.unwrap_or_default(), Errno::NoEntry).into());
         }
-        let argv = ["sh", "-c", &request.command].map(Into::into).into();
-        let env = self.env.iter().cloned().chain(request.env).collect();
-        HostCommand { argv, cwd: Some(cwd), env, stdin: request.stdin, timeout }.start("local shell")
+        let argv = command.line.to_argv("sh").into_iter().map(Into::into).collect();
+        let env = self.env.iter().cloned().chain(command.env).collect();
+        HostCommand { argv, cwd: Some(cwd), env, stdin: command.stdin, timeout }.start("local shell")
     }
 }
 
-/// For a better message only: the host's kernel decides.
+/// Tells a missing directory from other failures, for the error message only: the host's kernel decides.
 async fn is_directory(path: &Path) -> bool {
     let path = path.to_owned();
     tokio::task::spawn_blocking(move || path.is_dir()).await.unwrap_or(false)

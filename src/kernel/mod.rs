@@ -25,6 +25,7 @@ mod session;
 mod signal;
 mod spawn;
 mod table;
+mod transcript;
 mod wait;
 
 use std::sync::Arc;
@@ -35,7 +36,7 @@ pub use descriptors::{FileCount, Slot};
 pub use files::Handle;
 pub use memory::{MemoryAccount, ProcessMemory};
 pub use open_file::{Access, OpenFile, Whence};
-pub use output::{Capture, Channel, Kept};
+pub use output::{Capture, Channel};
 pub use permit::Permit;
 pub use pipe::{PipeReader, PipeWriter, Tag, pipe};
 pub use process::{Pid, Process, Status};
@@ -43,6 +44,7 @@ pub use relay::Relay;
 pub use session::{Session, Usage, Verdict};
 pub use signal::{Disposition, Signal};
 pub use spawn::Request;
+pub use transcript::{Elision, Transcript};
 
 use crate::error::{Errno, Result};
 use crate::limits::Limits;

@@ -1,10 +1,12 @@
-//! Where a command's own output goes: kept up to a limit, or handed on as it comes.
+//! The destination of a command's output: kept up to a limit, or handed on as it comes.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 
-/// Which of a command's two outputs.
+use super::Transcript;
+
+/// One of a command's two outputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Channel {
     /// Standard output.
@@ -13,74 +15,32 @@ pub enum Channel {
     Stderr,
 }
 
-/// Keeps what a command writes, up to a limit; what is over is counted and dropped, so that the command runs on
-/// as it would have.
+/// Keeps the output of a command, up to a limit. Bytes over the limit are counted and dropped, so that the command runs
+/// on as it would have.
 #[derive(Debug)]
 pub struct Capture {
-    limit: usize,
-    /// Guards what was kept. Held for a copy, never across anything else.
-    kept: Mutex<Kept>,
-}
-
-/// What a capture has kept.
-#[derive(Debug, Default, Clone)]
-pub struct Kept {
-    /// Both outputs in the order of writing.
-    pub merged: Vec<u8>,
-    /// Runs of `merged`: whose bytes, and how many.
-    pub runs: Vec<(Channel, usize)>,
-    /// Bytes that were dropped.
-    pub dropped: u64,
+    limit: u64,
+    /// Guards the output so far. Held for a copy, never across anything else.
+    transcript: Mutex<Transcript>,
 }
 
 impl Capture {
-    /// A capture that keeps at most `limit` bytes of both outputs together.
+    /// Makes a capture that keeps at most `limit` bytes of both outputs together.
     pub fn new(limit: u64) -> Capture {
-        Capture { limit: usize::try_from(limit).unwrap_or(usize::MAX), kept: Mutex::default() }
+        Capture { limit, transcript: Mutex::new(Transcript::new(limit)) }
     }
 
-    /// Keeps bytes of one output, or as many of them as there is room for.
+    /// Keeps bytes of one output.
     pub fn write(&self, channel: Channel, bytes: &Bytes) {
-        let mut kept = self.kept();
-        let room = self.limit.saturating_sub(kept.merged.len()).min(bytes.len());
-        kept.dropped += (bytes.len() - room) as u64;
-        if room == 0 {
-            return;
-        }
-        kept.append(channel, &bytes[..room]);
+        self.transcript().push(channel, bytes);
     }
 
-    /// Takes what was kept.
-    pub fn take(&self) -> Kept {
-        std::mem::take(&mut *self.kept())
+    /// Takes the output so far.
+    pub fn take(&self) -> Transcript {
+        std::mem::replace(&mut *self.transcript(), Transcript::new(self.limit))
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Kept {
-    /// Adds bytes of one output, without a limit.
-    pub fn append(&mut self, channel: Channel, bytes: &[u8]) {
-        self.merged.extend_from_slice(bytes);
-        match self.runs.last_mut() {
-            Some((last, len)) if *last == channel => *len += bytes.len(),
-            _ => self.runs.push((channel, bytes.len())),
-        }
-    }
-
-    /// The bytes of one output.
-    pub fn of(&self, channel: Channel) -> Vec<u8> {
-        let mut rest = self.merged.as_slice();
-        let mut own = Vec::new();
-        for &(whose, len) in &self.runs {
-            let (run, after) = rest.split_at(len);
-            if whose == channel {
-                own.extend_from_slice(run);
-            }
-            rest = after;
-        }
-        own
+    fn transcript(&self) -> MutexGuard<'_, Transcript> {
+        self.transcript.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -77,10 +77,12 @@ pub enum Verdict {
     FuelIsOver = 2,
 }
 
-/// What a command used.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// The resources that a command used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct Usage {
+    /// Time from the start of the command to its end.
+    pub wall: Duration,
     /// Time that its processes held a thread, all added up. On a host with more work than cores that is more than they
     /// computed.
     pub cpu: Duration,
@@ -100,6 +102,7 @@ impl Usage {
     /// What was used since then. Of memory, only the most there ever was is known.
     pub fn since(self, before: Usage) -> Usage {
         Usage {
+            wall: self.wall.saturating_sub(before.wall),
             cpu: self.cpu.saturating_sub(before.cpu),
             peak_memory: self.peak_memory,
             processes: self.processes - before.processes,
@@ -330,6 +333,8 @@ impl Session {
     /// What it used so far.
     pub fn usage(&self) -> Usage {
         Usage {
+            // The sandbox takes the time: a live session has several commands.
+            wall: Duration::ZERO,
             cpu: Duration::from_nanos(self.cpu_nanos.load(Ordering::Acquire)),
             peak_memory: self.peak_memory.load(Ordering::Acquire),
             processes: self.started.load(Ordering::Acquire),

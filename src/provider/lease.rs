@@ -12,12 +12,11 @@ use super::transitions::Shared;
 use super::{Clock, ProviderError, SandboxId};
 use crate::backend::execute;
 use crate::backend::{
-    Backend, BackendError, Content, EditRequest, Edited, Ending, ExecuteRequest, Executed, GlobRequest, Globbed,
-    GrepRequest, Grepped, Isopod, Listed, Offload, Offloaded, OutputStream, ReadRequest, Result, SandboxBackend,
-    Upload, WriteRequest, Written,
+    Backend, BackendError, Content, EditRequest, Edited, GlobRequest, Globbed, GrepRequest, Grepped, Isopod, Listed,
+    Offload, Offloaded, OutputStream, ReadRequest, Result, SandboxBackend, Upload, WriteRequest, Written,
 };
 use crate::kernel::Channel;
-use crate::sandbox::{Chunk, Session};
+use crate::sandbox::{Chunk, Command, Completion, Output, Session, StdinReader};
 
 /// The exit code of a command that was killed.
 const KILLED: u8 = 137;
@@ -69,10 +68,10 @@ impl Drop for Running {
 }
 
 /// A stream that is taken away when the lease ends.
-type Slot = tokio::sync::Mutex<Option<Output>>;
+type Slot = tokio::sync::Mutex<Option<OpenStream>>;
 
 /// The output of a command that runs.
-struct Output {
+struct OpenStream {
     stream: Box<dyn OutputStream>,
     /// It has the lock as long as the command runs.
     _backend: Arc<Isopod>,
@@ -171,7 +170,7 @@ impl Lease {
     }
 
     /// Output that is taken away when the lease ends.
-    fn lend(&self, output: Output) -> Result<Box<dyn OutputStream>> {
+    fn lend(&self, output: OpenStream) -> Result<Box<dyn OutputStream>> {
         let slot = Arc::new(tokio::sync::Mutex::new(Some(output)));
         {
             let mut streams = lock(&self.streams);
@@ -269,19 +268,30 @@ impl SandboxBackend for Lease {
         self.id.to_string()
     }
 
-    async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>> {
+    async fn stream(&self, command: Command) -> Result<Box<dyn OutputStream>> {
         let work = |backend: Arc<Isopod>| async move {
-            Ok(Output { stream: backend.stream(request).await?, _backend: backend })
+            Ok(OpenStream { stream: backend.stream(command).await?, _backend: backend })
         };
         self.lend(self.run(work).await?)
     }
 
-    async fn execute(&self, request: ExecuteRequest) -> Result<Executed> {
-        self.run(|backend| async move { backend.execute(request).await }).await
+    async fn stream_with_stdin(&self, command: Command, stdin: StdinReader) -> Result<Box<dyn OutputStream>> {
+        let work = |backend: Arc<Isopod>| async move {
+            Ok(OpenStream { stream: backend.stream_with_stdin(command, stdin).await?, _backend: backend })
+        };
+        self.lend(self.run(work).await?)
     }
 
-    async fn execute_with_offload(&self, request: ExecuteRequest, offload: Offload) -> Result<Offloaded> {
-        self.run(|backend| async move { backend.execute_with_offload(request, offload).await }).await
+    async fn execute(&self, command: Command) -> Result<Output> {
+        self.run(|backend| async move { backend.execute(command).await }).await
+    }
+
+    async fn execute_with_stdin(&self, command: Command, stdin: StdinReader) -> Result<Output> {
+        self.run(|backend| async move { backend.execute_with_stdin(command, stdin).await }).await
+    }
+
+    async fn execute_with_offload(&self, command: Command, offload: Offload) -> Result<Offloaded> {
+        self.run(|backend| async move { backend.execute_with_offload(command, offload).await }).await
     }
 }
 
@@ -295,17 +305,17 @@ pub struct LeasedSession {
 impl LeasedSession {
     /// Starts a command in the shell, after those that came before, whose output comes piece by piece. Dropping the stream
     /// interrupts the command; the shell goes on.
-    pub async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>> {
+    pub async fn stream(&self, command: Command) -> Result<Box<dyn OutputStream>> {
         let work = |backend: Arc<Isopod>| async move {
-            Ok(Output { stream: Box::new(self.session.stream(request).await?), _backend: backend })
+            Ok(OpenStream { stream: Box::new(self.session.stream(command).await?), _backend: backend })
         };
         self.lease.lend(self.lease.run(work).await?)
     }
 
     /// Executes a command in the shell and keeps its output, as [`SandboxBackend::execute`] does.
-    pub async fn execute(&self, request: ExecuteRequest) -> Result<Executed> {
-        let limit = request.output.unwrap_or(self.lease.backend()?.handle().limits().output);
-        execute::collect(self.stream(request).await?, limit).await
+    pub async fn execute(&self, command: Command) -> Result<Output> {
+        let limit = command.output_limit.unwrap_or(self.lease.backend()?.handle().limits().output);
+        execute::collect(self.stream(command).await?, limit).await
     }
 
     /// Interrupts the command that runs, as the keyboard of a terminal would.
@@ -342,7 +352,7 @@ struct LeasedStream {
 impl OutputStream for LeasedStream {
     async fn next(&mut self) -> Option<Chunk> {
         let mut slot = self.slot.lock().await;
-        if let Some(Output { stream, .. }) = slot.as_mut() {
+        if let Some(OpenStream { stream, .. }) = slot.as_mut() {
             tokio::select! {
                 biased;
                 _ = self.has_ended.wait_for(|has_ended| *has_ended) => {}
@@ -354,15 +364,15 @@ impl OutputStream for LeasedStream {
         Some(Chunk { channel: Channel::Stderr, bytes: Bytes::from(format!("isopod: {over}\n")) })
     }
 
-    async fn finish(mut self: Box<Self>) -> Ending {
-        let killed = Ending { exit_code: KILLED, timed_out: false, limits: Vec::new(), wall: Duration::ZERO };
-        let Some(Output { stream, _backend }) = self.slot.lock().await.take() else {
+    async fn finish(mut self: Box<Self>) -> Completion {
+        let killed = Completion::new(KILLED);
+        let Some(OpenStream { stream, _backend }) = self.slot.lock().await.take() else {
             return killed;
         };
         tokio::select! {
             biased;
             _ = self.has_ended.wait_for(|has_ended| *has_ended) => killed,
-            ending = stream.finish() => ending,
+            completion = stream.finish() => completion,
         }
     }
 }

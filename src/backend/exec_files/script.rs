@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::super::{BackendError, ExecuteRequest, Executed, Result, bounds};
+use super::super::{BackendError, Result, bounds};
 use crate::error::Errno;
 use crate::path::GuestPath;
+use crate::sandbox::{Command, Output};
 
 /// Exit codes by which a script says what is wrong, beyond those that programs use.
 const FAULTS: [(u8, Fault); 8] = [
@@ -71,9 +72,9 @@ impl Script {
         Script { timeout, ..self }
     }
 
-    pub(super) fn request(self) -> ExecuteRequest {
+    pub(super) fn request(self) -> Command {
         let command = format!("LC_ALL=C; export LC_ALL\n{}", self.text);
-        ExecuteRequest::new(command).output(self.output).timeout(self.timeout)
+        Command::shell(command).output_limit(self.output).timeout(self.timeout)
     }
 }
 
@@ -89,8 +90,8 @@ pub(super) struct Answer {
 
 impl Answer {
     /// The answer, or the error that it is.
-    pub(super) fn new(path: &str, executed: Executed) -> Result<Answer> {
-        let answer = Answer::of(&executed);
+    pub(super) fn new(path: &str, output: Output) -> Result<Answer> {
+        let answer = Answer::of(output);
         if answer.timed_out {
             return Err(BackendError::TimedOut(path.to_owned()));
         }
@@ -102,14 +103,13 @@ impl Answer {
     }
 
     /// The answer, whatever it is; of one that was cut, what came before the cut.
-    pub(super) fn of(executed: &Executed) -> Answer {
-        let is_cut = executed.is_truncated();
+    pub(super) fn of(output: Output) -> Answer {
         Answer {
-            stdout: if is_cut { executed.transcript.head().to_vec() } else { executed.stdout() },
-            exit_code: executed.exit_code(),
-            is_cut,
-            timed_out: executed.ending.timed_out,
-            stderr: String::from_utf8_lossy(&executed.stderr()).into_owned(),
+            exit_code: output.exit_code,
+            is_cut: output.truncated,
+            timed_out: output.timed_out,
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+            stdout: if output.truncated { output.head().to_vec() } else { output.stdout },
         }
     }
 

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::super::execute::{Ending, ExecuteRequest, OutputStream};
+use super::super::execute::OutputStream;
 use super::super::{
     Backend, BackendError, Content, EditRequest, Edited, GlobRequest, Globbed, GrepRequest, Grepped, Listed, Page,
     PatternFault, ReadRequest, Result, SandboxBackend, Upload, WriteRequest, Written, bounds,
 };
 use crate::kernel::Channel;
-use crate::sandbox::Chunk;
+use crate::sandbox::{Chunk, Command, Completion};
 
 /// Replaces what the patterns match in everything that a reader sees: pages, bytes, lines that were found, output of
 /// commands. Output that streams is looked at line by line, so a pattern has to match within a line there; a line longer
@@ -126,8 +126,8 @@ impl SandboxBackend for Redact {
 
     /// The other ways to execute go through here: what is cut out of the middle of the output must not be a part of a
     /// secret.
-    async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>> {
-        let stream = self.inner.sandbox().ok_or(BackendError::ExecutesNothing)?.stream(request).await?;
+    async fn stream(&self, command: Command) -> Result<Box<dyn OutputStream>> {
+        let stream = self.inner.sandbox().ok_or(BackendError::ExecutesNothing)?.stream(command).await?;
         Ok(Box::new(Lines { stream, redact: self.clone(), pending: None, ready: VecDeque::new() }))
     }
 }
@@ -186,7 +186,7 @@ impl OutputStream for Lines {
         }
     }
 
-    async fn finish(self: Box<Self>) -> Ending {
+    async fn finish(self: Box<Self>) -> Completion {
         self.stream.finish().await
     }
 }

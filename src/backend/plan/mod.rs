@@ -96,6 +96,14 @@ impl Plan {
         }
     }
 
+    /// What a program would run that no shell starts: itself, and the commands that its arguments name (`env ls`).
+    pub fn of_program(argv: &[String]) -> Plan {
+        match argv.iter().map(String::len).sum::<usize>() > bounds::PLAN_BYTES {
+            true => Plan { gap: Some(Gap::TooLong), ..Plan::default() },
+            false => walk::plan_of_program(argv),
+        }
+    }
+
     /// Whether the steps are all commands that the text can run, by names that the text tells. What the programs do is
     /// another matter.
     pub fn is_whole(&self) -> bool {

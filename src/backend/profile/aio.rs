@@ -5,10 +5,11 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::super::{
-    BackendError, Content, ExecuteRequest, Executed, GlobRequest, Globbed, GrepRequest, Grepped, PatternFault, ReadAs,
-    ReadRequest, Result, WriteMode, WriteRequest, bounds,
+    BackendError, Content, GlobRequest, Globbed, GrepRequest, Grepped, PatternFault, ReadAs, ReadRequest, Result,
+    WriteMode, WriteRequest, bounds,
 };
 use super::{from_base64, lossy};
+use crate::sandbox::{Command, Output};
 use crate::vfs::Kind;
 
 /// Every answer in JSON.
@@ -113,8 +114,8 @@ pub fn answer<F, T>(facts: Result<F>, shape: impl FnOnce(F) -> T) -> Answer<T> {
 }
 
 /// What `/v1/shell/exec` and `/v1/bash/exec` ask; the time is `hard_timeout`, in seconds.
-pub fn exec_request(command: &str, env: &[(String, String)], hard_timeout: Option<f64>) -> ExecuteRequest {
-    let mut request = ExecuteRequest::new(command);
+pub fn exec_request(command: &str, env: &[(String, String)], hard_timeout: Option<f64>) -> Command {
+    let mut request = Command::shell(command);
     request.env = env.to_vec();
     // What is no time is none at all, which a backend refuses: never unlimited.
     request.timeout = hard_timeout.map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::ZERO));
@@ -122,27 +123,27 @@ pub fn exec_request(command: &str, env: &[(String, String)], hard_timeout: Optio
 }
 
 /// The answer of `/v1/shell/exec`.
-pub fn shell_exec(session: &str, command: &str, executed: &Executed) -> ShellExec {
+pub fn shell_exec(session: &str, command: &str, executed: &Output) -> ShellExec {
     ShellExec {
         session_id: session.to_owned(),
         command: command.to_owned(),
         status: status(executed),
-        output: lossy(&executed.output()),
-        exit_code: executed.exit_code().into(),
+        output: lossy(&executed.output),
+        exit_code: executed.exit_code.into(),
     }
 }
 
 /// The answer of `/v1/bash/exec`.
-pub fn bash_exec(session: &str, command: &str, executed: &Executed) -> BashExec {
+pub fn bash_exec(session: &str, command: &str, executed: &Output) -> BashExec {
     BashExec {
         session_id: session.to_owned(),
         // A command has gone when it is answered: nobody can ask for it by an id.
         command_id: session.to_owned(),
         command: command.to_owned(),
         status: status(executed),
-        stdout: lossy(&executed.stdout()),
-        stderr: lossy(&executed.stderr()),
-        exit_code: executed.exit_code().into(),
+        stdout: lossy(&executed.stdout),
+        stderr: lossy(&executed.stderr),
+        exit_code: executed.exit_code.into(),
     }
 }
 
@@ -248,6 +249,6 @@ pub fn file_grep(path: &str, pattern: &str, grepped: Grepped) -> FileGrep {
     }
 }
 
-fn status(executed: &Executed) -> &'static str {
-    if executed.ending.timed_out { "hard_timeout" } else { "completed" }
+fn status(executed: &Output) -> &'static str {
+    if executed.timed_out { "hard_timeout" } else { "completed" }
 }

@@ -1,4 +1,4 @@
-//! Commands: answered when they have ended, or as they write.
+//! Commands: the result when they have ended, or events while they run.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -10,32 +10,32 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::mpsc;
 use utoipa::ToSchema;
 
-use super::Encoding;
-use crate::backend::{self, Ending, ExecuteRequest, OutputStream, SandboxBackend, profile};
+use super::decode;
+use crate::backend::{CommandLineJson, CompletionJson, Encoding, OutputJson, OutputStream, SandboxBackend, profile};
 use crate::http::App;
 use crate::http::body::{Json, Named};
 use crate::http::error::{ApiError, Kind, Result};
 use crate::kernel::Channel;
-use crate::limits::{Exceeded, Limit};
+use crate::sandbox::Command;
 
-/// The most output that a caller may ask for: it is in memory twice, as bytes and as JSON.
+/// The largest `output_bytes`: output is in memory twice, as bytes and as JSON.
 const OUTPUT_BYTES: u64 = 16 << 20;
-/// Events on their way to a client. Its connection holds more; these are pieces of up to 64 KiB.
+/// Events on their way to a client, each of up to 64 KiB. The connection holds more.
 const EVENTS: usize = 4;
-/// How often a client hears something although there is nothing to say, so that whatever stands between does not give up.
+/// The interval of comments in a silent stream, so that proxies do not close the connection.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// A command line for the sandbox's shell.
+/// A command.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::http) struct Execute {
-    /// The line.
-    command: String,
+    /// A command line for the shell, or a list of a program and its arguments, which no shell looks at.
+    command: CommandLineJson,
     /// Wall clock, instead of the sandbox's own. Then the exit code is 124.
     #[schema(minimum = 1)]
     timeout_ms: Option<u64>,
@@ -44,10 +44,10 @@ pub(in crate::http) struct Execute {
     /// Variables beside or instead of the sandbox's own.
     #[serde(default)]
     env: BTreeMap<String, String>,
-    /// What it reads.
+    /// Its standard input.
     #[serde(default)]
     stdin: String,
-    /// How `stdin` is written.
+    /// The encoding of `stdin`.
     #[serde(default)]
     stdin_encoding: Encoding,
     /// Bytes of output to answer with, instead of the sandbox's own limit; at most 16 MiB. Not for a stream, which has all
@@ -56,103 +56,46 @@ pub(in crate::http) struct Execute {
     output_bytes: Option<u64>,
 }
 
-/// What became of a command.
-#[derive(Serialize, ToSchema)]
-pub(in crate::http) struct Executed {
-    /// 128 and the signal's number if it was killed, 124 if its time was over.
-    exit_code: u8,
-    /// Standard output.
-    stdout: String,
-    /// Standard error.
-    stderr: String,
-    /// Both, in the order of writing.
-    output: String,
-    /// How the three above are written: base64 if one of them is not UTF-8.
-    encoding: Encoding,
-    /// Whether something was left out of the middle because there was too much.
-    truncated: bool,
-    /// Whether its time was over.
-    timed_out: bool,
-    /// The limits that it ran into.
-    limits: Vec<LimitHit>,
-    /// From start to end, in milliseconds.
-    wall_ms: f64,
-}
-
-/// A limit that a command ran into.
-#[derive(Serialize, ToSchema)]
-pub(in crate::http) struct LimitHit {
-    /// Its name.
-    #[schema(value_type = String)]
-    limit: Limit,
-    /// How much was allowed: milliseconds, instructions, bytes or a count.
-    value: u64,
-    /// The same in a sentence.
-    message: String,
-}
-
-/// What a stream is made of.
+/// An event of a stream.
 #[derive(ToSchema)]
 #[allow(dead_code, reason = "it is described, and written by hand")]
 pub(in crate::http) struct Event {
     /// `stdout`, `stderr`, or `exit`, which is the last.
     event: String,
-    /// JSON: `{"text": …}` or `{"base64": …}`; at the end `{"exit_code": …, "timed_out": …, "limits": …, "wall_ms": …}`.
+    /// JSON: `{"text": …}` or `{"base64": …}`; at the end `{"exit_code": …, "timed_out": …, "limits": …, "usage": …}`.
     data: String,
 }
 
 impl Execute {
-    /// What a backend is asked.
-    pub(super) fn request(self) -> Result<ExecuteRequest> {
+    /// Checks the body and makes a command of it.
+    pub(super) fn command(self) -> Result<Command> {
         if self.output_bytes.is_some_and(|bytes| bytes > OUTPUT_BYTES) {
             return Err(ApiError::new(Kind::Limit, format!("output_bytes: at most {OUTPUT_BYTES}")));
         }
-        let mut request = ExecuteRequest::new(self.command);
-        request.timeout = self.timeout_ms.map(Duration::from_millis);
-        request.cwd = self.cwd;
-        request.env = self.env.into_iter().collect();
-        request.stdin = self.stdin_encoding.read(self.stdin)?.into();
-        request.output = self.output_bytes;
-        Ok(request)
+        let mut command = Command::new(self.command.into());
+        command.timeout = self.timeout_ms.map(Duration::from_millis);
+        command.cwd = self.cwd;
+        command.env = self.env.into_iter().collect();
+        let stdin = decode(self.stdin_encoding, self.stdin)?;
+        command.stdin = (!stdin.is_empty()).then(|| stdin.into());
+        command.output_limit = self.output_bytes;
+        Ok(command)
     }
-}
-
-impl From<backend::Executed> for Executed {
-    fn from(executed: backend::Executed) -> Executed {
-        let (stdout, stderr, output) = (executed.stdout(), executed.stderr(), executed.output());
-        let encoding = Encoding::of(&[&stdout, &stderr, &output]);
-        Executed {
-            exit_code: executed.exit_code(),
-            truncated: executed.is_truncated(),
-            timed_out: executed.ending.timed_out,
-            limits: hits(&executed.ending.limits),
-            wall_ms: executed.ending.wall.as_secs_f64() * 1e3,
-            stdout: encoding.write(stdout),
-            stderr: encoding.write(stderr),
-            output: encoding.write(output),
-            encoding,
-        }
-    }
-}
-
-fn hits(limits: &[Exceeded]) -> Vec<LimitHit> {
-    let hit = |hit: &Exceeded| LimitHit { limit: hit.kind, value: hit.value, message: hit.to_string() };
-    limits.iter().map(hit).collect()
 }
 
 /// Execute a command, and answer when it has ended.
 #[utoipa::path(
     post, path = "/v1/sandboxes/{id}/execute", tag = "commands", params(("id" = String, Path)), request_body = Execute,
-    responses((status = 200, body = Executed))
+    responses((status = 200, body = OutputJson))
 )]
 pub(in crate::http) async fn execute(
     State(app): State<App>,
     Named(id): Named<String>,
     Json(body, _): Json<Execute>,
-) -> Result<Answer<Executed>> {
-    let request = body.request()?;
+) -> Result<Answer<OutputJson>> {
+    let command = body.command()?;
     let lease = app.lease(id.parse()?).await?;
-    Ok(Answer(lease.execute(request).await?.into()))
+    Ok(Answer(lease.execute(command).await?.into()))
 }
 
 /// Execute a command, and answer with events as it writes: `stdout`, `stderr`, and at last `exit`.
@@ -165,13 +108,13 @@ pub(in crate::http) async fn stream(
     Named(id): Named<String>,
     Json(body, _): Json<Execute>,
 ) -> Result<Response> {
-    let request = body.request()?;
+    let command = body.command()?;
     let lease = app.lease(id.parse()?).await?;
-    Ok(events(lease.stream(request).await?, app.request_timeout))
+    Ok(events(lease.stream(command).await?, app.request_timeout))
 }
 
-/// The events of a command. A task of its own brings them to the connection, so that neither the clock nor the end of the
-/// client waits for the connection to take more.
+/// Answers with the events of a command. A task of its own brings them to the connection, so that the clock and a client
+/// that goes away are noticed while the connection takes no more.
 pub(super) fn events(stream: Box<dyn OutputStream>, time: Duration) -> Response {
     let (to, from) = mpsc::channel(EVENTS);
     tokio::spawn(async move {
@@ -204,9 +147,7 @@ async fn pump(mut stream: Box<dyn OutputStream>, to: &mpsc::Sender<Bytes>) {
     for (name, characters) in outputs {
         send(to, name, characters.rest).await;
     }
-    let Ending { exit_code, timed_out, limits, wall } = stream.finish().await;
-    let (limits, wall_ms) = (hits(&limits), wall.as_secs_f64() * 1e3);
-    let data = json!({ "exit_code": exit_code, "timed_out": timed_out, "limits": limits, "wall_ms": wall_ms });
+    let data = json!(CompletionJson::from(stream.finish().await));
     let _ = to.send(Bytes::from(format!("event: exit\ndata: {data}\n\n"))).await;
 }
 
@@ -218,14 +159,14 @@ async fn send(to: &mpsc::Sender<Bytes>, name: &str, bytes: Vec<u8>) {
         Ok(text) => json!({ "text": text }),
         Err(error) => json!({ "base64": profile::base64(error.as_bytes()) }),
     };
-    // If nobody is there to take it, the whole pump is about to end.
+    // An error says that the client has gone, which ends the pump.
     let _ = to.send(Bytes::from(format!("event: {name}\ndata: {data}\n\n"))).await;
 }
 
-/// Bytes that come in pieces, cut where characters end.
+/// Cuts pieces of bytes where characters end.
 #[derive(Default)]
 struct Characters {
-    /// The start of a character whose rest is in the next piece.
+    /// The first bytes of a character that goes on in the next piece.
     rest: Vec<u8>,
 }
 

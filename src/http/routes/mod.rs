@@ -12,12 +12,9 @@ pub(super) mod snapshots;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
 use super::Shared;
 use super::error::{ApiError, Kind, Result};
-use crate::backend::profile;
+use crate::backend::Encoding;
 use crate::provider::{Lease, ProviderError, SandboxId};
 
 /// How often, and how long in between, a sandbox is asked for that is on its way from one state to the next.
@@ -41,40 +38,7 @@ impl Shared {
     }
 }
 
-/// How bytes are written in JSON.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub(super) enum Encoding {
-    /// As they are.
-    #[default]
-    #[serde(rename = "utf-8")]
-    Utf8,
-    /// As base64.
-    #[serde(rename = "base64")]
-    Base64,
-}
-
-impl Encoding {
-    /// What can write all of these as they are, or base64.
-    fn of(all: &[&[u8]]) -> Encoding {
-        match all.iter().all(|bytes| std::str::from_utf8(bytes).is_ok()) {
-            true => Encoding::Utf8,
-            false => Encoding::Base64,
-        }
-    }
-
-    fn write(self, bytes: Vec<u8>) -> String {
-        match self {
-            Encoding::Utf8 => String::from_utf8(bytes).unwrap_or_else(|error| profile::base64(error.as_bytes())),
-            Encoding::Base64 => profile::base64(&bytes),
-        }
-    }
-
-    fn read(self, text: String) -> Result<Vec<u8>> {
-        match self {
-            Encoding::Utf8 => Ok(text.into_bytes()),
-            Encoding::Base64 => {
-                profile::from_base64(&text).ok_or_else(|| ApiError::new(Kind::BadRequest, "this is not base64"))
-            }
-        }
-    }
+/// Decodes a text of a request.
+fn decode(encoding: Encoding, text: String) -> Result<Vec<u8>> {
+    encoding.read(text).ok_or_else(|| ApiError::new(Kind::BadRequest, "this is not base64"))
 }

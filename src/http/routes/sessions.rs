@@ -7,17 +7,18 @@ use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::execute::{Event, Execute, Executed, events};
+use super::execute::{Event, Execute, events};
+use crate::backend::OutputJson;
 use crate::http::App;
 use crate::http::body::{Json, Named};
 use crate::http::error::Result;
 use crate::provider::LeasedSession;
 
-/// A session to be.
+/// A request for a live shell.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::http) struct NewSession {
-    /// Its name; else one by chance.
+    /// Its name; a random one if it is missing.
     #[schema(pattern = "^[A-Za-z0-9._-]{1,64}$")]
     id: Option<String>,
 }
@@ -26,13 +27,13 @@ pub(in crate::http) struct NewSession {
 #[derive(Serialize, ToSchema)]
 pub(in crate::http) struct Session {
     id: String,
-    /// Its working directory, if it lives.
+    /// Its working directory; null after its end.
     cwd: Option<String>,
-    /// Whether it lives.
+    /// False after its end.
     open: bool,
 }
 
-/// Those of a sandbox.
+/// The live shells of a sandbox.
 #[derive(Serialize, ToSchema)]
 pub(in crate::http) struct Sessions {
     sessions: Vec<Session>,
@@ -100,16 +101,16 @@ pub(in crate::http) async fn delete(
 #[utoipa::path(
     post, path = "/v1/sandboxes/{id}/sessions/{session}/execute", tag = "sessions",
     params(("id" = String, Path), ("session" = String, Path)), request_body = Execute,
-    responses((status = 200, body = Executed))
+    responses((status = 200, body = OutputJson))
 )]
 pub(in crate::http) async fn execute(
     State(app): State<App>,
     Named((id, name)): Named<(String, String)>,
     Json(body, _): Json<Execute>,
-) -> Result<Answer<Executed>> {
-    let request = body.request()?;
+) -> Result<Answer<OutputJson>> {
+    let command = body.command()?;
     let session = app.sessions.get(id.parse()?, &name)?;
-    Ok(Answer(session.execute(request).await?.into()))
+    Ok(Answer(session.execute(command).await?.into()))
 }
 
 /// Execute a command in a live shell, and answer with events as it writes.
@@ -123,9 +124,9 @@ pub(in crate::http) async fn stream(
     Named((id, name)): Named<(String, String)>,
     Json(body, _): Json<Execute>,
 ) -> Result<Response> {
-    let request = body.request()?;
+    let command = body.command()?;
     let session = app.sessions.get(id.parse()?, &name)?;
-    Ok(events(session.stream(request).await?, app.request_timeout))
+    Ok(events(session.stream(command).await?, app.request_timeout))
 }
 
 /// Interrupt the command that runs in a live shell, as Ctrl-C would.

@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use super::{Call, Effect, Refusal, Reply, Tool};
-use crate::backend::Transcript;
-use crate::kernel::Channel;
+use crate::backend::{CommandLineJson, OutputJson};
+use crate::kernel::Transcript;
 use crate::mcp::bounds;
 use crate::mcp::progress::LastLine;
 use crate::mcp::seat::Started;
-use crate::sandbox::Command;
+use crate::sandbox::{Command, Output};
 
 pub(super) struct Execute;
 
@@ -20,14 +20,15 @@ pub(super) struct Execute;
 #[schemars(crate = "rmcp::schemars")]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// A command line for bash: pipes, redirections, loops, here-documents, several lines.
-    command: String,
+    /// A command line for bash: pipes, redirections, loops, here-documents, several lines. Or a list of a program and its
+    /// arguments, which no shell looks at.
+    command: CommandLineJson,
     /// Seconds after which the command is ended with exit code 124. Without it, what the server was started with (30 by
     /// default); at most 300.
     #[serde(default)]
     #[schemars(range(min = 0.001, max = 300.0))]
     timeout_seconds: Option<f64>,
-    /// What the command reads from its standard input. Without it, nothing.
+    /// The command's standard input; nothing if it is missing.
     #[serde(default)]
     stdin: Option<String>,
     /// Start a new shell first: directory, variables and functions are as in the beginning, and what runs in the background
@@ -39,24 +40,13 @@ pub(super) struct Arguments {
 #[derive(Serialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 pub(super) struct Answer {
-    /// 0 if the command succeeded; 124 if its time was over; 128 and a signal's number if it was killed.
-    exit_code: u8,
-    /// Standard output, with what background jobs wrote since the last call. Bytes that are not UTF-8 are U+FFFD.
-    stdout: String,
-    /// Standard error; at its end a line for each limit that was hit.
-    stderr: String,
-    /// Whether output was left out, in the middle, because there was too much.
-    truncated: bool,
-    /// Whether its time was over.
-    timed_out: bool,
-    /// The limits that were hit.
-    limits: Vec<String>,
+    /// The result, with the output of background jobs since the last call.
+    #[serde(flatten)]
+    result: OutputJson,
     /// The shell's directory now; null if the shell has ended.
     cwd: Option<String>,
     /// `new` if a new shell ran the command, `ended` if the command ended the shell: the next one gets a new one.
     shell: Shell,
-    /// Milliseconds that it took.
-    wall_ms: u64,
 }
 
 #[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq)]
@@ -88,9 +78,9 @@ that fails is a normal answer: look at exit_code.";
             room.close().await;
         }
         let started = room.start(|| {
-            let mut command = Command::shell(&command);
+            let mut command = Command::new(command.clone().into());
             if let Some(text) = &stdin {
-                command = command.stdin(text.as_bytes());
+                command = command.stdin(text.clone());
             }
             if let Some(time) = timeout {
                 command = command.timeout(time);
@@ -115,30 +105,23 @@ that fails is a normal answer: look at exit_code.";
                 _ = ticks.tick(), if call.progress.is_wanted() => call.progress.tell(&last_line.get()).await,
             }
         }
-        let outcome = execution.finish().await;
-        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        let output = text(transcript.output());
+        let result = Output::new(transcript, execution.finish().await);
+        let text = String::from_utf8_lossy(&result.output).into_owned();
         let answer = Answer {
-            exit_code: outcome.exit_code,
-            stdout: text(transcript.of(Channel::Stdout)),
-            stderr: text(transcript.of(Channel::Stderr)),
-            truncated: transcript.dropped() > 0,
-            timed_out: outcome.timed_out,
-            limits: outcome.limits.iter().map(ToString::to_string).collect(),
+            result: result.into(),
             cwd: shell.cwd(),
             shell: match (shell.is_open(), is_new) {
                 (false, _) => Shell::Ended,
                 (true, true) => Shell::New,
                 (true, false) => Shell::Same,
             },
-            wall_ms: u64::try_from(outcome.wall.as_millis()).unwrap_or(u64::MAX),
         };
-        let shown = shown(&answer, output);
+        let shown = shown(&answer, text);
         Ok(Reply::text(answer, shown))
     }
 }
 
-/// What a model sees: the output, and how it ended where that is not what one expects.
+/// The text for the model: the output, with the exit code unless it is 0, and the end of the shell.
 fn shown(answer: &Answer, mut output: String) -> String {
     let mut note = |text: &str| {
         if !output.is_empty() && !output.ends_with('\n') {
@@ -146,8 +129,8 @@ fn shown(answer: &Answer, mut output: String) -> String {
         }
         output.push_str(text);
     };
-    if answer.exit_code != 0 {
-        note(&format!("[exit code {}]", answer.exit_code));
+    if answer.result.exit_code != 0 {
+        note(&format!("[exit code {}]", answer.result.exit_code));
     }
     if answer.shell == Shell::Ended {
         note("[the shell has ended; the next command gets a new one]");
