@@ -108,7 +108,7 @@ impl Output {
 
     #[getter]
     fn limits(&self, py: Python<'_>) -> PyResult<Vec<LimitHit>> {
-        let hit = |exceeded| {
+        let hit = |exceeded: &isopod::Exceeded| -> PyResult<LimitHit> {
             let LimitJson { limit, value, message, .. } = LimitJson::from(exceeded);
             Ok(LimitHit { limit: pythonize::pythonize(py, &limit)?.extract()?, value, message })
         };

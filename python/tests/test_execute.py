@@ -219,3 +219,26 @@ def test_forked_child_is_told() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert 'multiprocessing\'s "spawn" method' in done.stdout, done.stderr
+
+
+def test_cut_standard_output_puts_nothing_into_standard_error() -> None:
+    with isopod.Sandbox() as sandbox, sandbox.session() as session:
+        for answer in (sandbox.execute("seq 1 100000"), session.execute("seq 1 100000")):
+            assert answer.truncated and answer.stderr == ""
+            assert " bytes left out] ..." in answer.stdout
+            assert [limit.limit for limit in answer.limits] == ["output"]
+
+
+def test_no_shell_looks_at_the_arguments_of_a_program() -> None:
+    words = ["printf", "%s|", "a  b", "it's", "$HOME", "*", ""]
+    with isopod.Sandbox() as sandbox, sandbox.session() as session:
+        assert sandbox.execute(words).stdout == session.execute(words).stdout == "a  b|it's|$HOME|*||"
+
+
+def test_the_json_form_has_the_attributes_and_the_encoding() -> None:
+    with isopod.Sandbox() as sandbox:
+        answer = sandbox.execute("printf 'a\\377'")
+        fields = answer.as_dict()
+        assert (fields["encoding"], fields["stdout"], answer.stdout_bytes) == ("base64", "Yf8=", b"a\xff")
+        assert all(hasattr(answer, name) for name in fields if name != "encoding")
+        assert all(hasattr(answer.usage, name) for name in fields["usage"])
