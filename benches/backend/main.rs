@@ -21,9 +21,10 @@ use std::sync::Arc;
 use common::host;
 use common::measure::{Contender, compare};
 use common::report::{Goal, Report};
+use isopod::Command;
 use isopod::backend::{
-    Backend, Bubblewrap, Docker, EditRequest, ExecFiles, ExecuteRequest, GlobRequest, GrepRequest, Isopod, LocalShell,
-    ReadRequest, SandboxBackend, Upload, WriteRequest,
+    Backend, Bubblewrap, Docker, EditRequest, ExecFiles, GlobRequest, GrepRequest, Isopod, LocalShell, ReadRequest,
+    SandboxBackend, Upload, WriteRequest,
 };
 use isopod::{Limits, Sandbox};
 use tokio::runtime::Runtime;
@@ -121,8 +122,8 @@ fn peers(
         peer("exec files over the local shell", Arc::new(ExecFiles::new(Arc::new(shell))), local, true),
     ];
     let within = Isopod::new("bench", Sandbox::builder().build().unwrap()).unwrap();
-    let probe = within.execute(ExecuteRequest::new("command -v find && command -v grep"));
-    if runtime.block_on(probe).unwrap().exit_code() == 0 {
+    let probe = within.execute(Command::shell("command -v find && command -v grep"));
+    if runtime.block_on(probe).unwrap().exit_code == 0 {
         peers.push(peer("exec files over isopod", Arc::new(ExecFiles::new(Arc::new(within))), "/workspace", true));
     } else {
         report.left_out("exec files over isopod", "the sandbox has no find or no grep");
@@ -181,9 +182,9 @@ fn plant(runtime: &Runtime, peer: &mut Peer) {
                  i=$((i+1)); done",
                 root = peer.root
             );
-            let request = ExecuteRequest::new(line).timeout(std::time::Duration::from_secs(280));
+            let request = Command::shell(line).timeout(std::time::Duration::from_secs(280));
             let executed = peer.backend.sandbox().unwrap().execute(request).await.unwrap();
-            assert_eq!(executed.exit_code(), 0, "{}", String::from_utf8_lossy(&executed.output()));
+            assert_eq!(executed.exit_code, 0, "{}", String::from_utf8_lossy(&executed.output));
         } else {
             let files = (0..FILES).map(|n| Upload::new(name(n), content(n))).collect();
             peer.backend.upload(files).await.into_iter().for_each(|answer| assert!(answer.is_ok()));

@@ -4,9 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use isopod::backend::{
-    Backend, EditRequest, ExecuteRequest, GlobRequest, GrepRequest, Isopod, SandboxBackend, WriteRequest,
-};
+use isopod::backend::{Backend, EditRequest, GlobRequest, GrepRequest, Isopod, SandboxBackend, WriteRequest};
 use isopod::{Command, Limits, Sandbox};
 
 /// Numbers that are the same in each run.
@@ -118,7 +116,7 @@ pub(crate) async fn one(places: &[Place], random: &mut Random) -> Result<(), Str
         5..=24 => {
             // Nobody waits for it any more.
             let micros = random.below(2000) as u64;
-            let work = it.execute(ExecuteRequest::new("seq 1 100000 | sort | md5sum"));
+            let work = it.execute(Command::shell("seq 1 100000 | sort | md5sum"));
             let _ = tokio::time::timeout(Duration::from_micros(micros), work).await;
         }
         25..=124 => return files(&it, random).await.map_err(|error| error.to_string()),
@@ -134,8 +132,8 @@ pub(crate) async fn one(places: &[Place], random: &mut Random) -> Result<(), Str
         _ => {
             let (line, expected, code) = LINES[random.below(LINES.len())];
             let answer = it.execute(line.into()).await.map_err(|error| error.to_string())?;
-            if (answer.output().as_slice(), answer.exit_code()) != (expected.as_bytes(), code) {
-                return wrong(line, &(String::from_utf8_lossy(&answer.output()), answer.exit_code()));
+            if (answer.output().as_slice(), answer.exit_code) != (expected.as_bytes(), code) {
+                return wrong(line, &(String::from_utf8_lossy(&answer.output()), answer.exit_code));
             }
         }
     }

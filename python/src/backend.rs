@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use isopod::Command;
 use isopod::backend::{
-    self, BackendError, Content, EditRequest, ExecuteRequest, Executed, GlobRequest, GrepRequest, ReadAs, ReadRequest,
-    SandboxBackend, Upload, WriteMode, WriteRequest,
+    self, BackendError, Content, EditRequest, GlobRequest, GrepRequest, ReadAs, ReadRequest, SandboxBackend, Upload,
+    WriteMode, WriteRequest,
 };
+use isopod::sandbox::CommandLine;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
@@ -15,7 +17,7 @@ use crate::call::{Call, seconds};
 use crate::closing::Closing;
 use crate::errors::{Raised, error};
 use crate::stream::Stream;
-use crate::values::{Bytes, Entry, Match, Output, cut};
+use crate::values::{Bytes, Entry, Line, Match, Output, cut};
 
 /// Commands and files.
 #[pyclass(frozen, module = "isopod._isopod")]
@@ -82,20 +84,20 @@ pub(crate) fn executing(backend: &Arc<dyn backend::Backend>) -> Result<&dyn Sand
     backend.sandbox().ok_or(BackendError::ExecutesNothing)
 }
 
-/// A command as Python asks for it.
-pub(crate) fn request(
-    command: String,
+/// Makes a command of Python's arguments. An empty standard input is none.
+pub(crate) fn command(
+    line: impl Into<CommandLine>,
     timeout: Option<f64>,
     cwd: Option<String>,
     env: Option<BTreeMap<String, String>>,
     stdin: Option<PyBackedBytes>,
-) -> PyResult<ExecuteRequest> {
-    let mut request = ExecuteRequest::new(command);
-    request.timeout = seconds("timeout", timeout)?;
-    request.cwd = cwd;
-    request.env = env.unwrap_or_default().into_iter().collect();
-    request.stdin = stdin.map(|bytes| bytes.to_vec().into()).unwrap_or_default();
-    Ok(request)
+) -> PyResult<Command> {
+    let mut command = Command::new(line.into());
+    command.timeout = seconds("timeout", timeout)?;
+    command.cwd = cwd;
+    command.env = env.unwrap_or_default().into_iter().collect();
+    command.stdin = stdin.filter(|bytes| !bytes.is_empty()).map(|bytes| bytes.to_vec().into());
+    Ok(command)
 }
 
 impl Backend {
@@ -110,35 +112,35 @@ impl Backend {
 
 #[pymethods]
 impl Backend {
-    #[pyo3(signature = (command, timeout=None, cwd=None, env=None, stdin=None))]
+    #[pyo3(signature = (line, timeout=None, cwd=None, env=None, stdin=None))]
     fn execute(
         &self,
-        command: String,
+        line: Line,
         timeout: Option<f64>,
         cwd: Option<String>,
         env: Option<BTreeMap<String, String>>,
         stdin: Option<PyBackedBytes>,
     ) -> PyResult<Call> {
-        let request = request(command, timeout, cwd, env, stdin)?;
+        let command = command(line, timeout, cwd, env, stdin)?;
         self.0.call(|backend| async move {
-            let executed: Executed = executing(&backend)?.execute(request).await?;
-            Ok::<_, BackendError>(Output::from(executed))
+            let output = executing(&backend)?.execute(command).await?;
+            Ok::<_, BackendError>(Output::from(output))
         })
     }
 
-    #[pyo3(signature = (command, timeout=None, cwd=None, env=None, stdin=None))]
+    #[pyo3(signature = (line, timeout=None, cwd=None, env=None, stdin=None))]
     fn stream(
         &self,
-        command: String,
+        line: Line,
         timeout: Option<f64>,
         cwd: Option<String>,
         env: Option<BTreeMap<String, String>>,
         stdin: Option<PyBackedBytes>,
     ) -> PyResult<Call> {
-        let request = request(command, timeout, cwd, env, stdin)?;
+        let command = command(line, timeout, cwd, env, stdin)?;
         let handle = self.0.clone();
         self.0.call(|backend| async move {
-            let stream = executing(&backend)?.stream(request).await?;
+            let stream = executing(&backend)?.stream(command).await?;
             Ok::<_, BackendError>(Stream::new(stream, handle))
         })
     }

@@ -3,10 +3,11 @@
 use isopod::backend::profile::deepagents::{self as profile, Version};
 use isopod::backend::{BackendError, EditRequest, Upload};
 use isopod::error::Errno;
+use isopod::sandbox::CommandLine;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
-use crate::backend::{Backend, Handle, executing, request};
+use crate::backend::{Backend, Handle, command, executing};
 use crate::call::Call;
 use crate::errors::Raised;
 use crate::values::{Bytes, Shape};
@@ -102,11 +103,11 @@ impl DeepAgents {
         })
     }
 
-    fn execute(&self, command: String, timeout: Option<f64>) -> PyResult<Call> {
-        let request = request(command, timeout, None, None, None)?;
+    fn execute(&self, line: String, timeout: Option<f64>) -> PyResult<Call> {
+        let command = command(CommandLine::Shell(line), timeout, None, None, None)?;
         self.handle.call(|backend| async move {
             let answer = match executing(&backend) {
-                Ok(executing) => executing.execute(request).await,
+                Ok(executing) => executing.execute(command).await,
                 Err(error) => Err(error),
             };
             Ok::<_, Raised>(Shape(profile::execute_response(answer)))
@@ -115,17 +116,17 @@ impl DeepAgents {
 
     fn execute_with_offload(
         &self,
-        command: String,
+        line: String,
         capture_path: &str,
         max_inline_bytes: u64,
         max_capture_bytes: Option<u64>,
         timeout: Option<f64>,
     ) -> PyResult<Call> {
-        let request = request(command, timeout, None, None, None)?;
+        let command = command(CommandLine::Shell(line), timeout, None, None, None)?;
         let offload = profile::offload(capture_path, max_inline_bytes, max_capture_bytes);
         self.handle.call(|backend| async move {
             let answer = match executing(&backend) {
-                Ok(executing) => executing.execute_with_offload(request, offload).await,
+                Ok(executing) => executing.execute_with_offload(command, offload).await,
                 Err(error) => Err(error),
             };
             Ok::<_, Raised>(Shape(profile::offload_result(answer)))

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use isopod::backend::profile::deerflow as profile;
 use isopod::backend::{ReadRequest, WriteRequest};
+use isopod::sandbox::CommandLine;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
-use crate::backend::{Backend, Handle, executing, request};
+use crate::backend::{Backend, Handle, command, executing};
 use crate::call::Call;
 use crate::errors::Raised;
 use crate::values::Bytes;
@@ -25,14 +26,14 @@ impl DeerFlow {
 
     fn execute_command(
         &self,
-        command: String,
+        line: String,
         env: Option<BTreeMap<String, String>>,
         timeout: Option<f64>,
     ) -> PyResult<Call> {
-        let request = request(command, timeout, None, env, None)?;
+        let command = command(CommandLine::Shell(line), timeout, None, env, None)?;
         self.0.call(|backend| async move {
             let answer = match executing(&backend) {
-                Ok(executing) => executing.execute(request).await,
+                Ok(executing) => executing.execute(command).await,
                 Err(error) => Err(error),
             };
             Ok::<_, Raised>(profile::execute_text(answer))

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use isopod::backend::layer::{
     AllowList, Approval, Approver, Audit, AuditSink, Call, Decision, DenyList, PathMap, Redact, WriteQuota,
 };
-use isopod::backend::{self, Backend};
+use isopod::backend::{self, Backend, CommandLineJson};
 use pyo3::prelude::*;
 
 use crate::errors::Raised;
@@ -141,10 +141,10 @@ pub(crate) struct Request {
     operation: &'static str,
     path: Option<String>,
     pattern: Option<String>,
-    command: Option<String>,
+    command: Option<Py<PyAny>>,
     cwd: Option<String>,
     bytes: Option<u64>,
-    /// What the command would run.
+    /// The programs that the command would run.
     plan: Option<Py<PyAny>>,
 }
 
@@ -171,6 +171,9 @@ fn ask(py: Python<'_>, decide: &Py<PyAny>, call: Call) -> PyResult<Decision> {
     let plan = call.plan().map(|plan| Shape(plan).into_pyobject(py)).transpose()?;
     let Call { operation, path, pattern, command, cwd, bytes, .. } = call;
     let plan = plan.map(Bound::unbind);
+    // A text for the shell is a string, a program and its arguments a list.
+    let command = command.map(|line| Shape(CommandLineJson::from(line)).into_pyobject(py)).transpose()?;
+    let command = command.map(Bound::unbind);
     let request = Request { operation: operation.name(), path, pattern, command, cwd, bytes, plan };
     let said = decide.bind(py).call1((request,))?;
     if let Ok(reason) = said.extract::<String>() {

@@ -61,7 +61,7 @@ mod _isopod {
     #[pymodule_export]
     use super::timing::time_execute;
     #[pymodule_export]
-    use super::values::{Change, Chunk, Entry, Match, Output};
+    use super::values::{Change, Chunk, Entry, LimitHit, Match, Output, Usage};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

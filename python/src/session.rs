@@ -1,16 +1,15 @@
 //! A live shell.
 
-use isopod::Command;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
-use crate::backend::Handle;
-use crate::call::{Call, seconds};
+use crate::backend::{Handle, command};
+use crate::call::Call;
 use crate::errors::Raised;
-use crate::stream::{InSession, Stream};
-use crate::values::Output;
+use crate::stream::Stream;
+use crate::values::{Line, Output};
 
-/// A shell that keeps what it knows from one call to the next.
+/// A shell that keeps its state from one call to the next.
 #[pyclass(frozen, module = "isopod._isopod")]
 pub(crate) struct Session {
     session: isopod::Session,
@@ -23,27 +22,22 @@ impl Session {
     }
 }
 
-fn command(line: String, timeout: Option<f64>, stdin: Option<PyBackedBytes>) -> PyResult<Command> {
-    let command = Command::shell(line);
-    let command = seconds("timeout", timeout)?.into_iter().fold(command, Command::timeout);
-    Ok(stdin.into_iter().fold(command, |command, bytes| command.stdin(bytes.to_vec())))
-}
-
 #[pymethods]
 impl Session {
     #[pyo3(signature = (line, timeout=None, stdin=None))]
-    fn execute(&self, line: String, timeout: Option<f64>, stdin: Option<PyBackedBytes>) -> PyResult<Call> {
-        let (session, command) = (self.session.clone(), command(line, timeout, stdin)?);
+    fn execute(&self, line: Line, timeout: Option<f64>, stdin: Option<PyBackedBytes>) -> PyResult<Call> {
+        let (session, command) = (self.session.clone(), command(line, timeout, None, None, stdin)?);
         let work = async move { session.execute(command).await.map(Output::from) };
         Ok(Call::new(self.handle.clone().until_closed(work)))
     }
 
     #[pyo3(signature = (line, timeout=None, stdin=None))]
-    fn stream(&self, line: String, timeout: Option<f64>, stdin: Option<PyBackedBytes>) -> PyResult<Call> {
-        let (session, command, handle) = (self.session.clone(), command(line, timeout, stdin)?, self.handle.clone());
+    fn stream(&self, line: Line, timeout: Option<f64>, stdin: Option<PyBackedBytes>) -> PyResult<Call> {
+        let (session, command, handle) =
+            (self.session.clone(), command(line, timeout, None, None, stdin)?, self.handle.clone());
         let work = async move {
             let execution = session.stream(command).await?;
-            Ok::<_, Raised>(Stream::new(Box::new(InSession(execution)), handle))
+            Ok::<_, Raised>(Stream::new(Box::new(execution), handle))
         };
         Ok(Call::new(self.handle.clone().until_closed(work)))
     }

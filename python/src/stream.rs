@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use isopod::Execution;
-use isopod::backend::{Ending, Executed, OutputStream, Transcript};
+use isopod::backend::OutputStream;
+use isopod::kernel::Transcript;
 use pyo3::prelude::*;
 use tokio::sync::Mutex;
 
@@ -57,7 +57,7 @@ impl Stream {
             while let Some(chunk) = stream.next().await {
                 transcript.push(chunk.channel, &chunk.bytes);
             }
-            Some(Output::from(Executed { transcript, ending: stream.finish().await }))
+            Some(Output::from(isopod::Output::new(transcript, stream.finish().await)))
         };
         let over = || Raised::of("ClosedError", "the stream is closed");
         let work = async move { closing.until(finish).await.flatten().ok_or_else(over) };
@@ -72,25 +72,5 @@ impl Stream {
             drop(running.lock().await.take());
             Ok::<_, Raised>(())
         })
-    }
-}
-
-/// A command of a live session.
-pub(crate) struct InSession(pub(crate) Execution);
-
-#[async_trait::async_trait]
-impl OutputStream for InSession {
-    async fn next(&mut self) -> Option<isopod::Chunk> {
-        self.0.next().await
-    }
-
-    async fn finish(self: Box<Self>) -> Ending {
-        let outcome = self.0.finish().await;
-        Ending {
-            exit_code: outcome.exit_code,
-            timed_out: outcome.timed_out,
-            limits: outcome.limits,
-            wall: outcome.wall,
-        }
     }
 }

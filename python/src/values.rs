@@ -1,104 +1,156 @@
-//! What Python is answered.
-
-use std::fmt::Display;
+//! The values that Python gets and gives.
 
 use isopod::Chunk as Piece;
 use isopod::backend;
-use isopod::backend::{Cut, Executed, Found, GrepMatch};
+use isopod::backend::{Cut, Found, GrepMatch, LimitJson, OutputJson, UsageJson};
 use isopod::kernel::Channel;
+use isopod::sandbox::CommandLine;
 use isopod::vfs::{self, Kind};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::Serialize;
 
-/// What a command left behind.
+/// The result of a command.
 #[pyclass(frozen, module = "isopod")]
-pub(crate) struct Output {
-    output: Vec<u8>,
-    stdout: Vec<u8>,
-    stderr: Vec<u8>,
-    #[pyo3(get)]
-    exit_code: u8,
-    #[pyo3(get)]
-    truncated: bool,
-    #[pyo3(get)]
-    timed_out: bool,
-    #[pyo3(get)]
-    limits: Vec<String>,
-    #[pyo3(get)]
-    wall: f64,
-}
-
-impl From<Executed> for Output {
-    fn from(executed: Executed) -> Output {
-        Output {
-            output: executed.output(),
-            stdout: executed.stdout(),
-            stderr: executed.stderr(),
-            exit_code: executed.exit_code(),
-            truncated: executed.is_truncated(),
-            timed_out: executed.ending.timed_out,
-            limits: texts(&executed.ending.limits),
-            wall: executed.ending.wall.as_secs_f64(),
-        }
-    }
-}
+pub(crate) struct Output(isopod::Output);
 
 impl From<isopod::Output> for Output {
     fn from(output: isopod::Output) -> Output {
-        Output {
-            exit_code: output.exit_code,
-            truncated: output.truncated,
-            timed_out: output.timed_out,
-            limits: texts(&output.limits),
-            wall: output.wall.as_secs_f64(),
-            output: output.output,
-            stdout: output.stdout,
-            stderr: output.stderr,
-        }
+        Output(output)
+    }
+}
+
+/// A limit that a command hit.
+#[pyclass(frozen, eq, get_all, module = "isopod")]
+#[derive(Clone, PartialEq)]
+pub(crate) struct LimitHit {
+    limit: String,
+    value: u64,
+    message: String,
+}
+
+#[pymethods]
+impl LimitHit {
+    fn __str__(&self) -> &str {
+        &self.message
+    }
+
+    fn __repr__(&self) -> String {
+        format!("LimitHit({:?}, {})", self.limit, self.value)
+    }
+}
+
+/// The resources that a command used.
+#[pyclass(frozen, get_all, module = "isopod")]
+pub(crate) struct Usage {
+    wall_ms: f64,
+    cpu_ms: f64,
+    peak_memory: u64,
+    processes: u32,
+    bytes_read: u64,
+    bytes_written: u64,
+    fuel: Option<u64>,
+}
+
+#[pymethods]
+impl Usage {
+    fn __repr__(&self) -> String {
+        format!("Usage(wall_ms={:.3}, cpu_ms={:.3}, processes={})", self.wall_ms, self.cpu_ms, self.processes)
     }
 }
 
 #[pymethods]
 impl Output {
     #[getter]
-    fn output(&self) -> String {
-        lossy(&self.output)
+    fn exit_code(&self) -> u8 {
+        self.0.exit_code
     }
 
     #[getter]
     fn stdout(&self) -> String {
-        lossy(&self.stdout)
+        lossy(&self.0.stdout)
     }
 
     #[getter]
     fn stderr(&self) -> String {
-        lossy(&self.stderr)
+        lossy(&self.0.stderr)
+    }
+
+    #[getter]
+    fn output(&self) -> String {
+        lossy(&self.0.output)
     }
 
     #[getter]
     fn output_bytes(&self) -> &[u8] {
-        &self.output
+        &self.0.output
     }
 
     #[getter]
     fn stdout_bytes(&self) -> &[u8] {
-        &self.stdout
+        &self.0.stdout
     }
 
     #[getter]
     fn stderr_bytes(&self) -> &[u8] {
-        &self.stderr
+        &self.0.stderr
+    }
+
+    #[getter]
+    fn truncated(&self) -> bool {
+        self.0.truncated
+    }
+
+    #[getter]
+    fn timed_out(&self) -> bool {
+        self.0.timed_out
+    }
+
+    #[getter]
+    fn limits(&self, py: Python<'_>) -> PyResult<Vec<LimitHit>> {
+        let hit = |exceeded: &isopod::Exceeded| -> PyResult<LimitHit> {
+            let LimitJson { limit, value, message, .. } = LimitJson::from(exceeded);
+            Ok(LimitHit { limit: pythonize::pythonize(py, &limit)?.extract()?, value, message })
+        };
+        self.0.limits.iter().map(hit).collect()
+    }
+
+    #[getter]
+    fn usage(&self) -> Usage {
+        let UsageJson { wall_ms, cpu_ms, peak_memory, processes, bytes_read, bytes_written, fuel, .. } =
+            self.0.usage.into();
+        Usage { wall_ms, cpu_ms, peak_memory, processes, bytes_read, bytes_written, fuel }
     }
 
     #[getter]
     fn ok(&self) -> bool {
-        self.exit_code == 0
+        self.0.exit_code == 0
+    }
+
+    /// The JSON form that the command line, HTTP and MCP answer with.
+    fn as_dict(&self) -> Shape<OutputJson> {
+        Shape(OutputJson::from(self.0.clone()))
     }
 
     fn __repr__(&self) -> String {
-        let text: String = lossy(&self.output).chars().take(60).collect();
-        format!("Output(exit_code={}, output={text:?}…)", self.exit_code)
+        let text: String = lossy(&self.0.output).chars().take(60).collect();
+        format!("Output(exit_code={}, output={text:?}…)", self.0.exit_code)
+    }
+}
+
+/// A command as Python has it: a text for the shell, or a program and its arguments.
+#[derive(FromPyObject)]
+pub(crate) enum Line {
+    Shell(String),
+    Program(Vec<String>),
+}
+
+impl From<Line> for CommandLine {
+    fn from(line: Line) -> CommandLine {
+        match line {
+            Line::Shell(text) => CommandLine::Shell(text),
+            Line::Program(argv) => CommandLine::Program(argv),
+        }
     }
 }
 
@@ -246,10 +298,6 @@ pub(crate) fn cut(cut: Option<Cut>) -> Option<&'static str> {
         Cut::Transport => "transport",
         _ => "budget",
     })
-}
-
-fn texts<T: Display>(values: &[T]) -> Vec<String> {
-    values.iter().map(ToString::to_string).collect()
 }
 
 fn lossy(bytes: &[u8]) -> String {

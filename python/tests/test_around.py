@@ -88,7 +88,7 @@ def test_limits() -> None:
     assert isopod.Limits(hardened=True).wall < isopod.Limits().wall
     assert isopod.Sandbox(limits=limits).limits == limits
     answer = isopod.Sandbox(limits=isopod.Limits(disk="1M")).execute("head -c 2000000 /dev/zero > f")
-    assert not answer.ok and answer.limits == ["limit exceeded: disk (1 MiB)"]
+    assert not answer.ok and [str(limit) for limit in answer.limits] == ["limit exceeded: disk (1 MiB)"]
     for fields in ({"wall": 0}, {"wall": "soon"}, {"output": 1.5}, {"processes": -1}, {"typo": 1}, {"disk": None}):
         with pytest.raises(isopod.RequestError, match=f"limit {next(iter(fields))}"):
             isopod.Limits(**fields)

@@ -36,7 +36,7 @@ def test_files(sandbox: Sandbox) -> None:
     path = "/mnt/user-data/workspace/a/f.txt"
     sandbox.write_file(path, "one\n")
     sandbox.write_file(path, "two\nthree\n", append=True)
-    assert sandbox.read_file(path) == "one\ntwo\nthree"
+    assert sandbox.read_file(path) == "one\ntwo\nthree\n"
     assert sandbox.read_file(path, 2, 2) == "two" and sandbox.read_file(path, start_line=3) == "three"
     sandbox.update_file("/mnt/user-data/outputs/b", b"\xff\x00")
     assert sandbox.download_file("/mnt/user-data/outputs/b") == b"\xff\x00"
@@ -51,6 +51,15 @@ def test_files(sandbox: Sandbox) -> None:
     assert sandbox.grep("/mnt/user-data", "T", case_sensitive=True) == ([], False)
     assert sandbox.grep("/mnt/user-data", "t", literal=True, max_results=1)[1] is True
     assert sandbox.read_file("/mnt/skills/SKILL.md") == "a skill"
+
+
+def test_a_replacement_keeps_the_last_newline(sandbox: Sandbox) -> None:
+    path = "/mnt/user-data/workspace/f.py"
+    for before, after in [("a = 1\nb = 2\n", "a = 3\nb = 2\n"), ("a = 1", "a = 3"), ("a = 1\n\n", "a = 3\n\n")]:
+        sandbox.write_file(path, before)
+        # What the framework's tool `str_replace` does.
+        sandbox.write_file(path, sandbox.read_file(path).replace("a = 1", "a = 3"))
+        assert sandbox.download_file(path) == after.encode()
 
 
 @pytest.mark.parametrize(
@@ -84,7 +93,7 @@ def test_life_of_a_sandbox(tmp_path: Path) -> None:
     provider.release(id)
     assert provider.get(id) is None and provider.count() == (1, 1)
     assert provider.acquire("t") == id and provider.get(id) is sandbox
-    assert sandbox.read_file("/tmp/warm") == "1"
+    assert sandbox.read_file("/tmp/warm") == "1\n"
 
     # A third: the least recently used of what is warm has to go, and its directories stay.
     provider.release(id)
@@ -93,7 +102,7 @@ def test_life_of_a_sandbox(tmp_path: Path) -> None:
     provider.release(other)
     again = provider.get(provider.acquire("t"))
     assert again is not None and again is not sandbox
-    assert again.read_file("/mnt/user-data/workspace/kept") == "kept"
+    assert again.read_file("/mnt/user-data/workspace/kept") == "kept\n"
     with pytest.raises(FileNotFoundError):
         again.read_file("/tmp/warm")
     assert provider.acquire() != provider.acquire()

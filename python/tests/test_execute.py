@@ -23,7 +23,7 @@ def test_answer_has_both_outputs_apart_and_together(sandbox: isopod.Sandbox) -> 
     answer = sandbox.execute("echo out; echo err >&2; exit 3")
     assert (answer.stdout, answer.stderr, answer.output) == ("out\n", "err\n", "out\nerr\n")
     assert (answer.exit_code, answer.ok, answer.truncated, answer.timed_out) == (3, False, False, False)
-    assert answer.limits == [] and answer.wall > 0
+    assert answer.limits == [] and answer.usage.wall_ms > 0
     assert repr(answer).startswith("Output(exit_code=3")
 
 
@@ -53,7 +53,8 @@ def test_time_that_is_over_is_an_answer(sandbox: isopod.Sandbox) -> None:
     answer = sandbox.execute("echo begun; while :; do :; done", timeout=0.3)
     assert time.monotonic() - began < 5
     assert (answer.exit_code, answer.timed_out, answer.stdout) == (124, True, "begun\n")
-    assert answer.limits == ["limit exceeded: wall clock (300 ms)"]
+    assert [str(limit) for limit in answer.limits] == ["limit exceeded: wall clock (300 ms)"]
+    assert (answer.limits[0].limit, answer.limits[0].value) == ("wall_clock", 300)
 
 
 def test_too_much_output_keeps_head_and_tail() -> None:
@@ -218,3 +219,26 @@ def test_forked_child_is_told() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert 'multiprocessing\'s "spawn" method' in done.stdout, done.stderr
+
+
+def test_cut_standard_output_puts_nothing_into_standard_error() -> None:
+    with isopod.Sandbox() as sandbox, sandbox.session() as session:
+        for answer in (sandbox.execute("seq 1 100000"), session.execute("seq 1 100000")):
+            assert answer.truncated and answer.stderr == ""
+            assert " bytes left out] ..." in answer.stdout
+            assert [limit.limit for limit in answer.limits] == ["output"]
+
+
+def test_no_shell_looks_at_the_arguments_of_a_program() -> None:
+    words = ["printf", "%s|", "a  b", "it's", "$HOME", "*", ""]
+    with isopod.Sandbox() as sandbox, sandbox.session() as session:
+        assert sandbox.execute(words).stdout == session.execute(words).stdout == "a  b|it's|$HOME|*||"
+
+
+def test_the_json_form_has_the_attributes_and_the_encoding() -> None:
+    with isopod.Sandbox() as sandbox:
+        answer = sandbox.execute("printf 'a\\377'")
+        fields = answer.as_dict()
+        assert (fields["encoding"], fields["stdout"], answer.stdout_bytes) == ("base64", "Yf8=", b"a\xff")
+        assert all(hasattr(answer, name) for name in fields if name != "encoding")
+        assert all(hasattr(answer.usage, name) for name in fields["usage"])

@@ -1,13 +1,13 @@
-//! What a backend answers about its files: facts, without a framework's words.
+//! The answers of file operations: facts, without the wording of a framework.
 
 use crate::vfs::Kind;
 
-/// What is in a directory.
+/// The content of a directory.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Listed {
     /// In the order of their names' bytes.
     pub entries: Vec<Entry>,
-    /// Why there may be more.
+    /// The reason for which the answer may be incomplete.
     pub cut: Option<Cut>,
 }
 
@@ -18,7 +18,7 @@ pub struct Entry {
     pub name: String,
     /// The directory's path, absolute, and the name.
     pub path: String,
-    /// What it is; a link is a link.
+    /// The kind; a link is not followed.
     pub kind: Kind,
     /// Bytes; of a link, of its target's text.
     pub size: u64,
@@ -26,69 +26,69 @@ pub struct Entry {
     pub modified: u64,
 }
 
-/// What was read.
+/// The content of a file, or a part of it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Content {
     /// The file has no bytes.
     Empty,
-    /// No lines were asked for.
+    /// The request was for no lines.
     NoLines,
     /// Lines of text.
     Text(Page),
-    /// Bytes: they were asked for, or the file is not text.
+    /// Bytes, because the request was for bytes or the file is not text.
     Bytes(#[serde(with = "as_bytes")] Vec<u8>),
 }
 
 /// Lines of a file.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Page {
-    /// The lines, joined by `\n`, without one at the end. What is not UTF-8 shows as U+FFFD.
+    /// The lines, joined by `\n`, without one at the end. Bytes that are not UTF-8 show as U+FFFD.
     pub text: String,
     /// The number of the first line, from 0.
     pub offset: u64,
-    /// How many lines this is. A line that was cut counts only if it is the first.
+    /// The number of lines. A line that was cut counts only if it is the first.
     pub lines: u64,
-    /// Lines in the file, if that is known.
+    /// The number of lines in the file, if it is known.
     pub total_lines: Option<u64>,
-    /// Where the next page starts, if there is one.
+    /// The first line of the next page, if there is one.
     pub next_offset: Option<u64>,
-    /// Whether the last line is cut because the page has its number of bytes.
+    /// The last line is cut, because the page has its number of bytes.
     pub is_cut: bool,
 }
 
-/// What was written.
+/// The result of a write.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Written {
-    /// Bytes that went into the file.
+    /// The number of bytes written.
     pub bytes: u64,
 }
 
-/// What was replaced.
+/// The result of an edit.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Edited {
-    /// In how many places.
+    /// The number of replacements.
     pub occurrences: usize,
-    /// Bytes of the file now.
+    /// The new size of the file in bytes.
     pub bytes: u64,
 }
 
-/// What a search for names found.
+/// The result of a search for names.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Globbed {
     /// In the order of their paths' bytes.
     pub matches: Vec<Found>,
-    /// Why there may be more.
+    /// The reason for which the answer may be incomplete.
     pub cut: Option<Cut>,
 }
 
-/// A file that was found.
+/// A file that matches.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Found {
     /// The root of the search, absolute, and the path below it.
     pub path: String,
     /// The path below the root of the search.
     pub relative: String,
-    /// What it is; a link that was followed is what it leads to.
+    /// The kind; of a link that was followed, the kind of its target.
     pub kind: Kind,
     /// Bytes.
     pub size: u64,
@@ -96,12 +96,12 @@ pub struct Found {
     pub modified: u64,
 }
 
-/// What a search for lines found.
+/// The result of a search for lines.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Grepped {
     /// File by file.
     pub matches: Vec<GrepMatch>,
-    /// Why there may be more.
+    /// The reason for which the answer may be incomplete.
     pub cut: Option<Cut>,
 }
 
@@ -112,7 +112,7 @@ pub struct GrepMatch {
     pub path: String,
     /// The number of the line, from 1.
     pub line: u64,
-    /// The line without its end. What is not UTF-8 shows as U+FFFD.
+    /// The line without its end. Bytes that are not UTF-8 show as U+FFFD.
     pub text: String,
     /// The lines before it.
     pub before: Vec<String>,
@@ -120,22 +120,22 @@ pub struct GrepMatch {
     pub after: Vec<String>,
 }
 
-/// Why an answer is not all there is.
+/// The reason for which an answer is incomplete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub enum Cut {
-    /// There are as many as were asked for, and more.
+    /// There are more than were asked for.
     Count,
-    /// The time was over, or too much was looked at.
+    /// The time was over, or the search had looked at too many files.
     Budget,
     /// A directory or a file could not be read.
     Unreadable,
-    /// What stands between cut the answer.
+    /// The connection to the backend cut the answer.
     Transport,
 }
 
 impl Cut {
-    /// The word for it, in JSON.
+    /// Returns its name in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Cut::Count => "count",
@@ -145,7 +145,7 @@ impl Cut {
         }
     }
 
-    /// Of two reasons the one that more time would not help.
+    /// Of two reasons, returns the one that more time would not change.
     pub(super) fn or(self, other: Option<Cut>) -> Cut {
         match other {
             Some(Cut::Unreadable) => Cut::Unreadable,
@@ -154,7 +154,7 @@ impl Cut {
     }
 }
 
-/// Bytes at once, and not one by one.
+/// Serialises bytes as one piece, not one by one.
 mod as_bytes {
     use bytes::Bytes;
     use serde::{Deserialize, Deserializer, Serializer};

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use async_trait::async_trait;
 
 use super::exec_files::{ExecFiles, Executor};
-use super::execute::{ExecuteRequest, Executed, OutputStream, collect};
+use super::execute::{OutputStream, collect};
 use super::host_command::{HostCommand, check};
 use super::{Result, bounds};
+use crate::sandbox::{Command, Output};
 
 /// The directories of the host that commands see read-only: no home, and of /etc only what programs need to run.
 const READ_ONLY: [&str; 6] = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/alternatives"];
@@ -45,27 +46,27 @@ impl Executor for Bubblewrap {
         "bubblewrap".to_owned()
     }
 
-    async fn execute(&self, request: ExecuteRequest) -> Result<Executed> {
-        let limit = request.output.unwrap_or(bounds::OUTPUT_BYTES);
-        collect(self.stream(request).await?, limit).await
+    async fn execute(&self, command: Command) -> Result<Output> {
+        let limit = command.output_limit.unwrap_or(bounds::OUTPUT_BYTES);
+        collect(self.stream(command).await?, limit).await
     }
 
-    async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>> {
-        let timeout = check(&request)?;
+    async fn stream(&self, command: Command) -> Result<Box<dyn OutputStream>> {
+        let timeout = check(&command)?;
         let mut argv: Vec<OsString> = vec![self.program.clone().into()];
         for path in READ_ONLY {
             argv.extend(["--ro-bind-try", path, path].map(Into::into));
         }
         argv.extend(["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--bind"].map(Into::into));
         argv.extend([self.directory.clone().into(), "/workspace".into()]);
-        let cwd = match &request.cwd {
+        let cwd = match &command.cwd {
             Some(cwd) if cwd.starts_with('/') => cwd.clone(),
             Some(cwd) => format!("/workspace/{cwd}"),
             None => "/workspace".to_owned(),
         };
         argv.extend(["--unshare-all", "--die-with-parent", "--new-session", "--chdir", &cwd].map(Into::into));
-        argv.extend(["sh", "-c", &request.command].map(Into::into));
-        let env = self.env.iter().cloned().chain(request.env).collect();
-        HostCommand { argv, cwd: None, env, stdin: request.stdin, timeout }.start("bubblewrap")
+        argv.extend(command.line.to_argv("sh").into_iter().map(OsString::from));
+        let env = self.env.iter().cloned().chain(command.env).collect();
+        HostCommand { argv, cwd: None, env, stdin: command.stdin, timeout }.start("bubblewrap")
     }
 }

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::execute::{ExecuteRequest, Executed, Offload, Offloaded, OutputStream};
+use super::execute::{Offload, Offloaded, OutputStream};
 use super::{
     Backend, BackendError, Content, Cut, EditRequest, Edited, Entry, GlobRequest, Globbed, GrepRequest, Grepped,
     Listed, ReadRequest, Result, SandboxBackend, Upload, WriteRequest, Written,
 };
 use crate::error::Errno;
 use crate::path::GuestPath;
+use crate::sandbox::{Command, Output};
 use crate::vfs::Kind;
 
 /// Routes operations by path prefix, the longest first: for example `/memories` to a store and the rest to a sandbox. A
@@ -268,17 +269,17 @@ impl SandboxBackend for Composite {
         self.rest.sandbox().map_or_else(String::new, SandboxBackend::id)
     }
 
-    async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>> {
-        self.rest.sandbox().ok_or(BackendError::ExecutesNothing)?.stream(request).await
+    async fn stream(&self, command: Command) -> Result<Box<dyn OutputStream>> {
+        self.rest.sandbox().ok_or(BackendError::ExecutesNothing)?.stream(command).await
     }
 
-    async fn execute(&self, request: ExecuteRequest) -> Result<Executed> {
-        self.rest.sandbox().ok_or(BackendError::ExecutesNothing)?.execute(request).await
+    async fn execute(&self, command: Command) -> Result<Output> {
+        self.rest.sandbox().ok_or(BackendError::ExecutesNothing)?.execute(command).await
     }
 
-    async fn execute_with_offload(&self, request: ExecuteRequest, offload: Offload) -> Result<Offloaded> {
+    async fn execute_with_offload(&self, command: Command, offload: Offload) -> Result<Offloaded> {
         // Written by the composite: the file may be on another backend than the command.
-        let stream = self.stream(request).await?;
+        let stream = self.stream(command).await?;
         super::execute::offload(stream, &offload, |request| self.write(request)).await
     }
 }

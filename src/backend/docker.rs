@@ -3,13 +3,14 @@
 use async_trait::async_trait;
 
 use super::exec_files::{ExecFiles, Executor};
-use super::execute::{ExecuteRequest, Executed, OutputStream, collect};
+use super::execute::{OutputStream, collect};
 use super::host_command::{HostCommand, check};
 use super::{Result, bounds};
+use crate::sandbox::{Command, Output};
 
 /// The script that runs in the container. It ends the command at the timeout, since ending the client does not.
-const TIMEOUT_SCRIPT: &str = "if command -v timeout >/dev/null 2>&1; then exec timeout -s KILL \"$1\" sh -c \"$2\"; \
-                              else exec sh -c \"$2\"; fi";
+const WITHIN_TIME: &str = "seconds=$1; shift; if command -v timeout >/dev/null 2>&1; \
+                           then exec timeout -s KILL \"$seconds\" \"$@\"; else exec \"$@\"; fi";
 
 /// A running container. [`Docker::backend`] adds file operations by shell commands.
 #[derive(Debug, Clone)]
@@ -46,27 +47,28 @@ impl Executor for Docker {
         format!("{}-{}", self.client, self.container)
     }
 
-    async fn execute(&self, request: ExecuteRequest) -> Result<Executed> {
-        let limit = request.output.unwrap_or(bounds::OUTPUT_BYTES);
-        collect(self.stream(request).await?, limit).await
+    async fn execute(&self, command: Command) -> Result<Output> {
+        let limit = command.output_limit.unwrap_or(bounds::OUTPUT_BYTES);
+        collect(self.stream(command).await?, limit).await
     }
 
-    async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>> {
-        let timeout = check(&request)?;
+    async fn stream(&self, command: Command) -> Result<Box<dyn OutputStream>> {
+        let timeout = check(&command)?;
         let mut argv: Vec<String> = vec![self.client.clone(), "exec".to_owned()];
-        if !request.stdin.is_empty() {
+        if command.stdin.is_some() {
             argv.push("-i".to_owned());
         }
-        if let Some(cwd) = request.cwd {
+        if let Some(cwd) = command.cwd {
             argv.extend(["-w".to_owned(), cwd]);
         }
-        for (name, value) in request.env {
+        for (name, value) in command.env {
             argv.extend(["-e".to_owned(), format!("{name}={value}")]);
         }
         let seconds = timeout.as_secs().saturating_add(1).to_string();
         argv.push(self.container.clone());
-        argv.extend(["sh", "-c", TIMEOUT_SCRIPT, "sh", &seconds, &request.command].map(str::to_owned));
+        argv.extend(["sh", "-c", WITHIN_TIME, "sh", &seconds].map(str::to_owned));
+        argv.extend(command.line.to_argv("sh"));
         let argv = argv.into_iter().map(Into::into).collect();
-        HostCommand { argv, cwd: None, env: self.env.clone(), stdin: request.stdin, timeout }.start("docker")
+        HostCommand { argv, cwd: None, env: self.env.clone(), stdin: command.stdin, timeout }.start("docker")
     }
 }

@@ -1,4 +1,4 @@
-//! A program of the host, for the backends that are not sandboxes of ours. Nothing else in the library starts one.
+//! A program of the host, for the backends that are not sandboxes of this library. Nothing else in the library starts one.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,44 +9,39 @@ use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
-use tokio::process::{Child, ChildStderr, ChildStdout, Command};
+use tokio::process::{self, Child, ChildStderr, ChildStdout};
 use tokio::time::Instant;
 
-use super::execute::{Ending, OutputStream};
-use super::{BackendError, ExecuteRequest, Result, bounds};
+use super::execute::OutputStream;
+use super::{BackendError, Result, bounds};
 use crate::kernel::Channel;
 use crate::limits::{Exceeded, Limit, TRANSFER_BYTES};
-use crate::sandbox::{Chunk, ExecuteError};
+use crate::sandbox::{Chunk, Command, Completion, ExecuteError};
 
-/// How long output may still come when the program has ended. What it left behind was killed, so only one that left its
-/// process group can hold the pipe.
+/// Time for the last output after the end of the program. Its process group was killed, so only a process that left the
+/// group can hold the pipe open.
 const GRACE: Duration = Duration::from_millis(200);
 
 /// The exit code of a command whose time is over.
 const TIMED_OUT: u8 = 124;
 
-/// A program of the host with its arguments and its environment, which is what is here and nothing else.
+/// A program of the host with its arguments and its whole environment.
 pub(super) struct HostCommand {
     pub(super) argv: Vec<OsString>,
     pub(super) cwd: Option<PathBuf>,
     pub(super) env: Vec<(String, String)>,
-    pub(super) stdin: Bytes,
+    pub(super) stdin: Option<Bytes>,
     pub(super) timeout: Duration,
 }
 
-/// The checks that every backend makes of a request, and the time that it gets.
-pub(super) fn check(request: &ExecuteRequest) -> Result<Duration> {
-    if request.command.trim().is_empty() {
-        return Err(ExecuteError::Empty.into());
-    }
-    if request.command.contains('\0') {
-        return Err(ExecuteError::Nul.into());
-    }
+/// Checks a command as every backend does, and returns its wall clock.
+pub(super) fn check(command: &Command) -> Result<Duration> {
+    command.line.check(u64::MAX)?;
     let is_name = |name: &str| !name.is_empty() && !name.contains(['=', '\0']);
-    if let Some((name, _)) = request.env.iter().find(|(name, value)| !is_name(name) || value.contains('\0')) {
+    if let Some((name, _)) = command.env.iter().find(|(name, value)| !is_name(name) || value.contains('\0')) {
         return Err(ExecuteError::Variable(name.clone()).into());
     }
-    let timeout = request.timeout.unwrap_or(bounds::COMMAND_TIME);
+    let timeout = command.timeout.unwrap_or(bounds::COMMAND_TIME);
     if timeout.is_zero() {
         return Err(ExecuteError::ZeroTimeout.into());
     }
@@ -58,13 +53,14 @@ pub(super) fn check(request: &ExecuteRequest) -> Result<Duration> {
 }
 
 impl HostCommand {
-    /// Starts it, as the leader of a process group of its own: so all that it starts can be ended with it.
+    /// Starts it as the leader of a process group of its own, so that its children can be ended with it.
     pub(super) fn start(self, backend: &'static str) -> Result<Box<dyn OutputStream>> {
         let refused = |reason: String| BackendError::Transport { backend, reason };
         let (program, args) = self.argv.split_first().ok_or_else(|| refused("no program".to_owned()))?;
-        let mut command = Command::new(program);
+        let mut command = process::Command::new(program);
         command.args(args).env_clear().envs(self.env).process_group(0).kill_on_drop(true);
-        command.stdin(if self.stdin.is_empty() { Stdio::null() } else { Stdio::piped() });
+        let input = self.stdin.filter(|bytes| !bytes.is_empty());
+        command.stdin(if input.is_none() { Stdio::null() } else { Stdio::piped() });
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         if let Some(cwd) = self.cwd {
             command.current_dir(cwd);
@@ -72,9 +68,9 @@ impl HostCommand {
         let began = Instant::now();
         let mut child = command.spawn().map_err(|error| refused(format!("cannot start: {error}")))?;
         let group = child.id().and_then(|id| Pid::from_raw(id as i32));
-        if let Some(mut stdin) = child.stdin.take() {
-            // Ends when all is written, or when nobody reads any more.
-            tokio::spawn(async move { stdin.write_all(&self.stdin).await });
+        if let Some((mut stdin, input)) = child.stdin.take().zip(input) {
+            // Ends when all is written, or when the program reads no more.
+            tokio::spawn(async move { stdin.write_all(&input).await });
         }
         Ok(Box::new(Running {
             stdout: child.stdout.take(),
@@ -93,13 +89,13 @@ impl HostCommand {
 
 struct Running {
     child: Child,
-    /// None once it was killed.
+    /// `None` after the group was killed.
     group: Option<Pid>,
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
     began: Instant,
     timeout: Duration,
-    /// The end of its time, and after its end that of its output.
+    /// The deadline of the program, and after its end that of its output.
     until: Instant,
     status: Option<ExitStatus>,
     timed_out: bool,
@@ -107,10 +103,10 @@ struct Running {
 }
 
 impl Running {
-    /// Ends everything that the program started and that has not left its group.
+    /// Kills all processes of the program's group.
     fn kill(&mut self) {
         if let Some(group) = self.group.take() {
-            // It may have gone already, which is what is wanted.
+            // An error says that the group has gone already.
             let _ = kill_process_group(group, Signal::KILL);
         }
     }
@@ -134,7 +130,7 @@ impl Drop for Running {
 
 #[async_trait]
 impl OutputStream for Running {
-    /// The order of the two outputs is that of their arrival: the host has two pipes, and no clock between them.
+    /// Returns pieces in the order of their arrival: the host has two pipes, and no order between them.
     async fn next(&mut self) -> Option<Chunk> {
         while self.stdout.is_some() || self.stderr.is_some() || self.status.is_none() {
             let (has_ended, until) = (self.status.is_some(), self.until);
@@ -165,20 +161,20 @@ impl OutputStream for Running {
         None
     }
 
-    async fn finish(mut self: Box<Self>) -> Ending {
+    async fn finish(mut self: Box<Self>) -> Completion {
         while self.next().await.is_some() {}
         let status = self.status.unwrap_or_default();
-        Ending {
-            exit_code: if self.timed_out { TIMED_OUT } else { code(status) },
-            timed_out: self.timed_out,
-            limits: if self.timed_out { vec![self.exceeded()] } else { Vec::new() },
-            wall: self.began.elapsed(),
+        let mut completion = Completion::new(code(status)).took(self.began.elapsed());
+        if self.timed_out {
+            (completion.exit_code, completion.timed_out) = (TIMED_OUT, true);
+            completion.limits.push(self.exceeded());
         }
+        completion
     }
 }
 
-/// The next piece of either output; `None` is the end of that one. Of two that are there the standard output's comes
-/// first: what a command printed before it failed is most often printed before the failure.
+/// Returns the next piece of either output; `None` is the end of that one. If both have a piece, standard output comes
+/// first: a command most often prints its results before its failure.
 async fn piece(stdout: &mut Option<ChildStdout>, stderr: &mut Option<ChildStderr>) -> (Channel, Option<Bytes>) {
     tokio::select! {
         biased;

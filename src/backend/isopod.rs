@@ -1,16 +1,15 @@
-//! The backend this library is about: a sandbox, its commands and its files.
+//! A sandbox of this library as a backend: its commands and its files.
 
 use std::any::Any;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::execute::{Ending, ExecuteRequest, OutputStream};
+use super::execute::OutputStream;
 use super::vfs_files::{HasFiles, VfsFiles};
-use super::{Backend, BackendError, Executed, Result, SandboxBackend, execute};
+use super::{Backend, BackendError, Result, SandboxBackend};
 use crate::path::GuestPath;
-use crate::sandbox::{Chunk, Command, Execution, Sandbox};
-use crate::vfs::{MountInfo, MountKind};
+use crate::sandbox::{Chunk, Command, Completion, Execution, Output, Sandbox, StdinReader};
 
 /// A sandbox as a backend. Commands run in it; file operations run on its files without a command, under the same mounts,
 /// limits and protected paths.
@@ -22,7 +21,7 @@ pub struct Isopod {
 }
 
 impl Isopod {
-    /// A backend over a sandbox, known as `id`.
+    /// Makes a backend of a sandbox, with this id.
     pub fn new(id: impl Into<String>, sandbox: Sandbox) -> Result<Isopod> {
         let cwd = sandbox.fs().canonical(".")?;
         let cwd = GuestPath::parse(&GuestPath::root(), &cwd).map_err(|errno| BackendError::file(cwd, errno))?;
@@ -30,12 +29,12 @@ impl Isopod {
         Ok(Isopod { id: id.into(), sandbox, files })
     }
 
-    /// The same backend; `hold` stays for as long as it does, or an operation of it on files.
+    /// Returns the same backend, which keeps `hold` until it and its operations on files have ended.
     pub(crate) fn holding(self, hold: Arc<dyn Any + Send + Sync>) -> Isopod {
         Isopod { files: self.files.keeping_alive(hold), ..self }
     }
 
-    /// The sandbox behind it.
+    /// Returns the sandbox behind it.
     pub fn handle(&self) -> &Sandbox {
         &self.sandbox
     }
@@ -46,8 +45,8 @@ impl HasFiles for Isopod {
         &self.files
     }
 
-    /// A fork of the sandbox. It shares directories of the host, so one that can be written to stands in the way: an
-    /// overlay in its place does not.
+    /// Forks the sandbox. A fork shares directories of the host, so a writable one is refused; an overlay in its place is
+    /// not.
     fn fork_files(&self) -> Result<Arc<dyn Backend>> {
         let is_shared = |mount: &MountInfo| mount.kind == MountKind::Host && !mount.is_read_only;
         if let Some(mount) = self.sandbox.mounts().into_iter().find(is_shared) {
@@ -73,30 +72,20 @@ impl SandboxBackend for Isopod {
         self.id.clone()
     }
 
-    async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>> {
-        Ok(Box::new(self.sandbox.stream(request)?))
+    async fn stream(&self, command: Command) -> Result<Box<dyn OutputStream>> {
+        Ok(Box::new(self.sandbox.stream(command)?))
     }
 
-    async fn execute(&self, request: ExecuteRequest) -> Result<Executed> {
-        let limit = request.output.unwrap_or(self.sandbox.limits().output);
-        execute::collect(self.stream(request).await?, limit).await
+    async fn stream_with_stdin(&self, command: Command, stdin: StdinReader) -> Result<Box<dyn OutputStream>> {
+        Ok(Box::new(self.sandbox.stream_with_stdin(command, stdin)?))
     }
-}
 
-impl From<ExecuteRequest> for Command {
-    fn from(request: ExecuteRequest) -> Command {
-        let ExecuteRequest { command, timeout, cwd, env, stdin, output: _ } = request;
-        let mut command = Command::shell(command);
-        if !stdin.is_empty() {
-            command = command.stdin(stdin);
-        }
-        if let Some(timeout) = timeout {
-            command = command.timeout(timeout);
-        }
-        if let Some(cwd) = cwd {
-            command = command.cwd(cwd);
-        }
-        env.into_iter().fold(command, |command, (name, value)| command.env(name, value))
+    async fn execute(&self, command: Command) -> Result<Output> {
+        Ok(self.sandbox.execute(command).await?)
+    }
+
+    async fn execute_with_stdin(&self, command: Command, stdin: StdinReader) -> Result<Output> {
+        Ok(self.sandbox.execute_with_stdin(command, stdin).await?)
     }
 }
 
@@ -106,13 +95,7 @@ impl OutputStream for Execution {
         Execution::next(self).await
     }
 
-    async fn finish(self: Box<Self>) -> Ending {
-        let outcome = Execution::finish(*self).await;
-        Ending {
-            exit_code: outcome.exit_code,
-            timed_out: outcome.timed_out,
-            limits: outcome.limits,
-            wall: outcome.wall,
-        }
+    async fn finish(self: Box<Self>) -> Completion {
+        Execution::finish(*self).await
     }
 }

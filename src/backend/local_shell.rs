@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use async_trait::async_trait;
 
 use super::directory::under_own_name;
-use super::execute::{ExecuteRequest, OutputStream};
+use super::execute::OutputStream;
 use super::host_command::{HostCommand, check};
 use super::vfs_files::{HasFiles, VfsFiles};
 use super::{BackendError, Result, SandboxBackend};
 use crate::error::Errno;
 use crate::limits::Limits;
-use crate::sandbox::ExecuteError;
+use crate::sandbox::{Command, ExecuteError};
 
 /// The directories of the host's programs.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -66,18 +66,18 @@ impl SandboxBackend for LocalShell {
         self.id.clone()
     }
 
-    async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>> {
-        let timeout = check(&request)?;
-        let cwd = match &request.cwd {
+    async fn stream(&self, command: Command) -> Result<Box<dyn OutputStream>> {
+        let timeout = check(&command)?;
+        let cwd = match &command.cwd {
             None => self.directory.clone(),
             Some(text) => self.directory.join(text),
         };
-        if request.cwd.is_some() && !is_directory(&cwd).await {
-            return Err(ExecuteError::Cwd(request.cwd.unwrap_or_default(), Errno::NoEntry).into());
+        if command.cwd.is_some() && !is_directory(&cwd).await {
+            return Err(ExecuteError::Cwd(command.cwd.unwrap_or_default(), Errno::NoEntry).into());
         }
-        let argv = ["sh", "-c", &request.command].map(Into::into).into();
-        let env = self.env.iter().cloned().chain(request.env).collect();
-        HostCommand { argv, cwd: Some(cwd), env, stdin: request.stdin, timeout }.start("local shell")
+        let argv = command.line.to_argv("sh").into_iter().map(Into::into).collect();
+        let env = self.env.iter().cloned().chain(command.env).collect();
+        HostCommand { argv, cwd: Some(cwd), env, stdin: command.stdin, timeout }.start("local shell")
     }
 }
 

@@ -14,8 +14,8 @@
 //! backend.write(WriteRequest::new("src/main.rs", "fn main() {}\n")).await?;
 //! let found = backend.grep(GrepRequest::literal("main", "src")).await?;
 //! assert_eq!(found.matches[0].path, "/workspace/src/main.rs");
-//! let executed = backend.execute("wc -l < src/main.rs".into()).await?;
-//! assert_eq!(executed.stdout(), b"1\n");
+//! let output = backend.execute("wc -l < src/main.rs".into()).await?;
+//! assert_eq!(output.stdout, b"1\n");
 //! # Ok(())
 //! # })
 //! # }
@@ -52,6 +52,7 @@ mod isopod;
 pub mod layer;
 mod local_shell;
 mod memory;
+mod output_json;
 mod pager;
 mod pattern;
 pub mod plan;
@@ -61,12 +62,12 @@ mod request;
 mod stop;
 mod store;
 mod threads;
-mod transcript;
 mod vfs_files;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use tokio::io::AsyncReadExt;
 
 pub use crate::limits::backend as bounds;
 pub use answer::{Content, Cut, Edited, Entry, Found, Globbed, GrepMatch, Grepped, Listed, Page, Written};
@@ -76,14 +77,16 @@ pub use directory::Directory;
 pub use docker::Docker;
 pub use error::{BackendError, PatternFault, Result};
 pub use exec_files::{ExecFiles, Executor};
-pub use execute::{Captured, Ending, ExecuteRequest, Executed, Offload, Offloaded, OutputStream};
+pub use execute::{Captured, Offload, Offloaded, OutputStream};
 pub use isopod::Isopod;
 pub use local_shell::LocalShell;
 pub use memory::Memory;
+pub use output_json::{CommandLineJson, CompletionJson, Encoding, LimitJson, OutputJson, UsageJson};
 pub use pattern::Pattern;
 pub use request::{EditRequest, GlobRequest, GrepRequest, ReadAs, ReadRequest, Upload, WriteMode, WriteRequest};
 pub use store::{Store, StoreError};
-pub use transcript::Transcript;
+
+use crate::sandbox::{Command, Output, StdinReader};
 
 /// A tree of files. A path is absolute, or relative to the directory in which the backend's commands start.
 #[async_trait]
@@ -144,19 +147,37 @@ pub trait SandboxBackend: Backend {
     fn id(&self) -> String;
 
     /// Starts a command and streams its output. Dropping the stream ends the command.
-    async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>>;
+    async fn stream(&self, command: Command) -> Result<Box<dyn OutputStream>>;
+
+    /// Starts a command whose standard input is `stdin`. A backend that cannot read it as the command does reads it to its
+    /// end first.
+    async fn stream_with_stdin(&self, command: Command, mut stdin: StdinReader) -> Result<Box<dyn OutputStream>> {
+        let (mut bytes, limit) = (Vec::new(), self.largest_file());
+        let read = (&mut stdin).take(limit.saturating_add(1)).read_to_end(&mut bytes).await;
+        read.map_err(|error| BackendError::Transport { backend: "standard input", reason: error.to_string() })?;
+        if bytes.len() as u64 > limit {
+            return Err(BackendError::TooLarge { path: "/dev/stdin".to_owned(), size: bytes.len() as u64, limit });
+        }
+        self.stream(command.stdin(bytes)).await
+    }
 
     /// Executes a command and returns its output: all of it, or head and tail if there is too much. A command that
     /// fails or times out is a result, not an error.
-    async fn execute(&self, request: ExecuteRequest) -> Result<Executed> {
-        let limit = request.output.unwrap_or(bounds::OUTPUT_BYTES);
-        execute::collect(self.stream(request).await?, limit).await
+    async fn execute(&self, command: Command) -> Result<Output> {
+        let limit = command.output_limit.unwrap_or(bounds::OUTPUT_BYTES);
+        execute::collect(self.stream(command).await?, limit).await
+    }
+
+    /// Executes a command whose standard input is `stdin`, and returns its output.
+    async fn execute_with_stdin(&self, command: Command, stdin: StdinReader) -> Result<Output> {
+        let limit = command.output_limit.unwrap_or(bounds::OUTPUT_BYTES);
+        execute::collect(self.stream_with_stdin(command, stdin).await?, limit).await
     }
 
     /// Executes a command. Output that is too long to return goes whole to a file of the backend, where it can be read
     /// page by page.
-    async fn execute_with_offload(&self, request: ExecuteRequest, offload: Offload) -> Result<Offloaded> {
-        let stream = self.stream(request).await?;
+    async fn execute_with_offload(&self, command: Command, offload: Offload) -> Result<Offloaded> {
+        let stream = self.stream(command).await?;
         execute::offload(stream, &offload, |request| self.write(request)).await
     }
 }

@@ -1,4 +1,4 @@
-//! What is asked of a backend's files.
+//! The requests of file operations.
 
 use std::time::Duration;
 
@@ -6,114 +6,114 @@ use bytes::Bytes;
 
 use super::bounds;
 
-/// Which part of a file to read, and as what.
+/// A request to read a file or a part of it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ReadRequest {
     /// The file.
     pub path: String,
-    /// As what.
+    /// The form of the answer.
     pub r#as: ReadAs,
 }
 
-/// As what to read a file.
+/// The form in which a file is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum ReadAs {
     /// Lines of text; a file that is not UTF-8 from its start is answered as bytes.
     Text {
         /// The first line, from 0.
         offset: u64,
-        /// How many lines.
+        /// The number of lines.
         limit: u64,
-        /// How many bytes at most.
+        /// The largest number of bytes.
         most: u64,
-        /// Whether CRLF and CR are line ends that become LF, as Python has it; else they are text.
+        /// Makes LF of CRLF and CR, as Python does; otherwise they are text.
         universal_newlines: bool,
     },
     /// All bytes, if there are no more than this.
     Bytes {
-        /// How many.
+        /// The largest number of bytes.
         most: u64,
     },
 }
 
 impl ReadRequest {
-    /// Lines of text.
+    /// Requests lines of text.
     pub fn lines(path: impl Into<String>, offset: u64, limit: u64) -> ReadRequest {
         let r#as = ReadAs::Text { offset, limit, most: bounds::PAGE_BYTES, universal_newlines: true };
         ReadRequest { path: path.into(), r#as }
     }
 
-    /// All bytes.
+    /// Requests all bytes.
     pub fn bytes(path: impl Into<String>) -> ReadRequest {
         ReadRequest { path: path.into(), r#as: ReadAs::Bytes { most: u64::MAX } }
     }
 }
 
-/// What to put into a file.
+/// A request to write a file.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct WriteRequest {
     /// The file.
     pub path: String,
-    /// What goes into it.
+    /// The new content.
     pub content: Bytes,
-    /// What may be there before.
+    /// The treatment of an existing file.
     pub mode: WriteMode,
 }
 
-/// What a write does with a file that is there.
+/// The treatment of an existing file by a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum WriteMode {
-    /// Replaces what is in it.
+    /// Replaces its content.
     Replace,
-    /// Refuses.
+    /// Refuses the write.
     Create,
     /// Adds to its end.
     Append,
 }
 
 impl WriteRequest {
-    /// Replaces what is in a file, or makes it.
+    /// Requests to replace the content of a file, or to make the file.
     pub fn new(path: impl Into<String>, content: impl Into<Bytes>) -> WriteRequest {
         WriteRequest { path: path.into(), content: content.into(), mode: WriteMode::Replace }
     }
 
-    /// With another mode.
+    /// Sets the mode.
     pub fn mode(mut self, mode: WriteMode) -> WriteRequest {
         self.mode = mode;
         self
     }
 }
 
-/// What to replace in a file. The old text is looked for as it is, then with CRLF and then with LF line ends, and the new
-/// text gets the line ends that were found.
+/// A request to replace text in a file. The old text is searched as it is, then with CRLF and then with LF line ends, and
+/// the new text gets the line ends that were found.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct EditRequest {
     /// The file.
     pub path: String,
-    /// What to look for.
+    /// The text to replace.
     pub old: String,
-    /// What to put in its place.
+    /// The replacement.
     pub new: String,
-    /// Everywhere, and not only in the one place where it is.
+    /// Replaces all occurrences; otherwise there must be exactly one.
     pub replace_all: bool,
-    /// Bytes that the file may have then.
+    /// The largest size of the file after the edit, in bytes.
     pub most: u64,
 }
 
 impl EditRequest {
-    /// Replaces the one occurrence of a text.
+    /// Requests to replace the one occurrence of a text.
     pub fn new(path: impl Into<String>, old: impl Into<String>, new: impl Into<String>) -> EditRequest {
         EditRequest { path: path.into(), old: old.into(), new: new.into(), replace_all: false, most: u64::MAX }
     }
 
-    /// Replaces all of them.
+    /// Replaces all occurrences.
     pub fn everywhere(mut self) -> EditRequest {
         self.replace_all = true;
         self
     }
 }
 
-/// Which names to find.
+/// A request to find files by name.
 ///
 /// A pattern without `/` is about the name alone, at any depth; one with `/` about the path below the root. `**` stands
 /// for any directories, `{a,b}` for either, `[!a]` and `[^a]` for any other letter.
@@ -125,16 +125,16 @@ pub struct GlobRequest {
     pub path: String,
     /// Directories as well as files.
     pub directories: bool,
-    /// Whether `*` and `**` stand for names with a leading dot too.
+    /// Lets `*` and `**` match names with a leading dot.
     pub hidden: bool,
-    /// How many at most.
+    /// The largest number of matches.
     pub most: usize,
-    /// How long at most.
+    /// The time limit.
     pub time: Duration,
 }
 
 impl GlobRequest {
-    /// Regular files below `path`.
+    /// Requests the regular files below `path`.
     pub fn new(pattern: impl Into<String>, path: impl Into<String>) -> GlobRequest {
         GlobRequest {
             pattern: pattern.into(),
@@ -147,18 +147,18 @@ impl GlobRequest {
     }
 }
 
-/// Which lines to find.
+/// A request to find lines in files.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct GrepRequest {
-    /// What to look for.
+    /// The text or the regular expression.
     pub pattern: String,
-    /// Whether the pattern is text, of which each line is an alternative, and not a regular expression.
+    /// The pattern is text and not a regular expression. Each line of it is an alternative.
     pub literal: bool,
-    /// Whether `a` finds `A`.
+    /// Lets `a` match `A`.
     pub ignore_case: bool,
-    /// A directory to search through, or a file.
+    /// The directory or the file to search.
     pub path: String,
-    /// Which files, as a [`GlobRequest`] has it.
+    /// A pattern for the names of files, as in a [`GlobRequest`].
     pub include: Option<String>,
     /// Directories of these names are left out, unless one is the root of the search.
     pub skip: Vec<String>,
@@ -168,14 +168,14 @@ pub struct GrepRequest {
     pub before: usize,
     /// Lines after a match to answer with it.
     pub after: usize,
-    /// How many matches at most, over all files.
+    /// The largest number of matches in all files together.
     pub most: usize,
-    /// How long at most.
+    /// The time limit.
     pub time: Duration,
 }
 
 impl GrepRequest {
-    /// Lines that hold `pattern` as it is, in the files below `path` and outside `.git`.
+    /// Requests the lines that hold `pattern` as it is, in the files below `path` and outside `.git`.
     pub fn literal(pattern: impl Into<String>, path: impl Into<String>) -> GrepRequest {
         GrepRequest {
             pattern: pattern.into(),
@@ -192,7 +192,7 @@ impl GrepRequest {
         }
     }
 
-    /// Lines that a regular expression matches.
+    /// Requests the lines that a regular expression matches.
     pub fn regex(pattern: impl Into<String>, path: impl Into<String>) -> GrepRequest {
         GrepRequest { literal: false, ..GrepRequest::literal(pattern, path) }
     }
@@ -201,14 +201,14 @@ impl GrepRequest {
 /// A file to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upload {
-    /// Where.
+    /// The path.
     pub path: String,
-    /// What is in it.
+    /// The content.
     pub content: Bytes,
 }
 
 impl Upload {
-    /// A file and its content.
+    /// Makes an upload of a path and a content.
     pub fn new(path: impl Into<String>, content: impl Into<Bytes>) -> Upload {
         Upload { path: path.into(), content: content.into() }
     }

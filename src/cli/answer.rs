@@ -1,4 +1,4 @@
-//! What `isopod sandbox` and `isopod fs` answer: text or JSON, and an exit code.
+//! The answers of `isopod sandbox` and `isopod fs`: text or JSON, and an exit code.
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -15,13 +15,13 @@ pub(super) struct Answer {
     pub(super) text: Vec<u8>,
     /// For standard output, with `--json`.
     pub(super) json: Value,
-    /// Lines for standard error; with `--json` they are said there.
+    /// Lines for standard error; `--json` leaves them out.
     pub(super) notes: Vec<String>,
     /// The exit code.
     pub(super) code: u8,
 }
 
-/// Why there is none: a line and an exit code.
+/// A failure: a line and an exit code.
 #[derive(Debug)]
 pub(super) struct Failure {
     pub(super) code: u8,
@@ -29,18 +29,18 @@ pub(super) struct Failure {
 }
 
 impl Answer {
-    /// All went well.
+    /// Makes an answer with exit code 0.
     pub(super) fn new(text: impl Into<Vec<u8>>, json: Value) -> Answer {
         Answer { text: text.into(), json, notes: Vec::new(), code: 0 }
     }
 
-    /// It is true, but not all there is: `None` is all.
+    /// Notes the reason for which the answer is not complete, if there is one.
     pub(super) fn cut(mut self, why: Option<&str>) -> Answer {
         self.notes.extend(why.map(|why| format!("there is more than this: {why}")));
         self
     }
 
-    /// Some of it was refused: a line for each.
+    /// Adds a line for each part that was refused.
     pub(super) fn refused(mut self, lines: Vec<String>) -> Answer {
         if !lines.is_empty() {
             self.code = REFUSED;
@@ -51,12 +51,12 @@ impl Answer {
 }
 
 impl Failure {
-    /// What the caller got wrong.
+    /// A mistake of the caller.
     pub(super) fn usage(why: impl Into<String>) -> Failure {
         Failure { code: USAGE, why: why.into() }
     }
 
-    /// Something of the host's stood in the way.
+    /// An operation that was refused or failed.
     pub(super) fn refused(why: impl Into<String>) -> Failure {
         Failure { code: REFUSED, why: why.into() }
     }
@@ -89,7 +89,8 @@ impl From<ConfigError> for Failure {
 
 fn code_of(error: &BackendError) -> u8 {
     match error {
-        BackendError::Pattern { .. } | BackendError::EmptyText(_) | BackendError::Execute(_) => USAGE,
+        BackendError::Execute(error) => super::command::code_of(error),
+        BackendError::Pattern { .. } | BackendError::EmptyText(_) => USAGE,
         BackendError::Transport { .. } => NO_SANDBOX,
         _ => REFUSED,
     }

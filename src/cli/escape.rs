@@ -1,18 +1,18 @@
-//! Output of a command on a terminal: what would move the cursor, change the title, reach the clipboard or hide text is
-//! shown, not done.
+//! The output of a command on a terminal. Characters that would move the cursor, change the title, reach the clipboard or
+//! hide text are shown as escapes.
 
 use std::fmt::Write as _;
 
 /// Escapes a stream of bytes that comes in pieces.
 #[derive(Default)]
 pub(super) struct Escaper {
-    /// The start of a character, or a carriage return, whose rest is in the next piece.
+    /// The first bytes of a character, or a carriage return, that goes on in the next piece.
     rest: Vec<u8>,
 }
 
 impl Escaper {
-    /// Text for a terminal. Line feeds, tabs and carriage returns before a line feed stay; all other control characters
-    /// are escaped, and so are the characters that hide or reorder text. Bytes that are not UTF-8 become U+FFFD.
+    /// Returns text for a terminal. Line feeds, tabs and carriage returns before a line feed stay; all other control
+    /// characters are escaped, and so are the characters that hide or reorder text. Bytes that are not UTF-8 become U+FFFD.
     pub(super) fn escape(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut all = std::mem::take(&mut self.rest);
         all.extend_from_slice(bytes);
@@ -21,7 +21,7 @@ impl Escaper {
         show(&all)
     }
 
-    /// What was kept back for a piece that never came.
+    /// Returns the bytes that were held back for the next piece.
     pub(super) fn finish(&mut self) -> Vec<u8> {
         show(&std::mem::take(&mut self.rest))
     }
@@ -43,12 +43,12 @@ fn show(bytes: &[u8]) -> Vec<u8> {
     safe.into_bytes()
 }
 
-/// A whole text for a terminal, escaped as a stream is.
+/// Escapes a whole text for a terminal.
 pub(super) fn for_terminal(text: &str) -> String {
     String::from_utf8_lossy(&show(text.as_bytes())).into_owned()
 }
 
-/// JSON in which no character can do anything to a terminal: it is the same JSON.
+/// Escapes JSON for a terminal. Its value stays the same.
 pub(super) fn json_for_terminal(json: &str) -> String {
     let mut safe = String::with_capacity(json.len());
     for c in json.chars() {
@@ -63,7 +63,7 @@ pub(super) fn json_for_terminal(json: &str) -> String {
     safe
 }
 
-/// How many bytes at the end belong to something that goes on in the next piece.
+/// Returns the number of bytes at the end that go on in the next piece.
 fn unfinished(bytes: &[u8]) -> usize {
     if bytes.last() == Some(&b'\r') {
         return 1;

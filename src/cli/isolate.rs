@@ -4,22 +4,23 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use isopod::backend::{ExecuteRequest, SandboxBackend};
+use isopod::Command;
 use isopod::provider::Config;
 use isopod::worker::{Walls, Worker};
 
 use super::answer::{Answer, Failure, show};
-use super::remote::{pass_on, report};
-use super::{NO_SANDBOX, REFUSED, refuse, watch};
+use super::command::{self, as_json};
+use super::host_stdin::HostStdin;
+use super::{BROKEN_PIPE, NO_SANDBOX, REFUSED, refuse, watch};
 
-/// Where a sandbox lives, if it is not this process.
+/// The place of a sandbox outside this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Isolate {
     /// A process of its own
     Process,
 }
 
-/// What the environment says, where an option says nothing.
+/// Reads the default of `--isolate` from the environment.
 #[cfg(feature = "mcp")]
 #[allow(clippy::disallowed_methods, reason = "the caller's own settings")]
 pub(super) fn from_environment() -> Result<Option<Isolate>, Failure> {
@@ -30,7 +31,8 @@ pub(super) fn from_environment() -> Result<Option<Isolate>, Failure> {
     }
 }
 
-/// Looks whether the directories are there that workers will mount: who starts a server is to hear it, and not its clients.
+/// Checks that the directories exist that workers will mount, so that a mistake shows at the start of a server and not in its
+/// first request.
 #[cfg(any(feature = "http", feature = "mcp"))]
 #[allow(clippy::disallowed_methods, reason = "the caller names the directories")]
 pub(super) fn check(config: &Config) -> Result<(), Failure> {
@@ -45,11 +47,12 @@ pub(super) fn check(config: &Config) -> Result<(), Failure> {
 pub(super) async fn execute(
     config: Config,
     walls: Walls,
-    request: ExecuteRequest,
-    as_json: bool,
+    command: Command,
+    stdin: Option<HostStdin>,
+    json: bool,
     raw: bool,
 ) -> ExitCode {
-    // What the command answers with 1 is the command's.
+    // Exit code 1 is left to the command.
     let not_started = |Failure { code, why }| refuse(if code == REFUSED { NO_SANDBOX } else { code }, why);
     let program = std::env::current_exe().map_err(|error| Failure::refused(error.to_string()));
     let worker = match program {
@@ -62,29 +65,34 @@ pub(super) async fn execute(
     };
     // The worker keeps the command's time.
     watch(config.limits.wall.saturating_add(LATE), async {
-        let done = match as_json {
-            false => pass_on(&worker, request, raw).await,
-            true => worker.execute(request).await.map(|executed| {
-                let answer = Answer { code: executed.exit_code(), ..Answer::new("", report(&executed)) };
-                show(Ok(answer), true, false)
-            }),
-        };
-        done.unwrap_or_else(|error| not_started(error.into()))
+        if json {
+            return match command::execute(&worker, command, stdin).await {
+                Ok(output) => {
+                    let answer = Answer { code: output.exit_code, ..Answer::new("", as_json(output)) };
+                    show(Ok(answer), true, false)
+                }
+                Err(error) => not_started(error.into()),
+            };
+        }
+        match command::stream(&worker, command, stdin).await {
+            Ok(stream) => ExitCode::from(command::print_output(stream, raw).await.unwrap_or(BROKEN_PIPE)),
+            Err(error) => not_started(error.into()),
+        }
     })
     .await
 }
 
-/// How much later than a command's time is over its worker may say so.
+/// The delay after a command's deadline within which its worker reports the end.
 const LATE: Duration = Duration::from_secs(1);
 
-/// Is a worker, or what starts workers.
+/// Run a worker, or the process that starts workers
 #[derive(clap::Args)]
 pub(super) struct Work {
     #[cfg(any(feature = "http", feature = "mcp"))]
     role: Option<Role>,
 }
 
-/// Whose worker.
+/// The server that a worker belongs to.
 #[cfg(any(feature = "http", feature = "mcp"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Role {

@@ -19,7 +19,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::answer::Failure;
 use super::isolate::{self, Isolate};
 use super::settings::Settings;
-use super::wall::Guarded;
+use super::wall::ServerWallOption;
 use super::{NO_SANDBOX, block_on_server, refuse, say, values};
 
 /// Serve a sandbox to an agent, by the Model Context Protocol
@@ -57,25 +57,25 @@ pub(super) struct Mcp {
     #[arg(long, value_name = "N", requires = "http", value_parser = clap::value_parser!(u16).range(1..))]
     sessions: Option<u16>,
 
-    /// End a session that no message came for in this time [default: 10m]
+    /// End a session without a message for this time [default: 10m]
     #[arg(long, value_name = "TIME", requires = "http", value_parser = values::time)]
     idle: Option<Duration>,
 
-    /// Have each session in a process of its own, so that a crash takes down one; else what $ISOPOD_ISOLATE says
+    /// Have each session in a process of its own, so that a crash takes down one [default: $ISOPOD_ISOLATE]
     #[arg(long, value_name = "process")]
     isolate: Option<Isolate>,
 
     #[command(flatten)]
-    guarded: Guarded,
+    guarded: ServerWallOption,
 }
 
-/// All that is open before anyone is served.
+/// The resources that are open before the first client is served.
 struct Opened {
     seats: Seats,
     http: Option<(TcpListener, HttpSettings)>,
 }
 
-/// What clients sit at.
+/// The sandboxes of the clients.
 enum Seats {
     Here(Arc<SessionTemplate>),
     Isolated(Spawner),
@@ -89,13 +89,13 @@ impl Mcp {
         }
     }
 
-    /// Opens the key and the socket, then the directories, behind the wall: the sandbox has threads of its own. Nothing
-    /// of the host is opened by its name after this.
+    /// Opens the key and the socket, raises the wall, and then opens the directories, because the sandbox has threads of its
+    /// own. Nothing of the host is opened by its name after this.
     fn open(&self) -> Result<Opened, Failure> {
         let http = self.http.map(|address| self.listen(address)).transpose()?;
         if self.isolate.map_or_else(isolate::from_environment, |isolate| Ok(Some(isolate)))?.is_some() {
             let spawner = self.spawner(http.as_ref())?;
-            // All that it still needs is open.
+            // Everything else that the server needs is open.
             self.guarded.raise(|| Ok(Wall::new()))?;
             return Ok(Opened { seats: Seats::Isolated(spawner), http });
         }
@@ -111,7 +111,7 @@ impl Mcp {
         Ok(Opened { seats: Seats::Here(Arc::new(SessionTemplate::new(&sandbox, self.commit))), http })
     }
 
-    /// Starts what starts workers: behind its wall this process can start nothing.
+    /// Starts the process that starts workers: behind its wall this process can start nothing.
     fn spawner(&self, http: Option<&(TcpListener, HttpSettings)>) -> Result<Spawner, Failure> {
         let no_process = |error: io::Error| Failure { code: NO_SANDBOX, why: format!("no worker: {error}") };
         let mut seat = WorkerSettings::new(self.settings.config(None));

@@ -1,22 +1,23 @@
-//! `isopod`: reads the command line and goes to work.
+//! The command line of `isopod`.
 //!
-//! Exit codes: that of the command; 1 if an operation on files or sandboxes was refused; 2 for what the caller got wrong;
+//! Exit codes: that of the command; 1 if an operation on files or sandboxes was refused; 2 for a mistake of the caller;
 //! 125 if the sandbox could not start; 126 and 127 as shells have them; 130 after Ctrl-C.
 
 mod answer;
+mod command;
 mod doctor;
 mod escape;
 mod fs;
+mod host_output;
+mod host_stdin;
 mod isolate;
+mod location;
 #[cfg(feature = "mcp")]
 mod mcp;
-mod outlet;
 mod overlay;
 mod packages;
-mod place;
 mod programs;
 mod python;
-mod remote;
 mod run;
 mod sandbox;
 #[cfg(feature = "http")]
@@ -38,7 +39,7 @@ use answer::Failure;
 
 /// An operation on files or sandboxes was refused.
 const REFUSED: u8 = 1;
-/// What the caller got wrong.
+/// A mistake of the caller.
 const USAGE: u8 = 2;
 /// The sandbox could not start.
 const NO_SANDBOX: u8 = 125;
@@ -70,12 +71,12 @@ enum Verb {
     Python(python::Python),
 }
 
-/// Does what the command line says.
+/// Parses the command line and runs its subcommand.
 pub(crate) fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are answers, on standard output; clap knows which is which.
+            // clap prints help and version on standard output, and mistakes on standard error.
             let _ = error.print();
             return ExitCode::from(if error.use_stderr() { USAGE } else { 0 });
         }
@@ -98,33 +99,32 @@ pub(crate) fn main() -> ExitCode {
 
 /// A command's time is over, as `timeout` has it.
 const TIMED_OUT: u8 = 124;
-/// When nobody reads our output any more, as shells have it.
+/// The reader of the output has gone, as shells have it.
 const BROKEN_PIPE: u8 = 141;
 
 /// After Ctrl-C, as shells have it.
 const INTERRUPTED: u8 = 130;
-/// How long after the deadline we wait for whoever reads our output.
+/// The time after the deadline for a slow reader of the output.
 const GRACE: Duration = Duration::from_millis(150);
 
-/// Does what awaits something.
+/// Runs a future to its end.
 fn block_on(work: impl Future<Output = ExitCode>) -> ExitCode {
     block_on_until(Duration::ZERO, beside(), work)
 }
 
-/// As `block_on`, with directories of the host: what is on its way out may have something to clean up behind itself, and
-/// gets the time for it.
+/// Runs a future that uses directories of the host. Its blocking tasks get time at the end to remove their temporary files.
 fn block_on_host(work: impl Future<Output = ExitCode>) -> ExitCode {
     block_on_until(GRACE, beside(), work)
 }
 
-/// As `block_on_host`, for a server, whose work is all done by the others. With one of them alone, a guest that computes
-/// would keep it from looking at clocks and connections for a tenth of a second at a time.
+/// Runs a server. All its work is done by worker threads: with one alone, a guest that computes would keep the server from
+/// looking at clocks and connections for a tenth of a second at a time.
 #[cfg(feature = "mcp")]
 fn block_on_server(work: impl Future<Output = ExitCode>) -> ExitCode {
     block_on_until(GRACE, (beside() + 1).max(2), work)
 }
 
-/// How many threads there are beside this one, which runs the shell; they run what it starts.
+/// The number of worker threads. This thread runs the shell; they run its children.
 fn beside() -> usize {
     std::thread::available_parallelism().map_or(1, |cores| cores.get() - 1).max(1)
 }
@@ -136,14 +136,14 @@ fn block_on_until(grace: Duration, others: usize, work: impl Future<Output = Exi
         Err(error) => return refuse(NO_SANDBOX, error),
     };
     let code = runtime.block_on(work);
-    // Not for ever: a thread may still wait for standard input, which no one can interrupt.
+    // Not for ever: a thread may still wait for a reader of the output, which cannot be interrupted.
     runtime.shutdown_timeout(grace);
     code
 }
 
-/// Executes a command that ends within `wall` by itself, until then or until Ctrl-C.
+/// Runs a command that ends within `wall` by itself, until then or until Ctrl-C.
 async fn watch(wall: Duration, work: impl Future<Output = ExitCode>) -> ExitCode {
-    // Before anything runs: whoever sees its first output may press Ctrl-C.
+    // Before the command runs: Ctrl-C may come right after its first output.
     let mut interrupt = match signal(SignalKind::interrupt()) {
         Ok(interrupt) => interrupt,
         Err(error) => return refuse(NO_SANDBOX, error),
@@ -152,24 +152,24 @@ async fn watch(wall: Duration, work: impl Future<Output = ExitCode>) -> ExitCode
         code = work => code,
         // Dropping the work ends the guest.
         _ = interrupt.recv() => ExitCode::from(INTERRUPTED),
-        // This is for a reader of ours who does not read.
+        // Reached if the reader of the output does not read.
         () = tokio::time::sleep(wall.saturating_add(GRACE)) => ExitCode::from(TIMED_OUT),
     }
 }
 
-/// Says in one line why nothing was done.
+/// Prints the reason for which nothing was done, and returns the exit code.
 fn refuse(code: u8, why: impl Display) -> ExitCode {
     say(why);
     ExitCode::from(code)
 }
 
-/// Says something in one line, on standard error.
+/// Prints a line on standard error.
 fn say(what: impl Display) {
-    // If nobody listens, the exit code still tells.
+    // Without a reader the exit code still tells.
     let _ = writeln!(std::io::stderr(), "isopod: {what}");
 }
 
-/// Prints an answer on standard output, and returns the exit code that goes with it.
+/// Prints an answer on standard output, and returns the exit code.
 fn print(text: impl AsRef<[u8]>, code: u8) -> ExitCode {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_ref()).and_then(|()| stdout.flush()) {
@@ -178,7 +178,7 @@ fn print(text: impl AsRef<[u8]>, code: u8) -> ExitCode {
     }
 }
 
-/// All of standard input, of which there may be as much as a file of a sandbox holds.
+/// Reads standard input to its end, up to the size of a file of the sandbox.
 fn read_input(most: u64) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     let read = std::io::stdin().lock().take(most.saturating_add(1)).read_to_end(&mut bytes);

@@ -1,13 +1,13 @@
-//! What becomes of the changes that a command made in overlays.
+//! The end of overlays: their changes are shown, written or discarded.
 
 use clap::Args;
 use isopod::Sandbox;
 use isopod::vfs::{Change, ChangeKind, Kind};
 use serde_json::{Value, json};
 
-/// What the caller says.
+/// The options for the changes in overlays.
 #[derive(Args)]
-pub(super) struct AtEnd {
+pub(super) struct OverlayOptions {
     /// At the end, print the changes in --overlay directories: a list, and a patch
     #[arg(long, requires = "overlay")]
     diff: bool,
@@ -17,41 +17,41 @@ pub(super) struct AtEnd {
     commit: bool,
 }
 
-impl AtEnd {
-    /// What to do with the changes.
-    pub(super) fn ending(&self) -> Ending {
+impl OverlayOptions {
+    /// Returns the chosen action.
+    pub(super) fn action(&self) -> OverlayAction {
         match (self.diff, self.commit) {
-            (true, _) => Ending::Diff,
-            (_, true) => Ending::Commit,
-            _ => Ending::Discard,
+            (true, _) => OverlayAction::Diff,
+            (_, true) => OverlayAction::Commit,
+            _ => OverlayAction::Discard,
         }
     }
 }
 
-/// What the caller wants of them.
+/// The action on the changes in overlays.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ending {
-    /// Nothing.
+pub(super) enum OverlayAction {
+    /// Discards them.
     Discard,
-    /// To see them.
+    /// Prints them.
     Diff,
-    /// To have them, if the command succeeded.
+    /// Writes them to the host, if the command succeeded.
     Commit,
 }
 
-/// What came of it.
-pub(super) struct Settled {
+/// The result of the action.
+pub(super) struct OverlayReport {
     /// For standard output.
     pub(super) text: String,
     /// For standard error, a line each.
     pub(super) notes: Vec<String>,
-    /// All of it, for `--json`.
+    /// The changes, for `--json`.
     pub(super) json: Value,
 }
 
-/// Shows, writes or discards the changes. An error is one line, and the directory that it names is as it was, or its
-/// changes were written in part, file by file.
-pub(super) fn settle(sandbox: &Sandbox, ending: Ending, exit_code: u8) -> Result<Settled, String> {
+/// Shows, writes or discards the changes. An error is one line. The directory that it names is unchanged, or some of its files
+/// were written.
+pub(super) fn finish(sandbox: &Sandbox, action: OverlayAction, exit_code: u8) -> Result<OverlayReport, String> {
     let (mut text, mut notes, mut json) = (String::new(), Vec::new(), Vec::new());
     for (at, overlay) in sandbox.overlays() {
         let diff = overlay.diff().map_err(|errno| format!("cannot compare {at}: {errno}"))?;
@@ -59,33 +59,33 @@ pub(super) fn settle(sandbox: &Sandbox, ending: Ending, exit_code: u8) -> Result
             1 => format!("1 change in {at} was"),
             more => format!("{more} changes in {at} were"),
         };
-        let is_committed = ending == Ending::Commit && exit_code == 0;
+        let is_committed = action == OverlayAction::Commit && exit_code == 0;
         let mut entry = json!({
             "path": at,
             "changes": diff.changes().iter().map(as_json).collect::<Vec<_>>(),
             "committed": is_committed,
         });
-        match ending {
-            Ending::Diff => {
+        match action {
+            OverlayAction::Diff => {
                 let patch = diff.patch().map_err(|errno| format!("cannot compare {at}: {errno}"))?;
                 text.extend(diff.changes().iter().map(|change| format!("{change}\n")));
                 text.push_str(&patch);
                 entry["patch"] = patch.into();
             }
-            Ending::Commit if is_committed => {
+            OverlayAction::Commit if is_committed => {
                 overlay.commit().map_err(|error| format!("{at}: {error}"))?;
             }
-            Ending::Commit if !diff.is_empty() => {
+            OverlayAction::Commit if !diff.is_empty() => {
                 notes.push(format!("the command failed: {changes} not written"));
             }
-            Ending::Discard if !diff.is_empty() => {
+            OverlayAction::Discard if !diff.is_empty() => {
                 notes.push(format!("{changes} discarded; --diff shows them, --commit writes them"));
             }
             _ => {}
         }
         json.push(entry);
     }
-    Ok(Settled { text, notes, json: json.into() })
+    Ok(OverlayReport { text, notes, json: json.into() })
 }
 
 fn as_json(change: &Change) -> Value {

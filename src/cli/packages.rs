@@ -1,9 +1,9 @@
 //! The directory of Python packages that every sandbox of a user sees.
 //!
-//! **A change is there as a whole or not at all**: it is made in a copy beside the directory, which takes its place by one
-//! exchange. Whoever is killed before that leaves the packages as they were, and a copy that the next change sweeps
-//! away. What was replaced stays until then, for sandboxes that still run on it. Changes wait for each other by a lock
-//! of the machine's kernel, which ends with its holder.
+//! **A change is there as a whole or not at all**: it is made in a copy beside the directory, which is then exchanged with
+//! the directory in one step. A process that is killed before that leaves the packages unchanged, and a copy that the next
+//! change removes. The old directory stays until then, for sandboxes that still use it. A lock of the machine's kernel
+//! makes changes wait for each other; it ends with its holder.
 
 #![allow(clippy::disallowed_methods, reason = "the directory is the user's, and named by nobody else")]
 
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, RenameFlags, renameat_with, syncfs};
 use rustix::io::Errno;
 
-/// The packages; what a change makes of them; what they were before the last one; wheels on their way.
+/// The names of the directories: the packages, the copy for a change, the packages before the last change, the wheels.
 const SITE: &str = "site-packages";
 const NEXT: &str = "next";
 const BEFORE: &str = "before";
@@ -24,19 +24,19 @@ const FETCHED: &str = "fetched";
 pub(super) struct Packages(PathBuf);
 
 impl Packages {
-    /// Those of the user that runs this, if the environment says where they are.
+    /// Returns the packages of this user, if the environment names a data directory.
     pub(super) fn of_user() -> Option<Packages> {
         let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let data = set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share")));
         data.map(|data| Packages(data.join("isopod-python")))
     }
 
-    /// Where they are, if there are any.
+    /// Returns the directory of the packages, if there are any.
     pub(super) fn site(&self) -> Option<PathBuf> {
         Some(self.0.join(SITE)).filter(|site| site.is_dir())
     }
 
-    /// Begins a change, when nobody else is making one.
+    /// Begins a change, after the changes of other processes.
     pub(super) fn change(self) -> io::Result<Change> {
         fs::create_dir_all(&self.0)?;
         let lock = File::open(&self.0)?;
@@ -53,33 +53,33 @@ impl Packages {
     }
 }
 
-/// A change of the packages that nobody sees before it is made.
+/// A change of the packages. Sandboxes do not see it before it is committed.
 pub(super) struct Change {
     root: PathBuf,
-    /// Held to the end: there is one change at a time.
+    /// Held to the end, so that there is one change at a time.
     lock: File,
 }
 
 impl Change {
-    /// The packages as they will be.
+    /// Returns the directory of the new packages.
     pub(super) fn next(&self) -> PathBuf {
         self.root.join(NEXT)
     }
 
-    /// A directory for wheels, gone when the change is made.
+    /// Makes a directory for wheels, which is removed after the change.
     pub(super) fn fetched(&self) -> PathBuf {
         self.root.join(FETCHED)
     }
 
-    /// Makes the change.
+    /// Puts the new packages in place of the old ones.
     pub(super) fn make(self) -> io::Result<()> {
         let (site, next, before) = (self.root.join(SITE), self.next(), self.root.join(BEFORE));
-        // The name must not be on the disk before what it names.
+        // The content must be on the disk before the name that leads to it.
         syncfs(&self.lock)?;
         match renameat_with(CWD, &next, CWD, &site, RenameFlags::EXCHANGE) {
             Ok(()) => fs::rename(&next, &before),
             Err(Errno::NOENT) => fs::rename(&next, &site),
-            // A file system that cannot exchange names. For a moment there are no packages; `sweep` knows of that.
+            // A file system that cannot exchange names. For a moment there are no packages; `sweep` repairs that.
             Err(Errno::INVAL | Errno::NOSYS) => {
                 fs::rename(&site, &before)?;
                 fs::rename(&next, &site)
@@ -88,7 +88,7 @@ impl Change {
         }
     }
 
-    /// Takes away what others left.
+    /// Removes the directories that interrupted changes left.
     fn sweep(&self) -> io::Result<()> {
         let (site, before) = (self.root.join(SITE), self.root.join(BEFORE));
         if !site.exists() && before.exists() {
@@ -100,7 +100,7 @@ impl Change {
 
 impl Drop for Change {
     fn drop(&mut self) {
-        // What cannot be removed now is swept away by the next change.
+        // The next change tries again.
         let _ = remove(&self.fetched());
         let _ = remove(&self.next());
     }
@@ -113,7 +113,7 @@ fn remove(directory: &Path) -> io::Result<()> {
     }
 }
 
-/// Copies a directory of plain files, which is all that packages are.
+/// Copies a directory of plain files. Packages hold nothing else.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir(to)?;
     for entry in fs::read_dir(from)? {

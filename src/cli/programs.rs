@@ -1,4 +1,4 @@
-//! `isopod programs`: what there is to run.
+//! `isopod programs`: the programs of the sandbox.
 
 use std::process::ExitCode;
 

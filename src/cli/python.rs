@@ -1,7 +1,7 @@
 //! `isopod python`: Python packages that every sandbox of this user sees.
 //!
-//! The host's pip only finds and fetches wheels; the sandbox's pip checks and unpacks them, in a sandbox that sees them
-//! and the packages' directory and nothing else. So nothing of a package runs or is unpacked on the host.
+//! The host's pip only finds and fetches wheels. The sandbox's pip checks and unpacks them, in a sandbox that sees only the
+//! wheels and the directory of packages. So no code of a package runs on the host, and nothing is unpacked there.
 
 #![allow(clippy::disallowed_methods, reason = "it fetches packages with the host's pip, as its caller asked")]
 
@@ -17,13 +17,13 @@ use super::answer::Failure;
 use super::packages::{Change, Packages};
 use super::{NO_SANDBOX, block_on_host, print, refuse};
 
-/// Where sandboxes see the packages. Python looks there after what is installed in the sandbox itself.
+/// The mount point of the packages in sandboxes. Python looks there after the packages of the sandbox itself.
 const LAYER: &str = "/usr/lib/python3/site-packages";
-/// Where the sandbox's pip installs and removes.
+/// The directory in which the sandbox's pip installs and removes.
 const SITE: &str = "/usr/local/lib/python3.14/site-packages";
-/// Where it finds the wheels.
+/// The directory of the wheels for it.
 const WHEELS: &str = "/wheels";
-/// The Python that packages are for.
+/// The version of Python that packages are for.
 const VERSION: &str = "3.14";
 
 /// Python packages for all sandboxes
@@ -38,13 +38,13 @@ pub(super) struct Python {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Add packages, with what they require: from the package index by this machine's pip, or wheel files
+    /// Add packages with their requirements: from the package index by this machine's pip, or wheel files
     Add {
         /// Take packages from this directory of wheels, and not from the package index
         #[arg(long, value_name = "DIR")]
         find_links: Option<PathBuf>,
 
-        /// Do not add what the packages require
+        /// Do not add the requirements of the packages
         #[arg(long)]
         no_deps: bool,
 
@@ -79,12 +79,12 @@ impl Python {
     }
 }
 
-/// The packages as sandboxes see them, if there are any.
+/// Returns the mount of the packages, if there are any.
 pub(super) fn layer() -> Option<HostMount> {
     site().map(|host| HostMount { host, guest: LAYER.to_owned(), access: HostAccess::ReadOnly })
 }
 
-/// Where the packages are on the host, if there are any.
+/// Returns the directory of the packages on the host, if there are any.
 fn site() -> Option<PathBuf> {
     Packages::of_user()?.site()
 }
@@ -160,7 +160,7 @@ fn fetch(into: &Path, find_links: Option<&Path>, no_deps: bool, names: &[&String
     Err(Failure::refused(complaint(&String::from_utf8_lossy(&output.stderr))))
 }
 
-/// What pip complained of, in one line.
+/// Returns the complaint of pip in one line.
 fn complaint(said: &str) -> String {
     const UNREACHABLE: [&str; 4] = ["NewConnectionError", "NameResolutionError", "ConnectTimeout", "ProxyError"];
     const MISSING: &str = "No matching distribution found for ";
@@ -178,7 +178,7 @@ fn complaint(said: &str) -> String {
     format!("pip: {}", last.unwrap_or("failed without a word"))
 }
 
-/// Runs the sandbox's pip on the packages, and answers what it says.
+/// Runs the sandbox's pip on the packages, and returns its output.
 fn pip(site: &Path, wheels: Option<&Path>, arguments: Vec<String>) -> Result<String, Failure> {
     let no_sandbox = |error: String| Failure { code: NO_SANDBOX, why: error };
     let runtime = Runtime::on_demand().map_err(|error| no_sandbox(error.to_string()))?;
@@ -192,7 +192,7 @@ fn pip(site: &Path, wheels: Option<&Path>, arguments: Vec<String>) -> Result<Str
     block_on_host(async {
         let command: Vec<String> = ["pip".to_owned()].into_iter().chain(arguments).collect();
         answer = match sandbox.execute(Command::program(command)).await {
-            // A package that is not there is a warning to it.
+            // pip only warns of a package that is not installed.
             Ok(output) if output.exit_code == 0 && output.stderr.is_empty() => {
                 Ok(String::from_utf8_lossy(&output.stdout).into_owned())
             }

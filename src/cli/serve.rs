@@ -16,10 +16,10 @@ use tracing_subscriber::filter::LevelFilter;
 
 use super::answer::Failure;
 use super::isolate::{self, Isolate};
-use super::place::Place;
+use super::location::RootOptions;
 use super::settings::Settings;
 use super::values;
-use super::wall::Guarded;
+use super::wall::ServerWallOption;
 use super::{NO_SANDBOX, USAGE, block_on_host, print, refuse, say};
 
 /// Bytes of a file with a key.
@@ -40,7 +40,7 @@ const KEY_BYTES: u64 = 4096;
 // For one command, and refused here.
 #[command(mut_args(|arg| match arg.get_id().as_str() { "diff" | "commit" | "cwd" => arg.hide(true), _ => arg }))]
 pub(super) struct Serve {
-    /// Where to listen; port 0 is any that is free
+    /// Listen on this address; port 0 is any that is free
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7070")]
     listen: SocketAddr,
 
@@ -48,7 +48,7 @@ pub(super) struct Serve {
     #[arg(long, value_name = "FILE")]
     api_key_file: Option<PathBuf>,
 
-    /// By what address others reach it, such as https://sandbox.example.com
+    /// The address by which others reach it, such as https://sandbox.example.com
     #[arg(long, value_name = "URL", value_parser = public_url)]
     public_url: Option<String>,
 
@@ -60,16 +60,16 @@ pub(super) struct Serve {
     #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = values::bytes)]
     max_body: u64,
 
-    /// How long a request may take [default: the longest command and 30 s]
+    /// Time for a request [default: the longest command and 30 s]
     #[arg(long, value_name = "TIME", value_parser = values::time)]
     request_timeout: Option<Duration>,
 
-    /// How long requests in work have at the end
+    /// Time for requests in work at the end
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = values::time)]
     grace: Duration,
 
-    /// Have each sandbox in a process of its own, so that a crash takes down one; else what $ISOPOD_ISOLATE or the
-    /// configuration says
+    /// Have each sandbox in a process of its own, so that a crash takes down one [default: $ISOPOD_ISOLATE, or the
+    /// configuration]
     #[arg(long, value_name = "process")]
     isolate: Option<Isolate>,
 
@@ -78,16 +78,16 @@ pub(super) struct Serve {
     log: Log,
 
     #[command(flatten)]
-    guarded: Guarded,
+    guarded: ServerWallOption,
 
     #[command(flatten)]
-    place: Place,
+    place: RootOptions,
 
     #[command(flatten)]
     settings: Settings,
 }
 
-/// What the log looks like.
+/// The form of the log.
 #[derive(Clone, Copy, ValueEnum)]
 enum Log {
     /// A line an event
@@ -109,7 +109,7 @@ impl Serve {
         }
     }
 
-    /// Reads what is to be read, and raises the wall before there are threads.
+    /// Reads the configuration and the key, and raises the wall before there are threads.
     fn prepare(&self) -> Result<(HttpSettings, Config, Option<Spawner>), Failure> {
         let (mut config, settings) = (self.config()?, self.http_settings()?);
         if self.isolate.is_some() {
@@ -122,7 +122,7 @@ impl Serve {
         self.guarded.raise(|| {
             let wall = match spawner {
                 None => Wall::around(&config)?,
-                // What is mounted is the workers' to open.
+                // The workers open the mounted directories.
                 Some(_) => Wall::around(&Config::new(&config.root))?,
             };
             Ok(wall.bind(settings.listen.port()))
@@ -130,7 +130,7 @@ impl Serve {
         Ok((settings, config, spawner))
     }
 
-    /// Starts what starts workers: behind its wall this process can start nothing.
+    /// Starts the process that starts workers: behind its wall this process can start nothing.
     fn spawner(&self, settings: &HttpSettings, config: &Config) -> Result<Spawner, Failure> {
         let no_process = |error: std::io::Error| Failure { code: NO_SANDBOX, why: format!("no worker: {error}") };
         isolate::check(config)?;
@@ -139,8 +139,8 @@ impl Serve {
         settings.spawner(config, walls, program, ["worker", "spawner"], ["worker", "http"]).map_err(no_process)
     }
 
-    /// What every sandbox is made of: with this, all of the host's directories that the server needs are known. They are
-    /// the root, and those that are mounted.
+    /// Returns the configuration of every sandbox. It names all directories of the host that the server needs: the root, and
+    /// the mounted ones.
     fn config(&self) -> Result<Config, Failure> {
         self.settings.over(self.place.config()?).map_err(Failure::usage)
     }
@@ -186,7 +186,7 @@ impl Serve {
 
 async fn serve(settings: HttpSettings, config: Config, spawner: Option<Spawner>) -> ExitCode {
     let is_open = settings.key.is_none();
-    // Before anyone can ask for anything: whoever is told to stop early stops.
+    // Before the first request, so that an early signal ends the server.
     let (mut terminate, mut interrupt) = match (signal(SignalKind::terminate()), signal(SignalKind::interrupt())) {
         (Ok(terminate), Ok(interrupt)) => (terminate, interrupt),
         (Err(error), _) | (_, Err(error)) => return refuse(NO_SANDBOX, error),
@@ -207,7 +207,7 @@ async fn serve(settings: HttpSettings, config: Config, spawner: Option<Spawner>)
     if is_open {
         say("there is no key: only this machine is answered");
     }
-    // Everything is open now: from here on the server needs its socket, its root and its mounts, and nothing else.
+    // From here on the server needs its socket, its root and its mounts, and nothing else.
     print(format!("listening on http://{address}\n"), 0);
     let told = tokio::sync::Notify::new();
     let signals = async {

@@ -1,4 +1,4 @@
-//! What sandbox a command runs in: mounts, variables, limits.
+//! The options that describe a sandbox: mounts, variables, limits.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use isopod::{BuildError, Limits, Runtime, Sandbox, SandboxBuilder};
 
 use super::values::{self, Mount};
 
-/// A sandbox to be.
+/// The options of a sandbox.
 #[derive(Args)]
 pub(super) struct Settings {
     /// Mount a directory at /workspace, or at GUEST; `:ro` makes it read-only. Repeatable
@@ -67,7 +67,7 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// What it may use, with a bound for the output that is kept.
+    /// Returns the limits, with a bound for the output that is kept.
     fn limits(&self, output: Option<u64>) -> Limits {
         let mut limits = if self.hardened { Limits::hardened() } else { Limits::default() };
         self.limit(&mut limits);
@@ -75,7 +75,7 @@ impl Settings {
         limits
     }
 
-    /// The same as a configuration, without the directory to start in.
+    /// Returns the same as a configuration, without the working directory.
     pub(super) fn config(&self, output: Option<u64>) -> Config {
         let mut config = self.configure(Config::new(""));
         config.limits.output = output.unwrap_or(config.limits.output);
@@ -83,18 +83,18 @@ impl Settings {
         config
     }
 
-    /// The directory to start in.
+    /// Returns the working directory.
     pub(super) fn cwd(&self) -> Option<&str> {
         self.cwd.as_deref()
     }
 
-    /// Makes it for one command or one shell, with a bound for the output that is kept.
+    /// Makes a sandbox for one command or one shell, with a bound for the output that is kept.
     pub(super) fn sandbox(&self, output: Option<u64>) -> Result<Sandbox, BuildError> {
-        // A pool would cost more than it gives.
+        // For one command a pool costs more than it saves.
         self.builder(output).runtime(Runtime::on_demand()?).build()
     }
 
-    /// The sandbox to be, with a bound for the output that is kept.
+    /// Returns the builder of the sandbox, with a bound for the output that is kept.
     pub(super) fn builder(&self, output: Option<u64>) -> SandboxBuilder {
         let mut builder = Sandbox::builder().limits(self.limits(output));
         for HostMount { host, guest, access } in self.mounts() {
@@ -104,7 +104,7 @@ impl Settings {
                 HostAccess::Overlay => builder.mount_overlay(host, guest),
             };
         }
-        // Most commands have no directory of the host, and the list is long.
+        // Only here, because most commands have no directory of the host and the list is long.
         if self.has_mounts() {
             builder = builder.protect(Rules::standard_but(&self.allow));
         }
@@ -123,13 +123,14 @@ impl Settings {
         builder
     }
 
-    /// Whether a directory of the host goes to this place.
+    /// Returns true if a directory of the host is mounted at this path.
     #[cfg(feature = "mcp")]
     pub(super) fn mounts_at(&self, guest: &str) -> bool {
         self.dir.iter().chain(&self.overlay).any(|mount| mount.guest.trim_end_matches('/') == guest)
     }
 
-    /// A wall that leaves the directories that are mounted. Overlays are read, unless their changes are written back.
+    /// Returns a wall that leaves access to the mounted directories. Overlays are read-only, unless their changes are
+    /// written back.
     pub(super) fn wall(&self, writes_back: bool) -> Wall {
         self.mounts().fold(Wall::new(), |wall, HostMount { host, access, .. }| match access {
             HostAccess::ReadWrite => wall.read_write(host),
@@ -138,7 +139,7 @@ impl Settings {
         })
     }
 
-    /// What of the host is in it: what is named, and the packages that every sandbox sees.
+    /// Returns the mounts of the host: those of the options, and the packages that every sandbox sees.
     fn mounts(&self) -> impl Iterator<Item = HostMount> {
         self.named().chain(super::python::layer())
     }
@@ -154,7 +155,7 @@ impl Settings {
         })
     }
 
-    /// The same for sandboxes that last: what is said here goes before the configuration.
+    /// Returns the same for sandboxes that last. Options override the configuration.
     #[cfg(feature = "http")]
     pub(super) fn over(&self, config: Config) -> Result<Config, String> {
         if self.cwd.is_some() {
@@ -171,7 +172,7 @@ impl Settings {
         Ok(config)
     }
 
-    /// Limits, environment and permissions on top of a configuration.
+    /// Adds limits, environment and permissions to a configuration.
     fn configure(&self, mut config: Config) -> Config {
         if self.hardened {
             config.limits = Limits::hardened();
@@ -195,17 +196,17 @@ impl Settings {
         }
     }
 
-    /// Whether anything of the host is in it.
+    /// Returns true if a directory of the host is mounted.
     pub(super) fn has_mounts(&self) -> bool {
         !self.dir.is_empty() || self.has_overlays()
     }
 
-    /// Whether there are changes to look at.
+    /// Returns true if there is an overlay.
     pub(super) fn has_overlays(&self) -> bool {
         !self.overlay.is_empty()
     }
 
-    /// The time that was asked for.
+    /// Returns the wall clock of the options.
     pub(super) fn timeout(&self) -> Option<Duration> {
         self.timeout
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 pub(super) use isopod::units::{bytes, time};
 use isopod::vfs::Rules;
 
-/// A directory of the host and where it goes.
+/// A directory of the host and its mount point.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mount {
     pub(super) host: PathBuf,
@@ -38,7 +38,7 @@ pub(super) fn overlay(text: &str) -> Result<Mount, String> {
     }
 }
 
-/// What may be changed although it is protected: a pattern of the standard list, or `all`.
+/// A protected path that may be changed: a pattern of the standard list, or `all`.
 pub(super) fn unprotected(text: &str) -> Result<String, String> {
     Rules::check_standard(text).map(|()| text.to_owned())
 }

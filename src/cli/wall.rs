@@ -7,75 +7,75 @@ use isopod::worker::Walls;
 use super::answer::Failure;
 use super::{NO_SANDBOX, USAGE, say};
 
-/// Whether to raise it.
+/// The option of commands.
 #[derive(Args)]
-pub(super) struct Walled {
+pub(super) struct WallOption {
     /// Have this machine's kernel shut this process in; --wall=strict fails where it cannot
     #[arg(long, value_name = "strict", num_args = 0..=1, require_equals = true, default_missing_value = "best-effort")]
-    wall: Option<Effort>,
+    wall: Option<WallMode>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Effort {
+enum WallMode {
     #[value(hide = true)]
     BestEffort,
     Strict,
 }
 
-impl Walled {
-    /// That of a worker, which has one unless the machine cannot.
+impl WallOption {
+    /// Returns the wall of a worker, which has one unless the machine cannot.
     pub(super) fn of_worker(&self) -> Walls {
-        if self.wall == Some(Effort::Strict) { Walls::Strict } else { Walls::BestEffort }
+        if self.wall == Some(WallMode::Strict) { Walls::Strict } else { Walls::BestEffort }
     }
 
-    /// Raises it, if it is asked for, around what the command needs. What does not hold is said.
+    /// Raises the wall around the needs of the command, if the option asks for it, and prints the parts that do not hold.
     pub(super) fn raise(&self, around: impl FnOnce() -> Result<Wall, WallError>) -> Result<(), Failure> {
         self.wall.map_or(Ok(()), |effort| raise(effort, around))
     }
 }
 
-/// The wall of a server, which stands unless someone says otherwise: a server lives long, and many may talk to it.
+/// The option of servers. Their wall is on by default, because a server lives long and has many clients.
 #[cfg(any(feature = "http", feature = "mcp"))]
 #[derive(Args)]
-pub(super) struct Guarded {
+pub(super) struct ServerWallOption {
     /// Have this machine's kernel shut this process in: as far as it can, or fail, or not at all
     #[arg(long, value_name = "HOW", default_value = "best-effort")]
-    wall: Guard,
+    wall: ServerWallMode,
 }
 
 #[cfg(any(feature = "http", feature = "mcp"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Guard {
+enum ServerWallMode {
     BestEffort,
     Strict,
     Off,
 }
 
 #[cfg(any(feature = "http", feature = "mcp"))]
-impl Guarded {
-    /// That of the workers.
+impl ServerWallOption {
+    /// Returns the wall of the workers.
     pub(super) fn of_workers(&self) -> Walls {
         match self.wall {
-            Guard::BestEffort => Walls::BestEffort,
-            Guard::Strict => Walls::Strict,
-            Guard::Off => Walls::None,
+            ServerWallMode::BestEffort => Walls::BestEffort,
+            ServerWallMode::Strict => Walls::Strict,
+            ServerWallMode::Off => Walls::None,
         }
     }
 
-    /// Raises it around what the server needs.
+    /// Raises the wall around the needs of the server.
     pub(super) fn raise(&self, around: impl FnOnce() -> Result<Wall, WallError>) -> Result<(), Failure> {
         match self.wall {
-            Guard::BestEffort => raise(Effort::BestEffort, around),
-            Guard::Strict => raise(Effort::Strict, around),
-            Guard::Off => Ok(()),
+            ServerWallMode::BestEffort => raise(WallMode::BestEffort, around),
+            ServerWallMode::Strict => raise(WallMode::Strict, around),
+            ServerWallMode::Off => Ok(()),
         }
     }
 }
 
-fn raise(effort: Effort, around: impl FnOnce() -> Result<Wall, WallError>) -> Result<(), Failure> {
+fn raise(effort: WallMode, around: impl FnOnce() -> Result<Wall, WallError>) -> Result<(), Failure> {
     let raise = |wall: Wall| match effort {
-        Effort::Strict => wall.strict().raise(),
-        Effort::BestEffort => wall.raise(),
+        WallMode::Strict => wall.strict().raise(),
+        WallMode::BestEffort => wall.raise(),
     };
     let report = around().and_then(raise).map_err(|error| Failure {
         code: if matches!(error, WallError::Path { .. }) { USAGE } else { NO_SANDBOX },

@@ -72,9 +72,11 @@ pub enum StopReason {
 }
 
 /// The resources that a command used.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct Usage {
+    /// Time from the start of the command to its end.
+    pub wall: Duration,
     /// The time that its processes held a thread, added up. On a host with more work than cores this is more than the
     /// time they computed.
     pub cpu: Duration,
@@ -94,6 +96,7 @@ impl Usage {
     /// Subtracts an earlier usage of the same job. The peak of memory stays that of the whole job.
     pub fn since(self, before: Usage) -> Usage {
         Usage {
+            wall: self.wall.saturating_sub(before.wall),
             cpu: self.cpu.saturating_sub(before.cpu),
             peak_memory: self.peak_memory,
             processes: self.processes - before.processes,
@@ -316,6 +319,8 @@ impl Job {
     /// The usage so far.
     pub fn usage(&self) -> Usage {
         Usage {
+            // The sandbox takes the time: a live session has several commands.
+            wall: Duration::ZERO,
             cpu: Duration::from_nanos(self.cpu_nanos.load(Ordering::Acquire)),
             peak_memory: self.peak_memory.load(Ordering::Acquire),
             processes: self.started.load(Ordering::Acquire),

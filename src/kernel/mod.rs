@@ -7,7 +7,8 @@
 //! A module imports only modules of the lines above its own, so there is no cycle:
 //!
 //! ```text
-//! cpu, exec, memory, orders, output, policy, signal
+//! cpu, exec, memory, orders, policy, signal, transcript
+//!   ← output        a transcript that processes write to
 //!   ← pipe          bytes between processes, charged to a memory account
 //!   ← open_file     a file, a pipe's end, a captured output, a relay to one of these
 //!   ← descriptors   the open files of a process by number
@@ -35,7 +36,7 @@
 //!                      └─► Orders.state   (leaf)
 //!
 //! leaves that are taken alone: Process.{cwd, payload, children, pending_child, charge}, CpuTime,
-//!                              Capture.output, Job.{exceeded, faults}
+//!                              Capture.transcript, Job.{exceeded, faults}
 //! ```
 //!
 //! | lock | guards |
@@ -51,7 +52,7 @@
 //! | `Process.children` | the children that live, and those that wait to be reaped |
 //! | `Process.pending_child` | the child that its parent polls first |
 //! | `CpuTime` | the CPU time of a process and of its children |
-//! | `Capture.output` | the output of a command that was kept for its caller |
+//! | `Capture.transcript` | the output of a command that was kept for its caller |
 
 mod cpu;
 mod descriptors;
@@ -70,6 +71,7 @@ mod signal;
 mod spawn;
 mod state;
 mod table;
+mod transcript;
 mod wait;
 
 pub use descriptors::{FileCount, Slot};
@@ -77,7 +79,7 @@ pub use files::Handle;
 pub use job::{Job, StopReason, Usage};
 pub use memory::{MemoryAccount, ProcessMemory};
 pub use open_file::{Access, OpenFile, Relay, Whence};
-pub use output::{Capture, CapturedOutput, Channel};
+pub use output::Capture;
 pub use pipe::{PipeReader, PipeTag, PipeWriter, pipe};
 pub use policy::ProgramPolicy;
 pub use process::{Machine, Process, ProcessTask, Status};
@@ -85,3 +87,4 @@ pub use signal::{Disposition, Signal, Signals};
 pub use spawn::Request;
 pub use state::Kernel;
 pub use table::Pid;
+pub use transcript::{Channel, Elision, Transcript};

@@ -32,7 +32,7 @@ const PAGE_BYTES: usize = 4096;
 pub fn pipe(tag: PipeTag, charge: Option<ProcessMemory>) -> (PipeReader, PipeWriter) {
     let pipe = Arc::new(Pipe {
         _charge: charge,
-        state: Mutex::new(State { queue: VecDeque::new(), bytes: 0, writers: 1, has_reader: true }),
+        state: Mutex::new(State { queue: VecDeque::new(), bytes: 0, writers: 1, has_reader: true, is_wanted: false }),
         readable: Notify::new(),
         writable: Notify::new(),
     });
@@ -56,6 +56,8 @@ struct State {
     bytes: usize,
     writers: usize,
     has_reader: bool,
+    /// A reader found the queue empty since the last write.
+    is_wanted: bool,
 }
 
 impl State {
@@ -63,7 +65,8 @@ impl State {
         PIPE_BYTES.saturating_sub(self.bytes)
     }
 
-    fn push(&mut self, tag: PipeTag, bytes: Bytes) {
+    fn push(&mut self, tag: Tag, bytes: Bytes) {
+        self.is_wanted = false;
         self.bytes += bytes.len();
         match self.queue.back_mut() {
             Some((last, tail))
@@ -99,7 +102,15 @@ impl PipeReader {
     pub fn try_read_tagged(&self, max: usize) -> Option<(PipeTag, Bytes)> {
         let mut state = self.0.state();
         let Some((tag, first)) = state.queue.front_mut() else {
-            return if state.writers == 0 { Some((0, Bytes::new())) } else { None };
+            if state.writers == 0 {
+                return Some((0, Bytes::new()));
+            }
+            let was_wanted = std::mem::replace(&mut state.is_wanted, true);
+            drop(state);
+            if !was_wanted {
+                self.0.writable.notify_waiters();
+            }
+            return None;
         };
         let tag = *tag;
         let piece = if first.len() > max {
@@ -120,11 +131,15 @@ impl PipeReader {
         loop {
             // Registered before the state is read, or a wake-up in between would be lost.
             let woken = self.0.readable.notified();
-            {
-                let state = self.0.state();
+            let was_wanted = {
+                let mut state = self.0.state();
                 if !state.queue.is_empty() || state.writers == 0 {
                     return;
                 }
+                std::mem::replace(&mut state.is_wanted, true)
+            };
+            if !was_wanted {
+                self.0.writable.notify_waiters();
             }
             woken.await;
         }
@@ -207,6 +222,23 @@ impl PipeWriter {
             }
             if bytes.is_empty() {
                 return Ok(());
+            }
+            woken.await;
+        }
+    }
+
+    /// Waits until a reader has found the pipe empty. An error says that there is no reader any more.
+    pub async fn wanted(&self) -> Result<()> {
+        loop {
+            let woken = self.pipe.writable.notified();
+            {
+                let state = self.pipe.state();
+                if !state.has_reader {
+                    return Err(Errno::Pipe);
+                }
+                if state.is_wanted {
+                    return Ok(());
+                }
             }
             woken.await;
         }

@@ -13,13 +13,11 @@ use super::transitions::ProviderState;
 use super::{Clock, ProviderError, SandboxId};
 use crate::backend::execute;
 use crate::backend::{
-    Backend, BackendError, Content, EditRequest, Edited, Ending, ExecuteRequest, Executed, GlobRequest, Globbed,
-    GrepRequest, Grepped, Isopod, Listed, Offload, Offloaded, OutputStream, ReadRequest, Result, SandboxBackend,
-    Upload, WriteRequest, Written,
+    Backend, BackendError, Content, EditRequest, Edited, GlobRequest, Globbed, GrepRequest, Grepped, Isopod, Listed,
+    Offload, Offloaded, OutputStream, ReadRequest, Result, SandboxBackend, Upload, WriteRequest, Written,
 };
 use crate::kernel::Channel;
-use crate::sandbox::{Chunk, Session};
-use crate::sync::lock;
+use crate::sandbox::{Chunk, Command, Completion, Output, Session, StdinReader};
 
 /// The exit code of a command that was killed.
 const KILLED: u8 = 137;
@@ -73,10 +71,10 @@ impl Drop for OperationGuard {
 }
 
 /// An output that is taken away when the lease ends.
-type OutputSlot = tokio::sync::Mutex<Option<CommandOutput>>;
+type Slot = tokio::sync::Mutex<Option<OpenStream>>;
 
 /// The output of a running command.
-struct CommandOutput {
+struct OpenStream {
     stream: Box<dyn OutputStream>,
     /// Holds a share of the lock while the command runs.
     _backend: Arc<Isopod>,
@@ -181,7 +179,7 @@ impl Lease {
     }
 
     /// Wraps an output so that it is taken away when the lease ends.
-    fn lend_output(&self, output: CommandOutput) -> Result<Box<dyn OutputStream>> {
+    fn lend(&self, output: OpenStream) -> Result<Box<dyn OutputStream>> {
         let slot = Arc::new(tokio::sync::Mutex::new(Some(output)));
         {
             let mut streams = lock(&self.streams);
@@ -279,19 +277,30 @@ impl SandboxBackend for Lease {
         self.id.to_string()
     }
 
-    async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>> {
+    async fn stream(&self, command: Command) -> Result<Box<dyn OutputStream>> {
         let work = |backend: Arc<Isopod>| async move {
-            Ok(CommandOutput { stream: backend.stream(request).await?, _backend: backend })
+            Ok(OpenStream { stream: backend.stream(command).await?, _backend: backend })
         };
         self.lend_output(self.run(work).await?)
     }
 
-    async fn execute(&self, request: ExecuteRequest) -> Result<Executed> {
-        self.run(|backend| async move { backend.execute(request).await }).await
+    async fn stream_with_stdin(&self, command: Command, stdin: StdinReader) -> Result<Box<dyn OutputStream>> {
+        let work = |backend: Arc<Isopod>| async move {
+            Ok(OpenStream { stream: backend.stream_with_stdin(command, stdin).await?, _backend: backend })
+        };
+        self.lend(self.run(work).await?)
     }
 
-    async fn execute_with_offload(&self, request: ExecuteRequest, offload: Offload) -> Result<Offloaded> {
-        self.run(|backend| async move { backend.execute_with_offload(request, offload).await }).await
+    async fn execute(&self, command: Command) -> Result<Output> {
+        self.run(|backend| async move { backend.execute(command).await }).await
+    }
+
+    async fn execute_with_stdin(&self, command: Command, stdin: StdinReader) -> Result<Output> {
+        self.run(|backend| async move { backend.execute_with_stdin(command, stdin).await }).await
+    }
+
+    async fn execute_with_offload(&self, command: Command, offload: Offload) -> Result<Offloaded> {
+        self.run(|backend| async move { backend.execute_with_offload(command, offload).await }).await
     }
 }
 
@@ -305,17 +314,17 @@ pub struct LeasedSession {
 impl LeasedSession {
     /// Starts a command in the shell, after the commands before it, and returns its output as a stream. Dropping the
     /// stream interrupts the command; the shell goes on.
-    pub async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>> {
+    pub async fn stream(&self, command: Command) -> Result<Box<dyn OutputStream>> {
         let work = |backend: Arc<Isopod>| async move {
-            Ok(CommandOutput { stream: Box::new(self.session.stream(request).await?), _backend: backend })
+            Ok(OpenStream { stream: Box::new(self.session.stream(command).await?), _backend: backend })
         };
         self.lease.lend_output(self.lease.run(work).await?)
     }
 
     /// Executes a command in the shell and collects its output, as [`SandboxBackend::execute`] does.
-    pub async fn execute(&self, request: ExecuteRequest) -> Result<Executed> {
-        let limit = request.output.unwrap_or(self.lease.backend()?.handle().limits().output);
-        execute::collect(self.stream(request).await?, limit).await
+    pub async fn execute(&self, command: Command) -> Result<Output> {
+        let limit = command.output_limit.unwrap_or(self.lease.backend()?.handle().limits().output);
+        execute::collect(self.stream(command).await?, limit).await
     }
 
     /// Interrupts the running command, as Ctrl-C in a terminal does.
@@ -355,7 +364,7 @@ impl OutputStream for LeasedStream {
         // the slot, and a release has to take it from there.
         let _released = NotifyOnDrop(self.operation.0.released.clone());
         let mut slot = self.slot.lock().await;
-        if let Some(CommandOutput { stream, .. }) = slot.as_mut() {
+        if let Some(OpenStream { stream, .. }) = slot.as_mut() {
             tokio::select! {
                 biased;
                 _ = self.has_ended.wait_for(|has_ended| *has_ended) => {}
@@ -367,15 +376,15 @@ impl OutputStream for LeasedStream {
         Some(Chunk { channel: Channel::Stderr, bytes: Bytes::from(format!("isopod: {over}\n")) })
     }
 
-    async fn finish(mut self: Box<Self>) -> Ending {
-        let killed = Ending { exit_code: KILLED, timed_out: false, limits: Vec::new(), wall: Duration::ZERO };
-        let Some(CommandOutput { stream, _backend }) = self.slot.lock().await.take() else {
+    async fn finish(mut self: Box<Self>) -> Completion {
+        let killed = Completion::new(KILLED);
+        let Some(OpenStream { stream, _backend }) = self.slot.lock().await.take() else {
             return killed;
         };
         tokio::select! {
             biased;
             _ = self.has_ended.wait_for(|has_ended| *has_ended) => killed,
-            ending = stream.finish() => ending,
+            completion = stream.finish() => completion,
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::path::GuestPath;
 use crate::runtime::{Runtime, RuntimeError};
 use crate::vfs::{ChargePolicy, MemSnapshot, Quota, Rules};
 
-/// The variables that a command has unless told otherwise.
+/// The default environment of a command.
 const ENV: [(&str, &str); 5] = [
     ("PATH", "/usr/local/bin:/usr/bin:/bin"),
     ("HOME", "/home/user"),
@@ -27,10 +27,10 @@ const ENV: [(&str, &str); 5] = [
 /// shell can do nothing with programs but start them.
 const SHELLS: [&str; 3] = ["bash", "dash", "sh"];
 
-/// Where a command starts, and where the caller's directory goes.
+/// The default working directory of commands, and the default mount point of the caller's directory.
 pub(super) const WORKSPACE: &str = "/workspace";
 
-/// A sandbox to be.
+/// The description of a sandbox.
 #[derive(Default)]
 pub struct SandboxBuilder {
     runtime: Option<Runtime>,
@@ -46,13 +46,13 @@ pub struct SandboxBuilder {
 /// A directory of the host in the sandbox.
 pub(super) struct HostMount {
     pub(super) host: PathBuf,
-    /// The directory itself, where the caller has a handle of it: then the path is only for messages.
+    /// A handle of the directory, if the caller has one. The path is only for messages then.
     pub(super) dir: Option<Dir>,
     pub(super) guest: String,
     pub(super) access: MountAccess,
 }
 
-/// What a sandbox may do with a directory of the host.
+/// The access of a sandbox to a directory of the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MountAccess {
     ReadOnly,
@@ -60,30 +60,30 @@ pub(crate) enum MountAccess {
     ReadWrite(ChargePolicy),
     /// To read, with changes kept in memory.
     Overlay,
-    /// None of the host's: a directory in memory, empty at first.
+    /// A directory in memory that is empty at first, with nothing of the host.
     Tracked,
 }
 
 impl SandboxBuilder {
-    /// The runtime to run on, instead of the shared one.
+    /// Sets the runtime, instead of the shared one.
     pub fn runtime(mut self, runtime: Runtime) -> SandboxBuilder {
         self.runtime = Some(runtime);
         self
     }
 
-    /// What the sandbox may use.
+    /// Sets the limits of the sandbox.
     pub fn limits(mut self, limits: Limits) -> SandboxBuilder {
         self.limits = limits;
         self
     }
 
-    /// Mounts a directory of the host, to read and write. What the sandbox adds to it is charged to the disk limit;
-    /// some paths in it are protected: see [`protect`](SandboxBuilder::protect).
+    /// Mounts a directory of the host, to read and write. Bytes that the sandbox adds are charged to the disk limit. Some
+    /// paths in it are protected: see [`protect`](SandboxBuilder::protect).
     pub fn mount(self, host: impl AsRef<Path>, guest: impl Into<String>) -> SandboxBuilder {
         self.host_mount(host.as_ref(), guest.into(), MountAccess::ReadWrite(ChargePolicy::Growth))
     }
 
-    /// As `mount`, for a directory that is the sandbox's own: everything in it is charged, also what was there before,
+    /// Mounts a directory that belongs to the sandbox. Everything in it is charged, with the files that were there before,
     /// so that a sandbox that comes back does not get the whole disk limit again.
     pub fn mount_own(self, host: impl AsRef<Path>, guest: impl Into<String>) -> SandboxBuilder {
         self.host_mount(host.as_ref(), guest.into(), MountAccess::ReadWrite(ChargePolicy::Whole))
@@ -95,12 +95,12 @@ impl SandboxBuilder {
     }
 
     /// Mounts a directory of the host copy-on-write: changes stay in memory, charged to the disk limit, until
-    /// [`Overlay::commit`](crate::vfs::Overlay::commit) writes them. [`Sandbox::overlays`] has what changed.
+    /// [`Overlay::commit`](crate::vfs::Overlay::commit) writes them. [`Sandbox::overlays`] has the changes.
     pub fn mount_overlay(self, host: impl AsRef<Path>, guest: impl Into<String>) -> SandboxBuilder {
         self.host_mount(host.as_ref(), guest.into(), MountAccess::Overlay)
     }
 
-    /// Mounts a directory in memory that is empty at first, as an overlay over nothing: [`Sandbox::overlays`] has what was
+    /// Mounts a directory in memory that is empty at first, as an overlay over nothing: [`Sandbox::overlays`] has the files
     /// made in it.
     pub fn mount_tracked(self, guest: impl Into<String>) -> SandboxBuilder {
         let guest = guest.into();
@@ -112,49 +112,49 @@ impl SandboxBuilder {
         self
     }
 
-    /// Mounts a directory of the host that is open already. Errors call it by its place in the sandbox.
+    /// Mounts a directory of the host that is open already. Error messages name its mount point.
     pub(crate) fn mount_dir(mut self, dir: Dir, guest: &str, access: MountAccess) -> SandboxBuilder {
         self.mounts.push(HostMount { host: guest.into(), dir: Some(dir), guest: guest.to_owned(), access });
         self
     }
 
-    /// What cannot be changed in directories of the host, instead of [`Rules::standard`]: git's hooks and
-    /// configuration, what shells load, settings of editors and agents, and the like, which programs of the host
-    /// would obey. `Rules::standard().allow(".vscode")` allows one, `Rules::none()` all of them.
+    /// Sets the protected paths in directories of the host, instead of [`Rules::standard`]: git's hooks and configuration,
+    /// start-up files of shells, settings of editors and agents, and other files that programs of the host obey.
+    /// `Rules::standard().allow(".vscode")` allows one, `Rules::none()` all of them.
     pub fn protect(mut self, rules: Rules) -> SandboxBuilder {
         self.rules = Some(rules);
         self
     }
 
-    /// The only programs that may be started, by their names in /bin, beside a shell. This is decided where the kernel
-    /// starts a process, so that `eval`, `xargs`, `sh -c`, a copy or another name are no way round it. What is built into
-    /// the shell (`echo`, `test`, `kill`, …) is no program.
+    /// Allows only these programs beside a shell, by their names in /bin. The kernel checks it when it starts a process, so
+    /// that `eval`, `xargs`, `sh -c`, a copy or another name do not get around it. Builtins of the shell (`echo`, `test`,
+    /// `kill`, …) are not programs.
     pub fn allow_programs(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> SandboxBuilder {
         let shells = SHELLS.map(str::to_owned);
         self.policy = ProgramPolicy::Only(names.into_iter().map(Into::into).chain(shells).collect());
         self
     }
 
-    /// Programs that may not be started; as for [`allow_programs`](SandboxBuilder::allow_programs).
+    /// Forbids these programs. The rules of [`allow_programs`](SandboxBuilder::allow_programs) hold here too.
     pub fn deny_programs(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> SandboxBuilder {
         self.policy = ProgramPolicy::Except(names.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Starts with the files of a snapshot in place of the usual ones. What was mounted in the snapshot is not part of
-    /// them; [`Snapshot::fork`] keeps that, too.
+    /// Starts with the files of a snapshot in place of the usual ones. Mounts are not part of a snapshot;
+    /// [`Snapshot::fork`] keeps them.
     pub fn snapshot(mut self, snapshot: &Snapshot) -> SandboxBuilder {
         self.snapshot = Some(snapshot.root().cloned());
         self
     }
 
-    /// A variable in the environment of every command.
+    /// Adds a variable to the environment of every command.
     pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> SandboxBuilder {
         self.env.push((name.into(), value.into()));
         self
     }
 
-    /// Where commands start, instead of /workspace.
+    /// Sets the working directory of commands, instead of /workspace.
     pub fn cwd(mut self, directory: impl Into<String>) -> SandboxBuilder {
         self.cwd = Some(directory.into());
         self
@@ -182,25 +182,25 @@ impl SandboxBuilder {
     }
 }
 
-/// Why a sandbox could not be made.
+/// The reason for which a sandbox could not be made.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
     /// A directory of the host that cannot be mounted.
     #[error("cannot mount {}: {error}", host.display())]
     Host {
-        /// As the caller gave it.
+        /// The path, as the caller gave it.
         host: PathBuf,
-        /// What the host says.
+        /// The error of the host.
         error: std::io::Error,
     },
-    /// A place in the sandbox where nothing can be mounted.
+    /// A path in the sandbox that cannot be a mount point.
     #[error("cannot mount at {0:?}: {1}")]
     Guest(String, Errno),
     /// A snapshot that is larger than the sandbox may be.
     #[error("a snapshot of {0} bytes in {1} files is more than the sandbox may hold")]
     Room(u64, u64),
-    /// The working directory is not there.
+    /// The working directory does not exist.
     #[error("cannot start in {0:?}: {1}")]
     Cwd(String, Errno),
     /// A variable that no process can have.

@@ -1,7 +1,7 @@
 //! The files of a sandbox, for its owner.
 //!
-//! They are the files that its commands see, under the same rules: the same mounts, limits, protected paths and errors.
-//! No guest code runs for them, and a call takes microseconds, so none is async.
+//! These are the files that its commands see, with the same mounts, limits, protected paths and errors. No guest code runs
+//! for a call, and a call takes microseconds, so none is async.
 
 use std::sync::Arc;
 
@@ -11,40 +11,39 @@ use crate::limits::TRANSFER_BYTES;
 use crate::path::GuestPath;
 use crate::vfs::{AtomicWrite, DirEntry, File, Kind, OpenHow, Opened, SetTime, Stat, Vfs};
 
-/// A handle to the files of a sandbox. Paths are those that a command would use; a relative one starts where commands
-/// do.
+/// A handle to the files of a sandbox. Paths are those of commands; a relative one starts in their working directory.
 #[derive(Clone)]
 pub struct Files {
     pub(super) kernel: Arc<Kernel>,
     pub(super) cwd: GuestPath,
 }
 
-/// Why a file operation failed.
+/// The failure of a file operation.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path}: {errno}")]
 pub struct FileError {
     /// The path, as the caller gave it.
     pub path: String,
-    /// What was in the way.
+    /// The reason.
     pub errno: Errno,
 }
 
 type Result<T> = std::result::Result<T, FileError>;
 
 impl Files {
-    /// All that is in a file. One that is larger than a file of the sandbox may be is refused, unread.
+    /// Reads a whole file. A file over the size limit of the sandbox is refused without reading it.
     pub fn read(&self, path: &str) -> Result<Vec<u8>> {
         self.call(path, |vfs, at| read_all(vfs, at, self.kernel.limits().file))
     }
 
-    /// Replaces what is in a file, or makes it, in one step: whoever reads it sees the old content or the new one, also
-    /// after a crash. A file that is there keeps its mode.
+    /// Replaces the content of a file, or makes the file, in one step: a reader sees the old content or the new one, also
+    /// after a crash. A file that exists keeps its mode.
     pub fn write(&self, path: &str, bytes: impl AsRef<[u8]>) -> Result<()> {
         self.write_with(path, bytes, &AtomicWrite::default()).map(drop)
     }
 
-    /// As `write`, with more to say: the mode of a new file, what has to be there, whether to wait for the disk.
-    /// Answers what the file is now.
+    /// Does the same as `write`, with options: the mode of a new file, the expected old file, a wait for the disk. Returns
+    /// the new attributes.
     pub fn write_with(&self, path: &str, bytes: impl AsRef<[u8]>, how: &AtomicWrite) -> Result<Stat> {
         self.call(path, |vfs, at| vfs.write_atomic(at, bytes.as_ref(), how))
     }
@@ -60,32 +59,32 @@ impl Files {
         self.call(path, |vfs, at| match vfs.open(at, how)? {
             Opened::File(file) => Ok(file),
             Opened::Directory(_) => Err(Errno::IsDirectory),
-            // `/dev/stdin` and its like: the owner of a sandbox is no process and has none.
+            // `/dev/stdin` and the like: the owner of a sandbox is no process and has none.
             Opened::Descriptor(_) => Err(Errno::NoDevice),
         })
     }
 
-    /// What a path names; a link at its end is followed.
+    /// Returns the attributes of a file; a link at the end of the path is followed.
     pub fn stat(&self, path: &str) -> Result<Stat> {
         self.call(path, |vfs, at| vfs.stat(at, true))
     }
 
-    /// What a path names; a link at its end is not followed.
+    /// Returns the attributes of a file; a link at the end of the path is not followed.
     pub fn stat_link(&self, path: &str) -> Result<Stat> {
         self.call(path, |vfs, at| vfs.stat(at, false))
     }
 
-    /// Whether a path names something that can be reached.
+    /// Returns true if a path leads to a file or a directory.
     pub fn exists(&self, path: &str) -> bool {
         self.stat(path).is_ok()
     }
 
-    /// The names in a directory, in the order of their bytes.
+    /// Lists a directory, in the order of the names' bytes.
     pub fn read_dir(&self, path: &str) -> Result<Vec<DirEntry>> {
         self.call(path, Vfs::read_dir)
     }
 
-    /// The path without links and `..`.
+    /// Returns the path without links and `..`.
     pub fn canonical(&self, path: &str) -> Result<String> {
         self.call(path, |vfs, at| vfs.canonical(at).map(|path| path.to_string()))
     }
@@ -95,7 +94,7 @@ impl Files {
         self.call(path, |vfs, at| vfs.mkdir(at, 0o755))
     }
 
-    /// Makes a directory, and those above it that are not there. One that is there is fine.
+    /// Makes a directory with the missing ones above it. An existing directory is no error.
     pub fn create_dir_all(&self, path: &str) -> Result<()> {
         self.call(path, create_dir_all)
     }
@@ -110,12 +109,12 @@ impl Files {
         self.call(path, Vfs::rmdir)
     }
 
-    /// Removes a directory with all that is in it; a link in it is removed and not followed.
+    /// Removes a directory with its content; a link in it is removed and not followed.
     pub fn remove_dir_all(&self, path: &str) -> Result<()> {
         self.call(path, remove_dir_all)
     }
 
-    /// Gives a file or a directory another name, and replaces what had it, in one step.
+    /// Renames a file or a directory, and replaces the file that has the new name, in one step.
     pub fn rename(&self, from: &str, to: &str) -> Result<()> {
         let target = self.path(to)?;
         self.call(from, |vfs, at| vfs.rename(at, &target))
@@ -132,7 +131,7 @@ impl Files {
         self.call(path, |vfs, at| vfs.symlink(target, at))
     }
 
-    /// What a link holds.
+    /// Returns the target of a link.
     pub fn read_link(&self, path: &str) -> Result<String> {
         self.call(path, Vfs::read_link)
     }
@@ -187,7 +186,7 @@ fn read_all(vfs: &Vfs, path: &GuestPath, most: u64) -> crate::error::Result<Vec<
         if piece.is_empty() {
             return Ok(bytes);
         }
-        // It may grow while it is read.
+        // The file may grow while it is read.
         if (bytes.len() + piece.len()) as u64 > most {
             return Err(Errno::FileTooLarge);
         }
@@ -200,7 +199,7 @@ fn create_dir_all(vfs: &Vfs, path: &GuestPath) -> crate::error::Result<()> {
         let at = path.prefix(depth);
         match vfs.mkdir(&at, 0o755) {
             Ok(()) => {}
-            // A read-only mount says that it is one before it says that the directory is there.
+            // A read-only mount reports that before it reports an existing directory.
             Err(Errno::Exist | Errno::ReadOnly | Errno::NotPermitted)
                 if vfs.stat(&at, true).is_ok_and(|stat| stat.kind == Kind::Directory) => {}
             Err(Errno::Exist) => return Err(Errno::NotDirectory),

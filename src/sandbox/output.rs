@@ -1,56 +1,140 @@
-//! What a command leaves behind.
+//! The result of a command.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::execution::Outcome;
-use crate::kernel::{CapturedOutput, Channel, Usage};
+use bytes::Bytes;
+
+use crate::kernel::{Channel, Elision, Session, Signal, Status, Transcript, Usage, Verdict};
 use crate::limits::{Exceeded, Limit};
 
-/// The answer of a command.
+/// The exit code of a command whose time is over, as `timeout` has it.
+const TIMED_OUT: u8 = 124;
+
+/// The result of a command. Every interface answers with this: sandboxes, sessions, backends, providers and workers.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Output {
-    /// Standard output and standard error in the order of writing.
-    pub output: Vec<u8>,
-    /// Standard output.
-    pub stdout: Vec<u8>,
-    /// Standard error, and at its end a line for each limit that was hit.
-    pub stderr: Vec<u8>,
     /// 0 to 255; 128 and the signal's number if the command was killed, 124 if its time was over.
     pub exit_code: u8,
-    /// Whether output was dropped because there was too much.
+    /// Standard output.
+    pub stdout: Vec<u8>,
+    /// Standard error, with a line at its end for each limit that ended the command or a process of it.
+    pub stderr: Vec<u8>,
+    /// Standard output and standard error in the order of writing.
+    pub output: Vec<u8>,
+    /// The output limit was hit: head and tail are there, with a marker where bytes were left out.
     pub truncated: bool,
-    /// Whether its time was over.
+    /// The command's time was over.
+    pub timed_out: bool,
+    /// The limits that were hit, the output limit among them.
+    pub limits: Vec<Exceeded>,
+    /// The resources that the command used.
+    pub usage: Usage,
+    /// The gap in `output`.
+    elision: Option<Elision>,
+}
+
+/// The end of a command whose output was streamed: an [`Output`] without the bytes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
+pub struct Completion {
+    /// 0 to 255; 128 and the signal's number if the command was killed, 124 if its time was over.
+    pub exit_code: u8,
+    /// The command's time was over.
     pub timed_out: bool,
     /// The limits that were hit.
     pub limits: Vec<Exceeded>,
-    /// From start to end.
-    pub wall: Duration,
-    /// What it used.
+    /// The resources that the command used.
     pub usage: Usage,
 }
 
 impl Output {
-    pub(super) fn new(mut outcome: Outcome, mut kept: CapturedOutput, limit: u64) -> Output {
-        let truncated = kept.dropped > 0;
-        if truncated {
-            outcome.exceed(Exceeded { kind: Limit::Output, value: limit });
+    /// Joins the output of a command with its end.
+    pub fn new(transcript: Transcript, completion: Completion) -> Output {
+        let Completion { exit_code, timed_out, mut limits, usage } = completion;
+        let (stdout, stderr) = (transcript.of(Channel::Stdout), transcript.of(Channel::Stderr));
+        let limit = Exceeded { kind: Limit::Output, value: transcript.limit() };
+        let (output, elision) = transcript.into_output();
+        let mut truncated = limits.iter().any(|exceeded| exceeded.kind == Limit::Output);
+        if elision.is_some() && !truncated {
+            truncated = true;
+            limits.push(limit);
         }
-        // Beyond the limit: a limit that was hit must not go unsaid because there was too much output.
-        for notice in &outcome.notices {
-            kept.append(Channel::Stderr, notice);
-        }
-        let (stdout, stderr, limits) = (kept.of(Channel::Stdout), kept.of(Channel::Stderr), outcome.limits);
-        Output {
-            stdout,
-            stderr,
-            truncated,
-            output: kept.merged,
-            exit_code: outcome.exit_code,
-            timed_out: outcome.timed_out,
-            limits,
-            wall: outcome.wall,
-            usage: outcome.usage,
+        Output { exit_code, stdout, stderr, output, truncated, timed_out, limits, usage, elision }
+    }
+
+    /// The number of bytes that the command wrote, with those left out.
+    pub fn written(&self) -> u64 {
+        match self.elision {
+            Some(elision) => (self.head().len() + self.tail().len()) as u64 + elision.bytes,
+            None => self.output.len() as u64,
         }
     }
+
+    /// Both outputs up to the gap; all of them if there is none.
+    pub fn head(&self) -> &[u8] {
+        self.elision.map_or(&self.output, |elision| &self.output[..elision.at])
+    }
+
+    /// Both outputs behind the gap; nothing if there is none.
+    pub fn tail(&self) -> &[u8] {
+        self.elision.map_or(&[], |elision| &self.output[elision.at + elision.marker().len()..])
+    }
+}
+
+impl Completion {
+    /// The end of a command that hit no limit and whose usage is not known.
+    pub fn new(exit_code: u8) -> Completion {
+        Completion { exit_code, ..Completion::default() }
+    }
+
+    /// The same with the time that the command took.
+    pub fn took(mut self, wall: Duration) -> Completion {
+        self.usage.wall = wall;
+        self
+    }
+}
+
+/// The end of a command, with lines of the host's own for its standard error.
+pub(super) struct Ended {
+    pub(super) completion: Completion,
+    pub(super) notices: Vec<Bytes>,
+}
+
+impl Ended {
+    /// Reads the end of a command from its session.
+    pub(super) fn of(
+        session: &Session,
+        verdict: Option<Verdict>,
+        status: u8,
+        timeout: Duration,
+        began: Instant,
+        usage: Usage,
+    ) -> Ended {
+        let timed_out = verdict == Some(Verdict::TimeIsOver);
+        let exit_code = match verdict {
+            Some(Verdict::TimeIsOver) => TIMED_OUT,
+            Some(Verdict::FuelIsOver) => Status::Signalled(Signal::XCPU).code(),
+            None => status,
+        };
+        let mut notices: Vec<Bytes> = session.take_faults().iter().map(|line| notice(line)).collect();
+        let mut limits = session.take_exceeded();
+        if timed_out {
+            limits.push(Exceeded { kind: Limit::WallClock, value: super::execution::millis(timeout) });
+        }
+        notices.extend(limits.iter().map(|exceeded| notice(exceeded)));
+        let usage = Usage { wall: began.elapsed(), ..usage };
+        Ended { completion: Completion { exit_code, timed_out, limits, usage }, notices }
+    }
+
+    /// Joins the end of a command with its output.
+    pub(super) fn with(self, mut transcript: Transcript) -> Output {
+        self.notices.iter().for_each(|line| transcript.push_notice(line));
+        Output::new(transcript, self.completion)
+    }
+}
+
+/// A line of the host's own for standard error.
+fn notice(text: &dyn std::fmt::Display) -> Bytes {
+    Bytes::from(format!("isopod: {text}\n"))
 }

@@ -1,8 +1,8 @@
-//! A live session: a shell that keeps what it knows from one call to the next.
+//! A live session: a shell that keeps its state from one call to the next.
 //!
-//! The shell's life is a future that whoever executes polls, so a call costs no hop to another task; between calls
-//! nobody does, and the shell costs its memory. Its descriptors 0, 1 and 2 are relays: each call connects them to its
-//! own input and output. What background jobs write between two calls is kept for the next.
+//! The shell is a future that is polled by the call that executes a command, so a call costs no hop to another task.
+//! Between calls it is not polled and costs its memory only. Its descriptors 0, 1 and 2 are relays: each call connects
+//! them to its own input and output. The output of background jobs between two calls is kept for the next call.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -10,17 +10,18 @@ use std::sync::{Arc, Weak};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
+use tokio::io::AsyncRead;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-use super::command::{Argv, Command, ExecuteError, Stdin};
-use super::execution::{self, Chunk, Execution, Outcome, SHELL, notice, outlet};
+use super::command::{Command, CommandLine, ExecuteError, StdinReader};
+use super::execution::{self, Chunk, Execution, SHELL, output_pipe};
+use super::output::Ended;
 use super::stdin::{self, Feed, feeding};
 use super::{Output, Sandbox};
-use crate::kernel::{Capture, CapturedOutput, Channel, Job, OpenFile, Process, Relay, Request, Status, Usage};
+use crate::kernel::{self, Capture, Channel, OpenFile, Relay, Request, Status, Transcript, Usage};
 use crate::limits::{Exceeded, Limit, Limits};
 
-/// How long a shell has to come back from a call that its caller gave up.
+/// Time for a shell to come back from a call that was dropped.
 const RECOVERY: Duration = Duration::from_secs(1);
 
 /// A live shell. Clones are handles to the same one; calls take turns.
@@ -44,12 +45,12 @@ struct Inner {
     /// The shell's process, while it lives.
     process: Weak<Process>,
     limits: Limits,
-    /// What descriptors 0, 1 and 2 are.
+    /// The shell's descriptors 0, 1 and 2.
     terminal: [Arc<Relay>; 3],
-    /// What they are while no call needs them.
+    /// The files behind them while no call runs.
     at_rest: [Arc<OpenFile>; 3],
     capture: Arc<Capture>,
-    /// Guards the shell: whoever holds it has the turn. Nothing is left of a shell that ended.
+    /// The shell, `None` after its end. The call that holds the lock has the turn.
     shell: Arc<Mutex<Option<Life>>>,
 }
 
@@ -59,7 +60,7 @@ impl Session {
     pub(super) fn start(sandbox: &Sandbox) -> Result<Session, ExecuteError> {
         let capture = Arc::new(Capture::new(sandbox.limits().output));
         let output = |channel| Arc::new(OpenFile::capture(capture.clone(), channel));
-        let (nothing, _) = stdin::open(Stdin::Empty);
+        let (nothing, _) = stdin::open(None, None);
         let at_rest = [Arc::new(nothing), output(Channel::Stdout), output(Channel::Stderr)];
         let terminal = at_rest.clone().map(Relay::to);
         let stdio = terminal.clone().map(|relay| Arc::new(OpenFile::relay(relay)));
@@ -75,53 +76,90 @@ impl Session {
         Ok(Session(Arc::new(Inner { job, process, limits, terminal, at_rest, capture, shell })))
     }
 
-    /// Executes a command in the session's shell, after those that came before, and returns all that was written, up to
-    /// the output limit; what background jobs wrote meanwhile is there too.
+    /// Executes a command in the session's shell, after earlier commands, and returns all that was written, up to the
+    /// output limit. The output of background jobs since the last call is part of it.
     ///
     /// Dropping the future interrupts the command: the session goes on.
     ///
     /// # Panics
     /// Outside a tokio runtime, or in one without timers.
     pub async fn execute(&self, command: impl Into<Command>) -> Result<Output, ExecuteError> {
-        let outputs = [self.0.at_rest[1].clone(), self.0.at_rest[2].clone()];
-        let outcome = self.begin(command.into(), outputs).await?.finish().await;
-        Ok(Output::new(outcome, self.0.capture.take(), self.0.limits.output))
+        self.collect(command.into(), None).await
     }
 
-    /// Starts a command whose output comes piece by piece, as it is written, after what background jobs wrote meanwhile.
+    /// Executes a command whose standard input is `stdin`, which is read as the command reads.
+    pub async fn execute_with_stdin(
+        &self,
+        command: impl Into<Command>,
+        stdin: impl AsyncRead + Send + Unpin + 'static,
+    ) -> Result<Output, ExecuteError> {
+        self.collect(command.into(), Some(Box::new(stdin))).await
+    }
+
+    /// Starts a command whose output comes piece by piece, as it is written, after the output of background jobs since the
+    /// last call.
     ///
     /// # Panics
     /// Outside a tokio runtime, or in one without timers.
     pub async fn stream(&self, command: impl Into<Command>) -> Result<Execution, ExecuteError> {
-        let (reader, outputs) = outlet();
-        let call = self.begin(command.into(), outputs).await?;
-        Ok(Execution::of_call(reader, self.0.earlier(), call.finish()))
+        self.start_stream(command.into(), None).await
     }
 
-    /// Interrupts the command that runs, as the keyboard of a terminal would. Without one, nothing happens.
+    /// Starts a command whose output comes piece by piece and whose standard input is `stdin`, which is read as the
+    /// command reads.
+    pub async fn stream_with_stdin(
+        &self,
+        command: impl Into<Command>,
+        stdin: impl AsyncRead + Send + Unpin + 'static,
+    ) -> Result<Execution, ExecuteError> {
+        self.start_stream(command.into(), Some(Box::new(stdin))).await
+    }
+
+    async fn collect(&self, command: Command, stdin: Option<StdinReader>) -> Result<Output, ExecuteError> {
+        if let Some(limit) = command.output_limit {
+            // The capture has the session's own limit.
+            let (mut transcript, mut execution) = (Transcript::new(limit), self.start_stream(command, stdin).await?);
+            while let Some(chunk) = execution.next().await {
+                transcript.push(chunk.channel, &chunk.bytes);
+            }
+            return Ok(Output::new(transcript, execution.finish().await));
+        }
+        let outputs = [self.0.at_rest[1].clone(), self.0.at_rest[2].clone()];
+        let ended = self.begin(command, stdin, outputs).await?.finish().await;
+        Ok(ended.with(self.0.capture.take()))
+    }
+
+    async fn start_stream(&self, command: Command, stdin: Option<StdinReader>) -> Result<Execution, ExecuteError> {
+        let (reader, outputs) = output_pipe();
+        let call = self.begin(command, stdin, outputs).await?;
+        let (earlier, lost) = self.0.earlier();
+        Ok(Execution::of_call(reader, earlier, lost, call.finish()))
+    }
+
+    /// Interrupts the running command, as Ctrl-C in a terminal does. Without a command, nothing happens.
     pub fn interrupt(&self) {
         self.0.job.interrupt();
     }
 
-    /// The shell's working directory, if it lives.
+    /// Returns the shell's working directory, `None` after its end.
     pub fn cwd(&self) -> Option<String> {
         self.0.process.upgrade().map(|shell| shell.cwd().to_string())
     }
 
-    /// Whether the shell still lives.
+    /// Returns false after the end of the shell.
     pub fn is_open(&self) -> bool {
         !self.0.job.is_closed()
     }
 
-    /// Ends the session with all that runs in it, and waits until that has gone.
+    /// Ends the session with all its processes, and waits for their end.
     pub async fn close(&self) {
         self.0.job.close();
         drop(self.0.shell.lock().await.take());
         self.0.job.gone().await;
     }
 
-    /// Ends the session, without waiting for it to be gone. While a call is on its way the shell is that call's; whoever
-    /// drops the call may ask again.
+    /// Ends the session without waiting for the end of its processes. While a call runs, the call owns the shell; after
+    /// dropping the call, this can be called again.
     pub(crate) fn end(&self) {
         self.0.job.close();
         if let Ok(mut shell) = self.0.shell.try_lock() {
@@ -130,7 +168,12 @@ impl Session {
     }
 
     /// Waits for its turn, and gives the shell the command.
-    async fn begin(&self, command: Command, [stdout, stderr]: [Arc<OpenFile>; 2]) -> Result<Call, ExecuteError> {
+    async fn begin(
+        &self,
+        command: Command,
+        stdin: Option<StdinReader>,
+        [stdout, stderr]: [Arc<OpenFile>; 2],
+    ) -> Result<Call, ExecuteError> {
         let timeout = execution::timeout(command.timeout, &self.0.limits)?;
         let text = order(&command, self.0.limits.command)?;
         let inner = self.0.clone();
@@ -140,7 +183,7 @@ impl Session {
             *turn = None;
             return Err(ExecuteError::Ended);
         }
-        let (stdin, feed) = stdin::open(command.stdin);
+        let (stdin, feed) = stdin::open(command.stdin, stdin);
         inner.connect([Arc::new(stdin), stdout, stderr]);
         let (began, before) = (Instant::now(), inner.job.usage());
         inner.job.order(text, timeout);
@@ -154,20 +197,15 @@ impl Inner {
     }
 
     /// What background jobs wrote since the last call.
-    fn earlier(&self) -> Vec<Chunk> {
-        let CapturedOutput { merged, runs, dropped } = self.capture.take();
-        let (mut rest, mut chunks) = (Bytes::from(merged), Vec::new());
-        for (channel, len) in runs {
-            chunks.push(Chunk { channel, bytes: rest.split_to(len) });
-        }
-        if dropped > 0 {
-            let bytes = notice(&Exceeded { kind: Limit::Output, value: self.limits.output });
-            chunks.push(Chunk { channel: Channel::Stderr, bytes });
-        }
-        chunks
+    fn earlier(&self) -> (Vec<Chunk>, Option<Exceeded>) {
+        let transcript = self.capture.take();
+        let limit = Exceeded { kind: Limit::Output, value: self.limits.output };
+        let lost = (transcript.dropped() > 0).then_some(limit);
+        let chunk = |(channel, bytes)| Chunk { channel, bytes };
+        (transcript.into_pieces().into_iter().map(chunk).collect(), lost)
     }
 
-    /// Lets a shell begin, or come back from a call that its caller gave up; whether it did.
+    /// Lets a shell start, or come back from a call that was dropped. Returns false for one that does not come back.
     async fn recover(&self, life: &mut Life) -> bool {
         let came_back = matches!(tokio::time::timeout(RECOVERY, self.idle(life)).await, Ok(Ok(_)));
         if came_back {
@@ -178,7 +216,7 @@ impl Inner {
         came_back
     }
 
-    /// Runs the shell until it waits for an order, and returns the status of the last one; or until its end.
+    /// Runs the shell until it waits for a command, and returns the status of the last one; or until its end.
     async fn idle(&self, life: &mut Life) -> Result<u8, Status> {
         poll_fn(|cx| match life.as_mut().poll(cx) {
             Poll::Ready(status) => Poll::Ready(Err(status)),
@@ -194,7 +232,7 @@ impl Drop for Inner {
     }
 }
 
-/// A command that the shell was given.
+/// A command in the shell.
 struct Call {
     inner: Arc<Inner>,
     turn: OwnedMutexGuard<Option<Life>>,
@@ -207,11 +245,11 @@ struct Call {
 
 impl Call {
     /// Runs the shell until it is done with the command, or to its own end.
-    async fn finish(mut self) -> Outcome {
+    async fn finish(mut self) -> Ended {
         let (inner, feed) = (self.inner.clone(), self.feed.take());
         let ended = match self.turn.as_mut() {
             Some(life) => feeding(feed, inner.idle(life)).await,
-            // Not reached: whoever has the turn has a shell.
+            // Not reached: `begin` checked that there is a shell.
             None => Err(Status::Exited(0)),
         };
         self.done = true;
@@ -227,7 +265,7 @@ impl Call {
             }
         };
         inner.connect(inner.at_rest.clone());
-        Outcome::of(job, stop_reason, status, self.timeout, self.began, job.usage().since(self.before))
+        Ended::of(session, verdict, status, self.timeout, self.began, session.usage().since(self.before))
     }
 }
 
@@ -235,13 +273,13 @@ impl Drop for Call {
     fn drop(&mut self) {
         if !self.done {
             // The caller gave it up. What runs for it ends now; the shell comes back when it is run again.
-            self.inner.job.abandon();
+            self.inner.session.abandon();
             self.inner.connect(self.inner.at_rest.clone());
         }
     }
 }
 
-/// A command as the shell reads it.
+/// The text of a command for the shell.
 fn order(command: &Command, limit: u64) -> Result<String, ExecuteError> {
     if command.cwd.is_some() {
         return Err(ExecuteError::OfSession("working directory: use cd"));
@@ -249,16 +287,10 @@ fn order(command: &Command, limit: u64) -> Result<String, ExecuteError> {
     if !command.env.is_empty() {
         return Err(ExecuteError::OfSession("variables: use export"));
     }
-    let (words, text) = match &command.argv {
-        Argv::Shell(line) => (std::slice::from_ref(line), line.clone()),
-        Argv::Program(argv) => {
-            let quoted: Vec<_> = argv.iter().map(|word| format!("'{}'", word.replace('\'', r"'\''"))).collect();
-            (argv.as_slice(), format!("command -- {}", quoted.join(" ")))
-        }
-    };
-    if words.first().is_none_or(|first| first.trim().is_empty()) {
-        return Err(ExecuteError::Empty);
-    }
-    execution::check(words, limit)?;
-    Ok(text)
+    command.line.check(limit)?;
+    Ok(match &command.line {
+        CommandLine::Shell(line) => line.clone(),
+        // `command` passes over functions and aliases, so that the program runs and nothing else.
+        CommandLine::Program(_) => format!("command -- {}", command.line.to_shell()),
+    })
 }

@@ -1,4 +1,4 @@
-//! The files of a sandbox at one moment, sandboxes that start from there, and the way to a file and back.
+//! Snapshots: the files of a sandbox at one moment. They can be forked, saved and loaded.
 
 use std::io::{Read, Write};
 use std::sync::Arc;
@@ -10,12 +10,11 @@ use crate::kernel::{Kernel, ProgramPolicy};
 use crate::limits::Limits;
 use crate::vfs::{self, ArchiveError, Digest, MemSnapshot, Quota};
 
-/// The files of a sandbox as they were, with its limits and its environment. Taking one and forking from it copies no
-/// file, whatever their number and size.
+/// The files of a sandbox at one moment, with its limits and its environment. Taking a snapshot and forking it copies no
+/// file.
 ///
-/// What is the sandbox's own is kept: its files in memory, and the changes of overlays. Directories of the host are not:
-/// a fork sees and changes the same ones. Processes are no part of it. A command that runs meanwhile may be seen halfway
-/// through what it does.
+/// It holds the files in memory and the changes of overlays. It does not hold directories of the host: a fork sees and
+/// changes the same ones. It does not hold processes. The changes of a command that runs meanwhile may be there in part.
 pub struct Snapshot(Origin);
 
 enum Origin {
@@ -35,8 +34,8 @@ impl Snapshot {
         })
     }
 
-    /// A sandbox of its own that starts with these files, with the limits, the environment and the mounts of the sandbox
-    /// that the snapshot is of. One that was loaded starts as [`Sandbox::builder`] would make it.
+    /// Makes a sandbox with these files, and with the limits, the environment and the mounts of the original sandbox. A
+    /// loaded snapshot has the defaults of [`Sandbox::builder`].
     pub fn fork(&self) -> Result<Sandbox, BuildError> {
         let Origin::Live { files, limits, policy, settings } = &self.0 else {
             return Sandbox::builder().snapshot(self).build();
@@ -47,8 +46,8 @@ impl Snapshot {
         Ok(Sandbox { kernel: Arc::new(kernel), settings: Arc::clone(settings) })
     }
 
-    /// Writes the files as a tar in zstd, with its digest behind it, and answers the digest. What is mounted from the
-    /// host is not in it, except for the overlays, which are saved as they show.
+    /// Writes the files as a tar in zstd, followed by its digest, and returns the digest. Mounts of the host are left out,
+    /// except for overlays, which are saved with their changes.
     pub fn save(&self, to: impl Write) -> Result<Digest, ArchiveError> {
         match &self.0 {
             Origin::Live { files, limits, .. } => files.save(to, limits.disk),
@@ -60,9 +59,9 @@ impl Snapshot {
         }
     }
 
-    /// Reads what [`save`](Snapshot::save) wrote, and answers its digest as well. With `expected`, only the snapshot of
-    /// this digest will do. It trusts nothing that it reads: what is damaged, or not as `save` writes it, or larger than
-    /// a sandbox of these limits may be, is an error.
+    /// Reads a snapshot that [`save`](Snapshot::save) wrote, and returns it with its digest. With `expected`, a snapshot of
+    /// another digest is refused. The input is not trusted: damage, another format than that of `save`, and more files than
+    /// these limits allow are errors.
     pub fn load(
         from: impl Read,
         limits: &Limits,
@@ -72,7 +71,7 @@ impl Snapshot {
         Ok((Snapshot(Origin::Saved(root)), digest))
     }
 
-    /// The sandbox's own files, without what is mounted in them.
+    /// The sandbox's own files, without mounts.
     pub(super) fn root(&self) -> Result<&MemSnapshot, Errno> {
         match &self.0 {
             Origin::Live { files, .. } => files.root().ok_or(Errno::NotSupported),

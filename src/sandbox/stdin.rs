@@ -1,40 +1,40 @@
-//! What a command reads: nothing, bytes that are there from the start, or whatever comes.
+//! The standard input of a command: nothing, bytes that are there from the start, or a reader.
 
 use std::future::Future;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::io::AsyncReadExt;
 
-use super::command::Stdin;
+use super::command::StdinReader;
 use crate::error::{Errno, Result};
 use crate::kernel::{OpenFile, PipeWriter, pipe};
 use crate::limits::TRANSFER_BYTES;
 use crate::vfs::{File, Kind, SetTime, Stat};
 
-/// A source and the pipe it is brought to.
+/// A reader and the pipe that it is copied to.
 pub(super) struct Feed {
     writer: PipeWriter,
-    source: Box<dyn AsyncRead + Send + Unpin>,
+    reader: StdinReader,
 }
 
-/// Standard input as a file, and what has to be brought there meanwhile.
-pub(super) fn open(stdin: Stdin) -> (OpenFile, Option<Feed>) {
-    match stdin {
-        // No input is a device such as /dev/null, not a pipe: a program like `rg` searches a pipe if it is given one.
-        Stdin::Empty => (OpenFile::read_only(Arc::new(Text { bytes: Bytes::new(), kind: Kind::Device })), None),
-        Stdin::Bytes(bytes) => {
-            // A program that asks sees a pipe, as it would if a person had typed `… | command`.
-            (OpenFile::read_only(Arc::new(Text { bytes: bytes.into(), kind: Kind::Pipe })), None)
-        }
-        Stdin::Reader(source) => {
-            let (reader, writer) = pipe(0, None);
-            (OpenFile::reader(reader), Some(Feed { writer, source }))
-        }
+/// Makes a file of a standard input; a reader has to be copied to it while the command runs. With a reader, `bytes` do not
+/// count.
+pub(super) fn open(bytes: Option<Bytes>, reader: Option<StdinReader>) -> (OpenFile, Option<Feed>) {
+    if let Some(reader) = reader {
+        let (end, writer) = pipe(0, None);
+        return (OpenFile::reader(end), Some(Feed { writer, reader }));
     }
+    let text = match bytes {
+        // No input is a device such as /dev/null, not a pipe: a program like `rg` searches a pipe if it is given one.
+        None => Text { bytes: Bytes::new(), kind: Kind::Device },
+        // A program that asks sees a pipe, as it would after `… | command`.
+        Some(bytes) => Text { bytes, kind: Kind::Pipe },
+    };
+    (OpenFile::read_only(Arc::new(text)), None)
 }
 
-/// Runs a command while its input is brought to it. The command's end is the end, whatever is left to feed.
+/// Runs a command while its input is copied to it. The end of the command ends the copying.
 pub(super) async fn feeding<T>(feed: Option<Feed>, command: impl Future<Output = T>) -> T {
     match feed {
         None => command.await,
@@ -47,11 +47,15 @@ pub(super) async fn feeding<T>(feed: Option<Feed>, command: impl Future<Output =
 }
 
 impl Feed {
-    /// Brings a source to its pipe until the source ends or nobody reads; then waits for ever.
+    /// Copies the reader to the pipe until one of them ends; then waits for ever. The reader is asked only when the
+    /// command waits for input, so that a command which reads nothing takes nothing away from other readers of the
+    /// same source.
     async fn all<T>(mut self) -> T {
-        let mut buffer = vec![0; TRANSFER_BYTES];
-        // A source that fails is at its end: the command cannot be told why.
-        while let Ok(len @ 1..) = self.source.read(&mut buffer).await {
+        let mut buffer = Vec::new();
+        while self.writer.wanted().await.is_ok() {
+            buffer.resize(TRANSFER_BYTES, 0);
+            // A reader that fails is at its end: the command cannot be told why.
+            let Ok(len @ 1..) = self.reader.read(&mut buffer).await else { break };
             if self.writer.write(Bytes::copy_from_slice(&buffer[..len])).await.is_err() {
                 break;
             }
@@ -61,10 +65,10 @@ impl Feed {
     }
 }
 
-/// Standard input that is there from the start: a file that can only be read.
+/// Input that is there from the start, as a file that can only be read.
 struct Text {
     bytes: Bytes,
-    /// What it pretends to be.
+    /// The kind that `stat` shows.
     kind: Kind,
 }
 

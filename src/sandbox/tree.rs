@@ -1,4 +1,4 @@
-//! What a sandbox looks like from inside: its mounts, and the few files that every program expects.
+//! The file tree of a sandbox: its mounts, and the few files that every program expects.
 
 use std::sync::{Arc, OnceLock};
 
@@ -12,11 +12,11 @@ use crate::vfs::{
     Vfs, VfsBuilder,
 };
 
-/// The name of the machine that a sandbox pretends to be.
+/// The host name that programs in a sandbox see.
 const HOSTNAME: &str = "isopod";
 
-/// Directories of the sandbox's own, with their modes; parents first. Those that something is always mounted on are
-/// here too, so that mounting changes nothing.
+/// Directories of a new sandbox with their modes, parents first. Fixed mount points are here too, so that mounting changes
+/// nothing.
 const DIRECTORIES: [(&str, u32); 11] = [
     ("/bin", 0o755),
     ("/dev", 0o755),
@@ -31,7 +31,7 @@ const DIRECTORIES: [(&str, u32); 11] = [
     (WORKSPACE, 0o755),
 ];
 
-/// Files of the sandbox's own. There is no resolv.conf: there is no network.
+/// Files of a new sandbox. There is no resolv.conf, because there is no network.
 const FILES: [(&str, &str); 4] = [
     ("/etc/passwd", "root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000:user:/home/user:/bin/bash\n"),
     ("/etc/group", "root:x:0:\nuser:x:1000:\n"),
@@ -39,23 +39,23 @@ const FILES: [(&str, &str); 4] = [
     ("/etc/os-release", "NAME=\"Isopod\"\nID=isopod\nPRETTY_NAME=\"Isopod\"\n"),
 ];
 
-/// The files that a new sandbox starts with. They are made once; each sandbox gets a fork, which copies nothing.
+/// Returns the files of a new sandbox. They are made once; each sandbox gets a fork, which copies nothing.
 pub(super) fn base() -> Result<&'static MemSnapshot> {
     static BASE: OnceLock<Result<MemSnapshot>> = OnceLock::new();
     let made = BASE.get_or_init(|| {
         let files = MemFs::new(Arc::new(Quota::unlimited()));
-        furnish(&alone(&files)?)?;
+        mount_builtins(&alone(&files)?)?;
         Ok(files.snapshot())
     });
     made.as_ref().map_err(|errno| *errno)
 }
 
-/// A tree of one file system, with nothing mounted in it.
+/// Makes a tree of one file system, without mounts.
 pub(super) fn alone(root: &MemFs) -> Result<Vfs> {
     Vfs::builder().mount(GuestPath::root(), Arc::new(root.clone()), false).build()
 }
 
-/// The tree of a sandbox: its own files, and what is mounted in them.
+/// Makes the tree of a sandbox: its own files, and the mounts.
 pub(super) fn tree(
     runtime: &Runtime,
     quota: &Arc<Quota>,
@@ -88,7 +88,7 @@ pub(super) fn tree(
         builder.build()
     };
     with(mounts.len()).map_err(|errno| {
-        // Which one is at fault? The first without which it would have worked.
+        // The error is of the first mount without which it would have worked.
         match (1..=mounts.len()).find(|count| with(*count).is_err()) {
             Some(count) => BuildError::Guest(mounts[count - 1].guest.clone(), errno),
             None => BuildError::Tree(errno),
@@ -96,13 +96,13 @@ pub(super) fn tree(
     })
 }
 
-/// A directory of the host, as far as the sandbox may use it.
+/// Opens a directory of the host with the access that the sandbox has.
 fn open_host(
     mount: &HostMount,
     quota: &Arc<Quota>,
     rules: Option<&Rules>,
 ) -> std::result::Result<Arc<dyn FileSystem>, BuildError> {
-    // Not earlier: most sandboxes have no directory of the host, and the list is long.
+    // Made here, because most sandboxes have no directory of the host and the list is long.
     let rules = || rules.cloned().unwrap_or_else(Rules::standard);
     if mount.access == MountAccess::Tracked {
         let nothing = MemFs::new(Arc::clone(quota)).snapshot();
@@ -126,14 +126,26 @@ fn open_host(
             let names = dir.names_on_host();
             let overlay = Overlay::over_host(dir, quota.clone());
             let overlay = overlay.map_err(|errno| refused(std::io::Error::other(errno)))?;
-            // Here too: what is committed would be obeyed as well.
+            // Protected too: programs of the host obey committed files as well.
             Arc::new(Protect::below(overlay.files(), rules(), names.iter().map(String::as_str)))
         }
     })
 }
 
 /// What `/proc` says of the machine.
-fn facts(limits: &Limits) -> ProcFacts {
+fn facts(runtime: &Runtime, mounts: &[HostMount], limits: &Limits) -> ProcFacts {
+    let own = [("/", "tmpfs", false), ("/bin", "programs", true), ("/usr/bin", "programs", true)];
+    let own = own.into_iter().chain([("/proc", "proc", true), ("/dev", "devtmpfs", false)]);
+    let own = own.chain(runtime.libraries().iter().map(|(place, _)| (*place, "library", true)));
+    let hosts = mounts.iter().map(|mount| {
+        let kind = match mount.access {
+            MountAccess::Overlay => "overlay",
+            MountAccess::Tracked => "tmpfs",
+            MountAccess::ReadOnly | MountAccess::ReadWrite(_) => "host",
+        };
+        (mount.guest.as_str(), kind, mount.access == MountAccess::ReadOnly)
+    });
+    let mounts = own.chain(hosts).filter_map(|(path, kind, read_only)| Some((at(path).ok()?, kind, read_only)));
     ProcFacts {
         memory: limits.sandbox_memory,
         // A process has no threads.
@@ -156,7 +168,7 @@ fn at(path: &str) -> Result<GuestPath> {
     GuestPath::parse(&GuestPath::root(), path)
 }
 
-fn furnish(vfs: &Vfs) -> Result<()> {
+fn mount_builtins(vfs: &Vfs) -> Result<()> {
     for (path, mode) in DIRECTORIES {
         vfs.mkdir(&at(path)?, mode)?;
     }

@@ -1,4 +1,4 @@
-//! A worker of a server, from its own side: its work comes as connections.
+//! The worker's end of a server's worker: its work comes as connections.
 
 use std::os::fd::OwnedFd;
 use std::process::ExitCode;
@@ -7,35 +7,35 @@ use serde::de::DeserializeOwned;
 use tokio::io::{AsyncWriteExt, Interest};
 use tokio::net::UnixStream;
 
-use super::outset::{self, Begun};
+use super::bootstrap::{self, Bootstrap};
 use super::pass;
 use super::wire::{self, Welcome};
 use crate::wall::{Wall, WallError};
 
-/// Is a worker: opens what it is told to be, behind its wall, and talks on every connection that comes. For `main`, before
-/// it starts any thread; a [`Spawner`](super::Spawner) is who calls such a program.
+/// Runs a worker: opens its task behind its wall, and serves every connection that comes. For `main`, before it starts any
+/// thread. A [`Spawner`](super::Spawner) runs a program that calls this.
 pub(crate) fn serve<T: DeserializeOwned, S: Clone, W: Future<Output = ()> + Send + 'static>(
     wall: impl FnOnce(&T) -> Result<Wall, WallError>,
     open: impl FnOnce(T) -> Result<S, String>,
     talk: impl Fn(S, UnixStream) -> W,
 ) -> ExitCode {
-    let Begun { task, socket, report } = match outset::begin(wall) {
+    let Bootstrap { task, socket, report } = match bootstrap::begin(wall) {
         Ok(begun) => begun,
         Err(code) => return code,
     };
-    outset::run(async {
-        let _deaf = outset::deafen()?;
-        let mut stream = outset::connect(socket.try_clone()?)?;
-        outset::watch(socket)?;
-        let (welcome, place) = match report.and_then(|report| Ok((report, open(task)?))) {
-            Ok((report, place)) => (Welcome::Ready(report), Some(place)),
+    bootstrap::run(async {
+        let _ignored = bootstrap::ignore_signals()?;
+        let mut stream = bootstrap::connect(socket.try_clone()?)?;
+        bootstrap::watch(socket)?;
+        let (welcome, service) = match report.and_then(|report| Ok((report, open(task)?))) {
+            Ok((report, service)) => (Welcome::Ready(report), Some(service)),
             Err(why) => (Welcome::Refused(why), None),
         };
         let welcome = wire::frame(&welcome, wire::HELLO_BYTES).map_err(std::io::Error::other)?;
         stream.write_all(&welcome).await?;
-        let Some(place) = place else { return Ok(()) };
+        let Some(service) = service else { return Ok(()) };
         while let Some(connection) = next(&stream).await? {
-            tokio::spawn(talk(place.clone(), outset::connect(connection)?));
+            tokio::spawn(talk(service.clone(), bootstrap::connect(connection)?));
         }
         Ok(())
     })
@@ -44,7 +44,7 @@ pub(crate) fn serve<T: DeserializeOwned, S: Clone, W: Future<Output = ()> + Send
 async fn next(stream: &UnixStream) -> std::io::Result<Option<OwnedFd>> {
     loop {
         match stream.async_io(Interest::READABLE, || pass::receive(stream)).await? {
-            // One that got lost on the way, for want of room among the open files: its other end is closed, too.
+            // The descriptor was lost for want of room among the open files. Its other end is closed, too.
             Some((_, handles)) if handles.is_empty() => {}
             Some((_, mut handles)) => return Ok(handles.pop()),
             None => return Ok(None),

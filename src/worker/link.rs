@@ -1,4 +1,4 @@
-//! The host's end of a worker: who waits for which answer, and what they hear when it dies.
+//! The host's end of the protocol: the calls that wait for an answer, and their error when the worker dies.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -11,25 +11,26 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use bytes::Bytes;
-use tokio::io::{AsyncWriteExt, BufReader};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::process::{Child, Command};
+use tokio::process::{self, Child};
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::AbortHandle;
 
-use super::outset::Hello;
-use super::wire::{self, Answer, News, Order, Request, WINDOW, Welcome, WireError};
-use super::{LAST_MOMENTS, START, Walls, astray};
-use crate::backend::{BackendError, Ending, ExecuteRequest, Result};
+use super::bootstrap::Hello;
+use super::wire::{self, Answer, HostMessage, Request, WINDOW, Welcome, WireError, WorkerMessage};
+use super::{EXIT_TIME, START_TIME, Walls, unexpected};
+use crate::backend::{BackendError, Result};
 use crate::kernel::Channel;
 use crate::limits::TRANSFER_BYTES;
 use crate::provider::Config;
-use crate::sandbox::Chunk;
+use crate::sandbox::{Chunk, Command, Completion, StdinReader};
 use crate::wall::Report;
 
 /// A worker's socket and process.
 pub(super) struct Link {
-    /// Frames on their way out. There are as many as there are calls, cancels and pieces read.
+    /// Frames on their way out. Their number is bounded by that of calls, cancels, and pieces of output read.
     out: mpsc::UnboundedSender<Vec<u8>>,
     calls: Arc<Calls>,
     next: AtomicU64,
@@ -39,39 +40,51 @@ pub(super) struct Link {
     _end: oneshot::Sender<()>,
 }
 
-/// Who waits. Its lock is held for a look-up, never while something is awaited.
+/// The calls that wait. Its lock is held for a look-up, never across an await.
 #[derive(Default)]
-struct Calls(Mutex<State>);
+struct Calls(Mutex<CallTable>);
 
 #[derive(Default)]
-struct State {
-    waiting: HashMap<u64, Waiting>,
-    /// How the worker died, if it did.
+struct CallTable {
+    pending: HashMap<u64, PendingCall>,
+    /// The reason of the worker's death, if it died.
     death: Option<String>,
 }
 
-enum Waiting {
-    /// For an answer.
+/// A call that waits.
+enum PendingCall {
+    /// It waits for an answer.
     Answer(oneshot::Sender<Result<Answer>>),
-    /// For whether a command starts, and then for its output.
-    Start(oneshot::Sender<Result<Answer>>, mpsc::Sender<Event>),
-    Output(mpsc::Sender<Event>),
+    /// It waits for the start of a command, and then for its output.
+    Start(oneshot::Sender<Result<Answer>>, CommandEvents),
+    /// It waits for the output of a command.
+    Output(CommandEvents),
 }
 
-/// What comes from a command.
+/// The channels of a command.
+struct CommandEvents {
+    output: mpsc::Sender<Event>,
+    /// Takes the worker's requests for input, one at a time. `None` for a command without a reader.
+    stdin: Option<mpsc::Sender<()>>,
+}
+
+/// A piece of a command's output, or its end.
 enum Event {
     Piece(Chunk),
-    Ended(Ending),
+    Completed(Completion),
 }
 
 /// A command that runs in the worker. Dropping it ends the command.
-pub(super) struct Output {
+pub(super) struct WorkerStream {
     link: Arc<Link>,
     id: u64,
     events: mpsc::Receiver<Event>,
-    ending: Option<Ending>,
-    has_said: bool,
+    completion: Option<Completion>,
+    /// The notice of the worker's death was given.
+    has_notice: bool,
     pub(super) began: Instant,
+    /// Copies the standard input.
+    stdin: Option<AbortHandle>,
 }
 
 impl Link {
@@ -96,12 +109,12 @@ impl Link {
             to.write_all(&hello).await?;
             wire::read(&mut from, wire::HELLO_BYTES).await
         };
-        let report = match tokio::time::timeout(START, welcome).await {
+        let report = match tokio::time::timeout(START_TIME, welcome).await {
             Ok(Ok(Some(Welcome::Ready(report)))) => report,
             Ok(Ok(Some(Welcome::Refused(why)))) => return Err(refused(why)),
             Ok(said) => {
                 let fault = said.err().filter(|error| !matches!(error, WireError::Closed(_)));
-                return Err(BackendError::WorkerDied(obituary(end(&mut child).await, fault.map(|it| it.to_string()))));
+                return Err(BackendError::WorkerDied(death_of(end(&mut child).await, fault.map(|it| it.to_string()))));
             }
             Err(_) => return Err(refused("it took too long to start".to_owned())),
         };
@@ -111,7 +124,7 @@ impl Link {
         let calls = Arc::new(Calls::default());
         let (longest, pid) = (wire::longest(&config.limits), child.id().unwrap_or(0));
         tokio::spawn(send(to, frames));
-        tokio::spawn(attend(child, from, longest, calls.clone(), ended));
+        tokio::spawn(supervise(child, from, longest, calls.clone(), ended));
         let link = Link { out, calls, next: AtomicU64::new(0), longest, pid, _end: end };
         Ok((Arc::new(link), report))
     }
@@ -120,49 +133,55 @@ impl Link {
         self.pid
     }
 
-    /// Asks and waits for the answer.
+    /// Sends a request and waits for the answer.
     pub(super) async fn ask(self: &Arc<Link>, request: Request) -> Result<Answer> {
         let (sender, answer) = oneshot::channel();
-        let call = self.call(request, Waiting::Answer(sender))?;
-        // Whoever knows nothing of the call any more has died.
+        let call = self.call(request, PendingCall::Answer(sender))?;
+        // The sender is dropped when the worker dies.
         let answer = answer.await.unwrap_or_else(|_| Err(self.death()));
-        call.settle();
+        call.complete();
         answer
     }
 
     /// Starts a command.
-    pub(super) async fn stream(self: &Arc<Link>, request: ExecuteRequest) -> Result<Output> {
+    pub(super) async fn stream(self: &Arc<Link>, command: Command, stdin: Option<StdinReader>) -> Result<WorkerStream> {
         let began = Instant::now();
         let (sender, started) = oneshot::channel();
-        let (events_in, events) = mpsc::channel(WINDOW + 1);
-        let call = self.call(Request::Execute(request), Waiting::Start(sender, events_in))?;
+        let (output, events) = mpsc::channel(WINDOW + 1);
+        let (wanted, wishes) = mpsc::channel(1);
+        let (request, wanted) = match stdin {
+            Some(_) => (Request::ExecuteWithStdin(command), Some(wanted)),
+            None => (Request::Execute(command), None),
+        };
+        let call = self.call(request, PendingCall::Start(sender, CommandEvents { output, stdin: wanted }))?;
         match started.await.unwrap_or_else(|_| Err(self.death()))? {
             Answer::Started => {}
-            _ => return Err(astray(self)),
+            _ => return Err(unexpected(self)),
         }
-        let id = call.settle();
-        Ok(Output { link: self.clone(), id, events, ending: None, has_said: false, began })
+        let id = call.complete();
+        let stdin = stdin.map(|reader| tokio::spawn(copy_stdin(self.clone(), id, reader, wishes)).abort_handle());
+        Ok(WorkerStream { link: self.clone(), id, events, completion: None, has_notice: false, began, stdin })
     }
 
-    /// Sends a request. Dropping what comes back cancels it.
-    fn call(self: &Arc<Link>, request: Request, waiting: Waiting) -> Result<Call<'_>> {
+    /// Sends a request. Dropping the call cancels it.
+    fn call(self: &Arc<Link>, request: Request, pending: PendingCall) -> Result<Call<'_>> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
-        let frame = wire::frame(&Order::Call(id, request), self.longest)
+        let frame = wire::frame(&HostMessage::Call(id, request), self.longest)
             .map_err(|error| BackendError::Transport { backend: "worker", reason: error.to_string() })?;
         {
-            let mut state = self.calls.lock();
-            if let Some(death) = &state.death {
+            let mut table = self.calls.lock();
+            if let Some(death) = &table.death {
                 return Err(BackendError::WorkerDied(death.clone()));
             }
-            state.waiting.insert(id, waiting);
+            table.pending.insert(id, pending);
         }
-        // If nobody sends any more, the worker has died, and whoever notes it tells all that wait.
+        // An error says that the worker has died; `supervise` then fails all pending calls.
         let _ = self.out.send(frame);
-        Ok(Call { link: self, id, is_settled: false })
+        Ok(Call { link: self, id, is_complete: false })
     }
 
-    fn order(&self, order: &Order) {
-        if let Ok(frame) = wire::frame(order, self.longest) {
+    fn send(&self, message: &HostMessage) {
+        if let Ok(frame) = wire::frame(message, self.longest) {
             let _ = self.out.send(frame);
         }
     }
@@ -172,67 +191,80 @@ impl Link {
         BackendError::WorkerDied(death.unwrap_or_else(|| "it is ending".to_owned()))
     }
 
-    /// A worker that cannot be believed is dead to us: nobody asks it any more.
+    /// Treats a worker that broke the protocol as dead: it gets no more requests.
     pub(super) fn condemn(&self, why: &str) -> BackendError {
-        self.calls.bury(why.to_owned());
+        self.calls.fail_all(why.to_owned());
         self.death()
     }
 
-    fn forget(&self, id: u64) {
-        if self.calls.lock().waiting.remove(&id).is_some() {
-            self.order(&Order::Cancel(id));
+    fn cancel(&self, id: u64) {
+        if self.calls.lock().pending.remove(&id).is_some() {
+            self.send(&HostMessage::Cancel(id));
         }
     }
 }
 
-/// A call that is cancelled when nobody waits for it.
+/// Copies a standard input to the worker, a piece for each time that its command waits for input.
+async fn copy_stdin(link: Arc<Link>, id: u64, mut reader: StdinReader, mut wishes: mpsc::Receiver<()>) {
+    let mut buffer = vec![0; TRANSFER_BYTES];
+    while wishes.recv().await.is_some() {
+        // A reader that fails is at its end: the command cannot be told why.
+        let len = reader.read(&mut buffer).await.unwrap_or(0);
+        link.send(&HostMessage::Stdin(id, Bytes::copy_from_slice(&buffer[..len])));
+        if len == 0 {
+            return;
+        }
+    }
+}
+
+/// A call that is cancelled when it is dropped before its end.
 struct Call<'a> {
     link: &'a Link,
     id: u64,
-    is_settled: bool,
+    is_complete: bool,
 }
 
 impl Call<'_> {
-    fn settle(mut self) -> u64 {
-        self.is_settled = true;
+    fn complete(mut self) -> u64 {
+        self.is_complete = true;
         self.id
     }
 }
 
 impl Drop for Call<'_> {
     fn drop(&mut self) {
-        if !self.is_settled {
-            self.link.forget(self.id);
+        if !self.is_complete {
+            self.link.cancel(self.id);
         }
     }
 }
 
-impl Output {
-    /// The next piece of output.
+impl WorkerStream {
+    /// Returns the next piece of output, `None` at the end of the command or of the worker.
     pub(super) async fn piece(&mut self) -> Option<Chunk> {
-        if self.ending.is_some() {
+        if self.completion.is_some() {
             return None;
         }
         match self.events.recv().await? {
             Event::Piece(chunk) => {
-                self.link.order(&Order::More(self.id));
+                self.link.send(&HostMessage::More(self.id));
                 Some(chunk)
             }
-            Event::Ended(ending) => {
-                self.ending = Some(ending);
+            Event::Completed(completion) => {
+                self.completion = Some(completion);
                 None
             }
         }
     }
 
-    /// How the command ended, or how its worker did.
-    pub(super) fn ending(&mut self) -> Result<Ending> {
-        self.ending.clone().ok_or_else(|| self.link.death())
+    /// Returns the end of the command, or the death of its worker.
+    pub(super) fn completion(&mut self) -> Result<Completion> {
+        self.completion.clone().ok_or_else(|| self.link.death())
     }
 
-    /// What a reader of the output is told, once, if the worker died.
+    /// Returns a line for standard error, once, if the worker died.
     pub(super) fn notice(&mut self) -> Option<Chunk> {
-        if self.ending.is_some() || std::mem::replace(&mut self.has_said, true) {
+        if self.completion.is_some() || std::mem::replace(&mut self.has_notice, true) {
             return None;
         }
         let bytes = Bytes::from(format!("isopod: {}\n", self.link.death()));
@@ -240,45 +272,63 @@ impl Output {
     }
 }
 
-impl Drop for Output {
+impl Drop for WorkerStream {
     fn drop(&mut self) {
-        self.link.forget(self.id);
+        if let Some(stdin) = &self.stdin {
+            stdin.abort();
+        }
+        self.link.cancel(self.id);
     }
 }
 
 impl Calls {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, CallTable> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Brings news to whoever waits for it. Nobody may: it crossed a cancel on its way.
-    fn deliver(&self, news: News) -> std::result::Result<(), &'static str> {
-        let mut state = self.lock();
-        match news {
-            News::Answer(id, answer) => match state.waiting.remove(&id) {
-                Some(Waiting::Answer(sender)) => drop(sender.send(answer)),
-                Some(Waiting::Start(sender, events)) => {
+    /// Gives a message to the call that waits for it. A message for an unknown call crossed a cancel on its way.
+    fn dispatch(&self, message: WorkerMessage) -> std::result::Result<(), &'static str> {
+        let mut table = self.lock();
+        match message {
+            WorkerMessage::Answer(id, answer) => match table.pending.remove(&id) {
+                Some(PendingCall::Answer(sender)) => drop(sender.send(answer)),
+                Some(PendingCall::Start(sender, events)) => {
                     if answer.is_ok() {
-                        state.waiting.insert(id, Waiting::Output(events));
+                        table.pending.insert(id, PendingCall::Output(events));
                     }
                     drop(sender.send(answer));
                 }
-                Some(Waiting::Output(_)) => return Err("it answered twice"),
+                Some(PendingCall::Output(_)) => return Err("it answered twice"),
                 None => {}
             },
-            News::Piece(id, chunk) => match state.waiting.get(&id) {
-                Some(Waiting::Output(_)) if chunk.bytes.len() > TRANSFER_BYTES => return Err("a piece was too long"),
-                Some(Waiting::Output(events)) => {
-                    if let Err(mpsc::error::TrySendError::Full(_)) = events.try_send(Event::Piece(chunk)) {
+            WorkerMessage::Output(id, chunk) => match table.pending.get(&id) {
+                Some(PendingCall::Output(_)) if chunk.bytes.len() > TRANSFER_BYTES => {
+                    return Err("a piece was too long");
+                }
+                Some(PendingCall::Output(events)) => {
+                    if let Err(mpsc::error::TrySendError::Full(_)) = events.output.try_send(Event::Piece(chunk)) {
                         return Err("it sent more than there was room for");
                     }
                 }
                 Some(_) => return Err("there was output before there was a command"),
                 None => {}
             },
-            News::Ended(id, ending) => match state.waiting.remove(&id) {
-                // There is a place for it besides those of the pieces.
-                Some(Waiting::Output(events)) => drop(events.try_send(Event::Ended(ending))),
+            WorkerMessage::StdinWanted(id) => match table.pending.get(&id) {
+                Some(PendingCall::Start(_, events) | PendingCall::Output(events)) => match &events.stdin {
+                    // The copying may have ended with the input.
+                    Some(stdin) => {
+                        if let Err(mpsc::error::TrySendError::Full(())) = stdin.try_send(()) {
+                            return Err("it asked twice for the same input");
+                        }
+                    }
+                    None => return Err("it asked for input that there is not"),
+                },
+                Some(PendingCall::Answer(_)) => return Err("it asked for input without a command"),
+                None => {}
+            },
+            WorkerMessage::Completed(id, completion) => match table.pending.remove(&id) {
+                // The channel has a place for it beside those of the pieces.
+                Some(PendingCall::Output(events)) => drop(events.output.try_send(Event::Completed(completion))),
                 Some(_) => return Err("a command ended before it began"),
                 None => {}
             },
@@ -286,23 +336,23 @@ impl Calls {
         Ok(())
     }
 
-    /// The worker has died: whoever waits hears it.
-    fn bury(&self, how: String) {
-        let mut state = self.lock();
-        state.death.get_or_insert(how);
-        // Dropping their senders wakes them, and they ask for the reason.
-        state.waiting.clear();
+    /// Fails all pending calls after the worker's death.
+    fn fail_all(&self, death: String) {
+        let mut table = self.lock();
+        table.death.get_or_insert(death);
+        // Dropping the senders wakes the callers, which then look for the reason.
+        table.pending.clear();
     }
 }
 
 fn start(program: &Path, arguments: Vec<OsString>, socket: OwnedFd) -> std::io::Result<Child> {
-    let mut command = Command::new(program);
+    let mut command = process::Command::new(program);
     command.args(arguments).env_clear().current_dir("/").kill_on_drop(true);
     command.stdin(Stdio::from(socket)).stdout(Stdio::null()).stderr(Stdio::inherit());
     command.spawn()
 }
 
-/// Sends frames until there are no more, or nobody takes them.
+/// Writes frames to the socket until the channel or the socket is closed.
 async fn send(mut to: OwnedWriteHalf, mut frames: mpsc::UnboundedReceiver<Vec<u8>>) {
     while let Some(frame) = frames.recv().await {
         if to.write_all(&frame).await.is_err() {
@@ -311,8 +361,8 @@ async fn send(mut to: OwnedWriteHalf, mut frames: mpsc::UnboundedReceiver<Vec<u8
     }
 }
 
-/// Takes what the worker says, until it dies or nobody has the link any more.
-async fn attend(
+/// Dispatches the worker's messages until it dies or the link is dropped, and ends it.
+async fn supervise(
     mut child: Child,
     mut from: BufReader<OwnedReadHalf>,
     longest: u64,
@@ -322,8 +372,8 @@ async fn attend(
     let listen = async {
         loop {
             match wire::read(&mut from, longest).await {
-                Ok(Some(news)) => {
-                    if let Err(why) = calls.deliver(news) {
+                Ok(Some(message)) => {
+                    if let Err(why) = calls.dispatch(message) {
                         return Some(why.to_owned());
                     }
                     if calls.lock().death.is_some() {
@@ -339,12 +389,12 @@ async fn attend(
         fault = listen => fault,
         _ = ended => None,
     };
-    calls.bury(obituary(end(&mut child).await, fault));
+    calls.fail_all(death_of(end(&mut child).await, fault));
 }
 
-/// Waits for a worker that has gone, or is about to, or has to.
+/// Waits for the end of a worker whose socket is closed, and kills it after a while.
 async fn end(child: &mut Child) -> Option<ExitStatus> {
-    match tokio::time::timeout(LAST_MOMENTS, child.wait()).await {
+    match tokio::time::timeout(EXIT_TIME, child.wait()).await {
         Ok(status) => status.ok(),
         Err(_) => {
             let _ = child.start_kill();
@@ -353,7 +403,8 @@ async fn end(child: &mut Child) -> Option<ExitStatus> {
     }
 }
 
-fn obituary(status: Option<ExitStatus>, fault: Option<String>) -> String {
+/// The reason of a worker's death, in words.
+fn death_of(status: Option<ExitStatus>, fault: Option<String>) -> String {
     match (fault, status.map(|status| (status.signal(), status.code()))) {
         (Some(fault), _) => format!("killed, because {fault}"),
         (None, Some((Some(signal), _))) => format!("signal {signal}"),
@@ -364,59 +415,73 @@ fn obituary(status: Option<ExitStatus>, fault: Option<String>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     /// A command that has started, and its events.
-    fn running() -> (Calls, mpsc::Receiver<Event>) {
-        let (calls, (sender, _), (events_in, events)) =
-            (Calls::default(), oneshot::channel(), mpsc::channel(WINDOW + 1));
-        calls.lock().waiting.insert(1, Waiting::Start(sender, events_in));
-        calls.deliver(News::Answer(1, Ok(Answer::Started))).unwrap();
+    fn running_with(stdin: Option<mpsc::Sender<()>>) -> (Calls, mpsc::Receiver<Event>) {
+        let (calls, (sender, _), (output, events)) = (Calls::default(), oneshot::channel(), mpsc::channel(WINDOW + 1));
+        calls.lock().pending.insert(1, PendingCall::Start(sender, CommandEvents { output, stdin }));
+        calls.dispatch(WorkerMessage::Answer(1, Ok(Answer::Started))).unwrap();
         (calls, events)
     }
 
-    fn piece(bytes: usize) -> News {
-        News::Piece(1, Chunk { channel: Channel::Stdout, bytes: Bytes::from(vec![0; bytes]) })
+    fn running() -> (Calls, mpsc::Receiver<Event>) {
+        running_with(None)
     }
 
-    fn ended() -> News {
-        News::Ended(1, Ending { exit_code: 0, timed_out: false, limits: Vec::new(), wall: Duration::ZERO })
+    fn piece(bytes: usize) -> WorkerMessage {
+        WorkerMessage::Output(1, Chunk { channel: Channel::Stdout, bytes: Bytes::from(vec![0; bytes]) })
+    }
+
+    fn ended() -> WorkerMessage {
+        WorkerMessage::Completed(1, Completion::new(0))
+    }
+
+    #[test]
+    fn a_worker_that_asks_for_input_it_was_not_given_is_found_out() {
+        let (calls, _events) = running();
+        assert!(calls.dispatch(WorkerMessage::StdinWanted(1)).is_err());
+        let (wanted, mut wishes) = mpsc::channel(1);
+        let (calls, _events) = running_with(Some(wanted));
+        calls.dispatch(WorkerMessage::StdinWanted(1)).unwrap();
+        assert!(calls.dispatch(WorkerMessage::StdinWanted(1)).is_err());
+        wishes.try_recv().unwrap();
+        calls.dispatch(WorkerMessage::StdinWanted(1)).unwrap();
     }
 
     #[test]
     fn a_worker_that_sends_more_than_there_is_room_for_is_found_out() {
         let (calls, _events) = running();
-        let sent = (0..).take_while(|_| calls.deliver(piece(1)).is_ok()).count();
+        let sent = (0..).take_while(|_| calls.dispatch(piece(1)).is_ok()).count();
         assert_eq!(sent, WINDOW + 1);
         let (calls, _events) = running();
-        assert!(calls.deliver(piece(TRANSFER_BYTES + 1)).is_err());
+        assert!(calls.dispatch(piece(TRANSFER_BYTES + 1)).is_err());
     }
 
     #[test]
     fn answers_that_were_not_asked_for_are_found_out_or_dropped() {
         let (calls, _events) = running();
-        assert!(calls.deliver(News::Answer(1, Ok(Answer::Done(())))).is_err());
+        assert!(calls.dispatch(WorkerMessage::Answer(1, Ok(Answer::Done(())))).is_err());
         let (calls, events) = running();
         drop(events);
-        calls.deliver(piece(1)).unwrap();
-        calls.deliver(ended()).unwrap();
-        // After its end, and of a call that nobody knows, it may have crossed a cancel on its way.
-        calls.deliver(piece(1)).unwrap();
-        calls.deliver(ended()).unwrap();
+        calls.dispatch(piece(1)).unwrap();
+        calls.dispatch(ended()).unwrap();
+        // A message of an unknown call, or of one that has ended, may have crossed a cancel on its way.
+        calls.dispatch(piece(1)).unwrap();
+        calls.dispatch(ended()).unwrap();
         let calls = Calls::default();
-        calls.lock().waiting.insert(1, Waiting::Answer(oneshot::channel().0));
-        assert!(calls.deliver(piece(1)).is_err());
-        assert!(calls.deliver(ended()).is_err());
+        calls.lock().pending.insert(1, PendingCall::Answer(oneshot::channel().0));
+        assert!(calls.dispatch(piece(1)).is_err());
+        assert!(calls.dispatch(ended()).is_err());
     }
 
     #[test]
     fn the_end_of_a_command_has_room_besides_its_output() {
         let (calls, mut events) = running();
-        (0..WINDOW).for_each(|_| calls.deliver(piece(1)).unwrap());
-        calls.deliver(ended()).unwrap();
-        let received = std::iter::from_fn(|| events.try_recv().ok()).filter(|event| matches!(event, Event::Ended(_)));
+        (0..WINDOW).for_each(|_| calls.dispatch(piece(1)).unwrap());
+        calls.dispatch(ended()).unwrap();
+        let received =
+            std::iter::from_fn(|| events.try_recv().ok()).filter(|event| matches!(event, Event::Completed(_)));
         assert_eq!(received.count(), 1);
     }
 }

@@ -1,9 +1,9 @@
 //! A sandbox in a process of its own.
 //!
-//! WebAssembly keeps a guest from its host's memory, but a bug in the engine, an abort or a visit of the OOM killer would
-//! end the host process with all its sandboxes. A [`Worker`] is a backend whose sandbox lives in a child process, behind a
-//! [wall](crate::wall): what goes wrong there takes down one sandbox. What was running answers `worker died: signal 6`,
-//! and the neighbours live on.
+//! WebAssembly keeps a guest from its host's memory, but a bug in the engine, an abort or the OOM killer would end the host
+//! process with all its sandboxes. A [`Worker`] is a backend whose sandbox lives in a child process, behind a
+//! [wall](crate::wall), so that a crash there takes down one sandbox. Its running operations fail with
+//! `worker died: signal 6`, and other sandboxes are not touched.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -11,17 +11,17 @@
 //! use isopod::provider::Config;
 //! use isopod::worker::Worker;
 //!
-//! // A program that calls `isopod::worker::serve` when it is told to: the command line does, and yours may.
+//! // A program that calls `isopod::worker::serve`: `isopod worker` does.
 //! let worker = Worker::start("/usr/local/bin/isopod", ["worker"], &Config::new("/none")).await?;
-//! assert_eq!(worker.execute("echo hello".into()).await?.stdout(), b"hello\n");
+//! assert_eq!(worker.execute("echo hello".into()).await?.stdout, b"hello\n");
 //! # Ok(())
 //! # }
 //! ```
 //!
 //! # Layout
-//! - `wire`: messages, framed by their length, over a socket pair. A frame is bounded, and so is what is on its way.
-//! - `link`: the host's end: who waits for which answer, and what they hear when the worker dies.
-//! - `serve`: the worker's end; `outset` is how any worker begins.
+//! - `wire`: the messages, framed by their length, over a socket pair. Frames and their number are bounded.
+//! - `link`: the host's end, with the calls that wait for an answer.
+//! - `serve`: the worker's end. `bootstrap`: the start of every worker.
 //!
 //! The workers of `isopod serve` and `isopod mcp` are servers themselves, each for one sandbox or one session, so that all
 //! that a server can do works in them, too: the wall between processes is at the protocol, not at the [`Backend`].
@@ -30,18 +30,18 @@
 //!   which goes over the worker's socket (`pass`).
 //! - `relay`: a request of HTTP on such a connection. `pool`: the workers of a server, by key.
 //!
-//! # What holds
-//! - **A worker is not trusted.** A frame that is too long or makes no sense, an answer to nothing, more output than it was
-//!   given room for: it is killed.
-//! - **A worker does not outlive its host**, however that ends: a thread of it does nothing but wait for the socket's end.
+//! # Invariants
+//! - **A worker is not trusted.** It is killed after a frame that is too long or makes no sense, an answer without a
+//!   request, or more output than it was given room for.
+//! - **A worker does not outlive its host**, however that ends: a thread of the worker only waits for the end of the socket.
 //!   (The parent's death signal was rejected: it comes when the *thread* ends that started the worker.)
-//! - Cancel is drop here too: a dropped future or stream is cancelled in the worker.
-//! - Nothing of the host's environment and none of its open files go along.
+//! - **Cancel is drop**: a dropped future or stream is cancelled in the worker.
+//! - A worker inherits neither the host's environment nor its open files.
 
+mod bootstrap;
 #[cfg(any(feature = "http", feature = "mcp"))]
 pub(crate) mod connections;
 mod link;
-mod outset;
 #[cfg(any(feature = "http", feature = "mcp"))]
 mod pass;
 #[cfg(any(feature = "http", feature = "mcp"))]
@@ -62,15 +62,15 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use self::link::{Link, Output};
+use self::link::{Link, WorkerStream};
 use self::wire::{Answer, Request};
 use crate::backend::{
-    Backend, BackendError, Content, EditRequest, Edited, Ending, ExecuteRequest, Executed, GlobRequest, Globbed,
-    GrepRequest, Grepped, Listed, OutputStream, ReadRequest, Result, SandboxBackend, Transcript, Upload, WriteRequest,
-    Written,
+    Backend, BackendError, Content, EditRequest, Edited, GlobRequest, Globbed, GrepRequest, Grepped, Listed,
+    OutputStream, ReadRequest, Result, SandboxBackend, Upload, WriteRequest, Written,
 };
+use crate::kernel::Transcript;
 use crate::provider::Config;
-use crate::sandbox::Chunk;
+use crate::sandbox::{Chunk, Command, Completion, Output, StdinReader};
 use crate::wall::Report;
 
 pub use serve::serve;
@@ -80,13 +80,13 @@ pub use spawner::{Spawner, spawner};
 /// The exit code of a command whose worker died: 128 and SIGKILL.
 pub(crate) const DIED: u8 = 137;
 
-/// How long a worker may take to be ready: it loads a shell and opens directories.
-const START: Duration = Duration::from_secs(30);
+/// The time for a worker to be ready: it loads a shell and opens directories.
+const START_TIME: Duration = Duration::from_secs(30);
 
-/// How long a worker may live when its socket is closed: a core may have to be dumped.
-const LAST_MOMENTS: Duration = Duration::from_secs(1);
+/// The time for a worker to end after its socket is closed: a core may have to be dumped.
+const EXIT_TIME: Duration = Duration::from_secs(1);
 
-/// A sandbox in a process of its own. Clones are handles to the same one; when the last is dropped, it ends.
+/// A sandbox in a process of its own. Clones are handles to the same one; the process ends with the last.
 #[derive(Clone)]
 pub struct Worker {
     link: Arc<Link>,
@@ -95,21 +95,21 @@ pub struct Worker {
     output: u64,
 }
 
-/// How it is started.
+/// The wall around a worker.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Walls {
-    /// Behind as much of a wall as the machine's kernel has.
+    /// As much of a wall as the machine's kernel has.
     #[default]
     BestEffort,
-    /// Behind a whole wall, or not at all.
+    /// A whole wall; without one the worker does not start.
     Strict,
-    /// Without one.
+    /// No wall.
     None,
 }
 
 impl Worker {
     /// Starts a program that calls [`serve`], with a sandbox as `config` has it: limits, mounts, variables, programs. The
-    /// root of it means nothing here.
+    /// root directory in `config` is not used.
     ///
     /// # Panics
     /// Outside a tokio runtime.
@@ -121,7 +121,7 @@ impl Worker {
         Worker::start_behind(Walls::default(), program, arguments, config).await
     }
 
-    /// As [`start`](Worker::start), with a choice of walls.
+    /// Does the same as [`start`](Worker::start), with a choice of walls.
     pub async fn start_behind<A: AsRef<OsStr>>(
         walls: Walls,
         program: impl AsRef<Path>,
@@ -133,32 +133,37 @@ impl Worker {
         Ok(Worker { link, report, largest_file: config.limits.file, output: config.limits.output })
     }
 
-    /// Its process.
+    /// Returns the id of its process.
     pub fn pid(&self) -> u32 {
         self.link.pid()
     }
 
-    /// What its wall holds.
+    /// Returns the state of its wall.
     pub fn report(&self) -> &Report {
         &self.report
     }
 
-    async fn open(&self, request: ExecuteRequest) -> Result<Output> {
-        self.link.stream(request).await
+    async fn collect(&self, command: Command, stdin: Option<StdinReader>) -> Result<Output> {
+        let mut transcript = Transcript::new(command.output_limit.unwrap_or(self.output));
+        let mut stream = self.link.stream(command, stdin).await?;
+        while let Some(chunk) = stream.piece().await {
+            transcript.push(chunk.channel, &chunk.bytes);
+        }
+        Ok(Output::new(transcript, stream.completion()?))
     }
 }
 
-/// An answer of another kind than the question was of: not a thing that a worker of ours does.
-fn astray(link: &Link) -> BackendError {
+/// Condemns a worker whose answer is of another kind than the request.
+fn unexpected(link: &Link) -> BackendError {
     link.condemn("it broke the protocol")
 }
 
-/// Asks, and takes the answer of the right kind.
+/// Sends a request and takes the answer of the right kind.
 macro_rules! ask {
     ($self:ident, $request:expr, $kind:ident) => {
         match $self.link.ask($request).await? {
             Answer::$kind(answer) => Ok(answer),
-            _ => Err(astray(&$self.link)),
+            _ => Err(unexpected(&$self.link)),
         }
     };
 }
@@ -174,7 +179,7 @@ impl Backend for Worker {
     }
 
     async fn write(&self, request: WriteRequest) -> Result<Written> {
-        // What is far too large need not be sent to hear so.
+        // Content that is far too large is refused without sending it.
         let (size, limit) = (request.content.len() as u64, self.largest_file);
         if size > limit.saturating_add(wire::SLACK / 2) {
             return Err(BackendError::TooLarge { path: request.path, size, limit });
@@ -234,23 +239,27 @@ impl SandboxBackend for Worker {
         format!("worker-{}", self.pid())
     }
 
-    async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>> {
-        Ok(Box::new(self.open(request).await?))
+    async fn stream(&self, command: Command) -> Result<Box<dyn OutputStream>> {
+        Ok(Box::new(self.link.stream(command, None).await?))
     }
 
-    /// Unlike that of a stream, whose reader has its output already, a worker's death is an error here.
-    async fn execute(&self, request: ExecuteRequest) -> Result<Executed> {
-        let mut transcript = Transcript::new(request.output.unwrap_or(self.output));
-        let mut output = self.open(request).await?;
-        while let Some(chunk) = output.piece().await {
-            transcript.push(chunk.channel, &chunk.bytes);
-        }
-        Ok(Executed { transcript, ending: output.ending()? })
+    async fn stream_with_stdin(&self, command: Command, stdin: StdinReader) -> Result<Box<dyn OutputStream>> {
+        Ok(Box::new(self.link.stream(command, Some(stdin)).await?))
+    }
+
+    /// Executes a command. The death of the worker is an error here; a stream ends with a notice instead, because its
+    /// reader has the output already.
+    async fn execute(&self, command: Command) -> Result<Output> {
+        self.collect(command, None).await
+    }
+
+    async fn execute_with_stdin(&self, command: Command, stdin: StdinReader) -> Result<Output> {
+        self.collect(command, Some(stdin)).await
     }
 }
 
 #[async_trait]
-impl OutputStream for Output {
+impl OutputStream for WorkerStream {
     async fn next(&mut self) -> Option<Chunk> {
         match self.piece().await {
             Some(chunk) => Some(chunk),
@@ -258,10 +267,10 @@ impl OutputStream for Output {
         }
     }
 
-    async fn finish(mut self: Box<Self>) -> Ending {
+    async fn finish(mut self: Box<Self>) -> Completion {
         while self.piece().await.is_some() {}
         let wall = self.began.elapsed();
-        // As if the command had been killed by the kernel of the machine, which it was.
-        self.ending().unwrap_or(Ending { exit_code: DIED, timed_out: false, limits: Vec::new(), wall })
+        // The worker's death killed the command.
+        self.completion().unwrap_or_else(|_| Completion::new(DIED).took(wall))
     }
 }

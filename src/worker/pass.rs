@@ -1,4 +1,4 @@
-//! Descriptors that go over a socket: each message is one byte and the descriptors that come with it.
+//! The passing of descriptors over a socket: each message is one byte with its descriptors.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -9,7 +9,7 @@ use rustix::net::{
     recvmsg, sendmsg,
 };
 
-/// Descriptors of one message, at most.
+/// The largest number of descriptors in a message.
 const MOST: usize = 2;
 
 /// Sends a byte and these descriptors. The sender keeps its own.
@@ -23,7 +23,7 @@ pub(super) fn send(socket: impl AsFd, byte: u8, handles: &[BorrowedFd<'_>]) -> i
     Ok(())
 }
 
-/// The next byte and its descriptors; `None` at the end. No program that this process starts inherits them.
+/// Receives the next byte and its descriptors; `None` at the end. Programs that this process starts do not inherit them.
 pub(super) fn receive(socket: impl AsFd) -> io::Result<Option<(u8, Vec<OwnedFd>)>> {
     let (mut byte, mut handles) = ([0], Vec::new());
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST))];

@@ -1,4 +1,4 @@
-//! A worker of a server, from the server's side: a process that takes connections.
+//! The server's end of a worker: a process that takes connections.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -7,30 +7,30 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::UnixStream;
 use tokio::sync::watch;
 
-use super::spawner::{Spawner, words};
+use super::spawner::{Spawner, describe};
 use super::wire::{self, Welcome};
-use super::{LAST_MOMENTS, START, outset, pass};
+use super::{EXIT_TIME, START_TIME, bootstrap, pass};
 
 /// A worker that takes connections. When this is dropped it is killed.
 pub(crate) struct Process {
-    /// Connections go over it, as descriptors.
+    /// Connections are sent over it, as descriptors.
     socket: UnixStream,
-    /// How it died, once it has.
+    /// The reason of its death, after its death.
     death: watch::Receiver<Option<String>>,
-    /// Whether it is to be killed.
+    /// Set to true, kills it.
     end: watch::Sender<bool>,
 }
 
-/// Why there is no worker, or no answer from it.
+/// The reason for which there is no worker, or no answer from it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Lost {
-    /// It died, and this is how.
+    /// It died, for this reason.
     #[error("worker died: {0}")]
     Died(String),
-    /// It lives, and was asked something that is not whole.
+    /// It lives, but the request was incomplete.
     #[error("body: {0}")]
     Request(String),
-    /// It lives, and does not do what it should.
+    /// It lives, but does not work.
     #[error("worker: {0}")]
     Broken(String),
 }
@@ -42,25 +42,25 @@ impl Process {
         let (mut socket, life) = started.map_err(|error| Lost::Broken(format!("cannot be started: {error}")))?;
         let (told, death) = watch::channel(None);
         let (end, ended) = watch::channel(false);
-        tokio::spawn(attend(life, ended, told));
-        // From here on it dies with this value.
-        let welcome = tokio::time::timeout(START, wire::read(&mut socket, wire::HELLO_BYTES)).await;
+        tokio::spawn(supervise(life, ended, told));
+        // From here on, dropping this value kills it.
+        let welcome = tokio::time::timeout(START_TIME, wire::read(&mut socket, wire::HELLO_BYTES)).await;
         let process = Process { socket, death, end };
         match welcome {
             Ok(Ok(Some(Welcome::Ready(_)))) => Ok(process),
             Ok(Ok(Some(Welcome::Refused(why)))) => Err(Lost::Broken(why)),
-            Ok(said) => Err(process.lost(&said.err().map_or("it said nothing".to_owned(), |it| it.to_string())).await),
+            Ok(said) => Err(process.lost(&said.err().map_or("it sent nothing".to_owned(), |it| it.to_string())).await),
             Err(_) => Err(Lost::Broken("it took too long to start".to_owned())),
         }
     }
 
-    /// A connection to it.
+    /// Opens a connection to it.
     pub(crate) async fn connect(&self) -> Result<UnixStream, Lost> {
         let pass = async {
             let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
             let send = || pass::send(&self.socket, 0, &[theirs.as_fd()]);
             self.socket.async_io(Interest::WRITABLE, send).await?;
-            outset::connect(ours.into())
+            bootstrap::connect(ours.into())
         };
         match pass.await {
             Ok(stream) => Ok(stream),
@@ -68,50 +68,50 @@ impl Process {
         }
     }
 
-    /// Whether it has not died yet.
+    /// Returns false after its death.
     pub(crate) fn is_alive(&self) -> bool {
         self.death.borrow().is_none()
     }
 
-    /// Why a connection to it broke off: it died, or this went wrong.
+    /// Returns the reason for which a connection broke off: its death, or `why`.
     pub(crate) async fn lost(&self, why: &str) -> Lost {
-        match tokio::time::timeout(LAST_MOMENTS, self.died()).await {
+        match tokio::time::timeout(EXIT_TIME, self.died()).await {
             Ok(how) => Lost::Died(how),
             Err(_) => Lost::Broken(why.to_owned()),
         }
     }
 
-    /// Waits until it has died, and says how.
+    /// Waits for its death, and returns the reason.
     async fn died(&self) -> String {
         let mut death = self.death.clone();
         match death.wait_for(Option::is_some).await {
             Ok(how) => how.clone().unwrap_or_default(),
-            Err(_) => words(None),
+            Err(_) => describe(None),
         }
     }
 
-    /// Kills it, whoever uses it, and waits until all that it held is free.
+    /// Kills it with its requests, and waits until its resources are free.
     pub(crate) async fn end(&self) {
         self.end.send_replace(true);
         self.died().await;
     }
 }
 
-/// Tells how the worker died; and has it killed when nobody wants it any more.
-async fn attend(mut life: UnixStream, mut ended: watch::Receiver<bool>, told: watch::Sender<Option<String>>) {
-    let mut obituary = [0; 2];
+/// Publishes the reason of the worker's death, and kills it when `ended` is set or dropped.
+async fn supervise(mut life: UnixStream, mut ended: watch::Receiver<bool>, told: watch::Sender<Option<String>>) {
+    let mut status = [0; 2];
     let over = async {
-        // Or nobody can want it any more.
+        // An error says that the process was dropped.
         let _ = ended.wait_for(|is_over| *is_over).await;
     };
     let read: io::Result<usize> = tokio::select! {
-        read = life.read_exact(&mut obituary) => read,
+        read = life.read_exact(&mut status) => read,
         () = over => {
-            // Its spawner may be gone, and it with that.
+            // An error says that the spawner has gone, and the worker with it.
             let _ = life.shutdown().await;
-            life.read_exact(&mut obituary).await
+            life.read_exact(&mut status).await
         }
     };
-    // Nobody may be left to hear it.
-    let _ = told.send(Some(words(read.is_ok().then_some(obituary))));
+    // An error says that the process was dropped.
+    let _ = told.send(Some(describe(read.is_ok().then_some(status))));
 }

@@ -1,4 +1,4 @@
-//! A request of HTTP to a worker: one connection each, so that whoever goes away closes it, and the worker sees that.
+//! An HTTP request to a worker. Each has a connection of its own, so that the worker sees when the client goes away.
 
 use std::error::Error;
 use std::pin::Pin;
@@ -17,7 +17,7 @@ use tokio::task::AbortHandle;
 
 use super::process::{Lost, Process};
 
-/// What is between two ends of one connection, and means nothing on the next.
+/// The headers that hold for one connection and not for the next.
 const OF_ONE_CONNECTION: [HeaderName; 9] = [
     CONNECTION,
     EXPECT,
@@ -30,10 +30,10 @@ const OF_ONE_CONNECTION: [HeaderName; 9] = [
     UPGRADE,
 ];
 
-/// Keys, which are the server's affair: a worker that was taken over shall not know them.
+/// The headers with keys. A worker that was taken over must not know them.
 const KEYS: [HeaderName; 2] = [AUTHORIZATION, HeaderName::from_static("x-api-key")];
 
-/// Sends a request to a worker. Dropping the future or what comes of it ends the request there.
+/// Sends a request to a worker. Dropping the future or the response ends the request there.
 pub(crate) async fn ask<B>(process: &Arc<Process>, mut request: Request<B>) -> Result<Response<Pieces>, Lost>
 where
     B: Body + Send + 'static,
@@ -48,7 +48,7 @@ where
         Err(error) => return Err(process.lost(&error.to_string()).await),
     };
     let connection = tokio::spawn(async move {
-        // What went wrong is heard by whoever waits for the answer.
+        // The error reaches the request that waits for the answer.
         let _ = connection.await;
     });
     let connection = Connection(connection.abort_handle());
@@ -58,7 +58,7 @@ where
             clean(answer.headers_mut());
             Ok(answer)
         }
-        // What was to be sent broke off, which is not the worker's fault.
+        // The body of the request broke off, which is not the worker's fault.
         Err(error) if error.is_user() => {
             Err(Lost::Request(error.source().map_or_else(|| error.to_string(), ToString::to_string)))
         }
@@ -66,7 +66,7 @@ where
     }
 }
 
-/// Takes out what belongs to one connection.
+/// Removes the headers of one connection.
 fn clean(headers: &mut HeaderMap) {
     let named: Vec<HeaderName> = headers
         .get_all(CONNECTION)
@@ -78,7 +78,7 @@ fn clean(headers: &mut HeaderMap) {
     named.iter().chain(&OF_ONE_CONNECTION).for_each(|name| drop(headers.remove(name)));
 }
 
-/// A connection that ends with this.
+/// Ends a connection when it is dropped.
 struct Connection(AbortHandle);
 
 impl Drop for Connection {
@@ -87,7 +87,7 @@ impl Drop for Connection {
     }
 }
 
-/// The body of an answer, as it comes.
+/// The body of a response, piece by piece.
 pub(crate) struct Pieces {
     body: Incoming,
     process: Arc<Process>,
@@ -95,12 +95,12 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// The next piece; an error is the last one.
+    /// Returns the next piece; after an error there are no more.
     pub(crate) async fn next(&mut self) -> Option<Result<Bytes, Lost>> {
         loop {
             match std::future::poll_fn(|cx| Pin::new(&mut self.body).poll_frame(cx)).await? {
                 Ok(frame) => {
-                    // Else trailers, of which our own servers send none.
+                    // Other frames are trailers, which the worker's server does not send.
                     if let Ok(bytes) = frame.into_data() {
                         return Some(Ok(bytes));
                     }

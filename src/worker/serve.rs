@@ -1,34 +1,37 @@
-//! The worker's end: a sandbox that does what comes over the socket.
+//! The worker's end of the protocol: a sandbox that does the requests from the socket.
 
 use std::collections::HashMap;
+use std::io;
+use std::pin::Pin;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, ready};
 
-use bytes::Bytes;
-use tokio::io::{AsyncWriteExt, BufReader};
+use bytes::{Buf, Bytes};
+use tokio::io::{AsyncRead, AsyncWriteExt, BufReader, ReadBuf};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::AbortHandle;
 
-use super::outset::{self, Begun};
-use super::wire::{self, Answer, News, Order, Request, WINDOW, Welcome};
-use crate::backend::{Backend, BackendError, ExecuteRequest, Isopod, SandboxBackend};
+use super::bootstrap::{self, Bootstrap};
+use super::wire::{self, Answer, HostMessage, Request, WINDOW, Welcome, WorkerMessage};
+use crate::backend::{Backend, BackendError, Isopod, OutputStream, SandboxBackend};
 use crate::limits::TRANSFER_BYTES;
 use crate::provider::Config;
 use crate::runtime::Runtime;
 use crate::wall::Wall;
 
-/// Is a worker: does what comes over standard input, a socket, until that is closed. For `main`, before it starts any
-/// thread; [`Worker::start`](super::Worker::start) is who calls such a program.
+/// Runs a worker: does the requests that come over standard input, a socket, until that is closed. For `main`, before it
+/// starts any thread. [`Worker::start`](super::Worker::start) runs a program that calls this.
 pub fn serve() -> ExitCode {
-    match outset::begin(|config: &Config| Ok(Wall::within(config))) {
-        Ok(begun) => work(begun),
+    match bootstrap::begin(|config: &Config| Ok(Wall::within(config))) {
+        Ok(bootstrap) => work(bootstrap),
         Err(code) => code,
     }
 }
 
-fn work(Begun { task: config, socket, report }: Begun<Config>) -> ExitCode {
-    outset::run(async {
-        let (from, to) = outset::connect(socket.try_clone()?)?.into_split();
+fn work(Bootstrap { task: config, socket, report }: Bootstrap<Config>) -> ExitCode {
+    bootstrap::run(async {
+        let (from, to) = bootstrap::connect(socket.try_clone()?)?.into_split();
         let (out, mut frames) = mpsc::unbounded_channel::<Vec<u8>>();
         let sender = tokio::spawn(async move {
             let mut to = to;
@@ -38,7 +41,7 @@ fn work(Begun { task: config, socket, report }: Begun<Config>) -> ExitCode {
                 }
             }
         });
-        outset::watch(socket)?;
+        bootstrap::watch(socket)?;
         let sandbox = report.and_then(|report| Ok((sandbox(&config)?, report)));
         let (welcome, sandbox) = match sandbox {
             Ok((sandbox, report)) => (Welcome::Ready(report), Some(sandbox)),
@@ -52,11 +55,12 @@ fn work(Begun { task: config, socket, report }: Begun<Config>) -> ExitCode {
             let _ = sender.await;
             return Ok(());
         };
-        let desk = Arc::new(Desk { sandbox, out, tasks: Mutex::default(), longest: wire::longest(&config.limits) });
+        let longest = wire::longest(&config.limits);
+        let dispatcher = Arc::new(Dispatcher { sandbox, out, tasks: Mutex::default(), longest });
         let mut from = BufReader::with_capacity(TRANSFER_BYTES, from);
-        // The host is believed; when it makes no sense any more, there is nobody left to work for.
-        while let Ok(Some(order)) = wire::read(&mut from, desk.longest).await {
-            desk.take(order);
+        // The host is trusted. After a message that makes no sense there is no host left to work for.
+        while let Ok(Some(message)) = wire::read(&mut from, longest).await {
+            dispatcher.take(message);
         }
         Ok(())
     })
@@ -69,51 +73,78 @@ fn sandbox(config: &Config) -> Result<Isopod, String> {
     Isopod::new("worker", sandbox).map_err(|error| error.to_string())
 }
 
-/// Where orders are taken and done.
-struct Desk {
+/// Starts a task for each request, and routes later messages to it.
+struct Dispatcher {
     sandbox: Isopod,
     out: mpsc::UnboundedSender<Vec<u8>>,
-    /// What is being done. Its lock is held for a look-up.
+    /// The running requests. Its lock is held for a look-up.
     tasks: Mutex<HashMap<u64, Task>>,
     longest: u64,
 }
 
 struct Task {
     work: AbortHandle,
-    /// Pieces of output that there is room for.
+    /// The number of pieces of output that the host has room for.
     room: Arc<Semaphore>,
+    /// Takes pieces of standard input.
+    stdin: mpsc::UnboundedSender<Bytes>,
 }
 
-impl Desk {
-    fn take(self: &Arc<Desk>, order: Order) {
+impl Dispatcher {
+    fn take(self: &Arc<Dispatcher>, message: HostMessage) {
         let mut tasks = self.tasks();
-        match order {
-            Order::Call(id, request) => {
-                let (desk, room) = (self.clone(), Arc::new(Semaphore::new(WINDOW)));
-                let theirs = room.clone();
-                // With the lock held, so that it is on the list before it is done.
+        match message {
+            HostMessage::Call(id, request) => {
+                let (dispatcher, room) = (self.clone(), Arc::new(Semaphore::new(WINDOW)));
+                let (stdin, pieces) = mpsc::unbounded_channel();
+                let of_task = room.clone();
+                // Started with the lock held, so that the task is in the table before it is done.
                 let work = tokio::spawn(async move {
-                    match request {
-                        Request::Execute(request) => desk.execute(id, request, &theirs).await,
-                        request => {
-                            let answer = desk.answer(request).await;
-                            desk.tell(id, News::Answer(id, answer));
-                        }
-                    }
-                    desk.tasks().remove(&id);
+                    dispatcher.run(id, request, pieces, &of_task).await;
+                    dispatcher.tasks().remove(&id);
                 });
-                tasks.insert(id, Task { work: work.abort_handle(), room });
+                tasks.insert(id, Task { work: work.abort_handle(), room, stdin });
             }
-            Order::Cancel(id) => {
+            HostMessage::Cancel(id) => {
                 if let Some(task) = tasks.remove(&id) {
                     task.work.abort();
                 }
             }
-            Order::More(id) => {
+            HostMessage::More(id) => {
                 if let Some(task) = tasks.get(&id) {
                     task.room.add_permits(1);
                 }
             }
+            HostMessage::Stdin(id, piece) => {
+                if let Some(task) = tasks.get(&id) {
+                    let _ = task.stdin.send(piece);
+                }
+            }
+        }
+    }
+
+    async fn run(
+        self: &Arc<Dispatcher>,
+        id: u64,
+        request: Request,
+        pieces: mpsc::UnboundedReceiver<Bytes>,
+        room: &Semaphore,
+    ) {
+        let started = match request {
+            Request::Execute(command) => self.sandbox.stream(command).await,
+            Request::ExecuteWithStdin(command) => {
+                let (dispatcher, piece) = (self.clone(), Bytes::new());
+                let stdin = Stdin { id, dispatcher, pieces, piece, is_awaited: false };
+                self.sandbox.stream_with_stdin(command, Box::new(stdin)).await
+            }
+            request => {
+                let answer = self.answer(request).await;
+                return self.send(id, &WorkerMessage::Answer(id, answer));
+            }
+        };
+        match started {
+            Ok(stream) => self.forward(id, stream, room).await,
+            Err(error) => self.send(id, &WorkerMessage::Answer(id, Err(error))),
         }
     }
 
@@ -132,30 +163,27 @@ impl Desk {
                 None => Answer::Started,
             },
             Request::Resolve(path) => Answer::Path(it.resolve(&path).await?),
-            Request::Execute(_) => Answer::Started,
+            Request::Execute(_) | Request::ExecuteWithStdin(_) => Answer::Started,
         })
     }
 
-    async fn execute(&self, id: u64, request: ExecuteRequest, room: &Semaphore) {
-        let mut stream = match self.sandbox.stream(request).await {
-            Ok(stream) => stream,
-            Err(error) => return self.tell(id, News::Answer(id, Err(error))),
-        };
-        self.tell(id, News::Answer(id, Ok(Answer::Started)));
+    /// Sends the output of a command as the host takes it, and then its end.
+    async fn forward(&self, id: u64, mut stream: Box<dyn OutputStream>, room: &Semaphore) {
+        self.send(id, &WorkerMessage::Answer(id, Ok(Answer::Started)));
         while let Some(chunk) = stream.next().await {
             // Never closed. The permit comes back when the host has taken a piece.
             if let Ok(permit) = room.acquire().await {
                 permit.forget();
             }
-            self.tell(id, News::Piece(id, chunk));
+            self.send(id, &WorkerMessage::Output(id, chunk));
         }
-        self.tell(id, News::Ended(id, stream.finish().await));
+        self.send(id, &WorkerMessage::Completed(id, stream.finish().await));
     }
 
-    fn tell(&self, id: u64, news: News) {
-        let frame = wire::frame(&news, self.longest).or_else(|error| {
+    fn send(&self, id: u64, message: &WorkerMessage) {
+        let frame = wire::frame(message, self.longest).or_else(|error| {
             let error = BackendError::Transport { backend: "worker", reason: error.to_string() };
-            wire::frame(&News::Answer(id, Err(error)), self.longest)
+            wire::frame(&WorkerMessage::Answer(id, Err(error)), self.longest)
         });
         if let Ok(frame) = frame {
             let _ = self.out.send(frame);
@@ -164,5 +192,33 @@ impl Desk {
 
     fn tasks(&self) -> MutexGuard<'_, HashMap<u64, Task>> {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The standard input of a command. It asks the host for each piece, so that the host reads no more than the command does.
+struct Stdin {
+    id: u64,
+    dispatcher: Arc<Dispatcher>,
+    pieces: mpsc::UnboundedReceiver<Bytes>,
+    /// The rest of the last piece.
+    piece: Bytes,
+    /// The host was asked for the next piece.
+    is_awaited: bool,
+}
+
+impl AsyncRead for Stdin {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        if self.piece.is_empty() {
+            if !std::mem::replace(&mut self.is_awaited, true) {
+                self.dispatcher.send(self.id, &WorkerMessage::StdinWanted(self.id));
+            }
+            // An empty piece is the end of the input, and so is that of the channel.
+            self.piece = ready!(self.pieces.poll_recv(cx)).unwrap_or_default();
+            self.is_awaited = false;
+        }
+        let len = self.piece.len().min(buffer.remaining());
+        buffer.put_slice(&self.piece[..len]);
+        self.piece.advance(len);
+        Poll::Ready(Ok(()))
     }
 }

@@ -1,14 +1,14 @@
 //! A process that starts workers for a server that may start nothing itself.
 //!
-//! A server behind its [wall](crate::wall) can neither fork nor execute, and what it started would live behind the server's
+//! A server behind its [wall](crate::wall) can neither fork nor execute, and its children would live behind the server's
 //! wall, which leaves the socket of the clients and not the directories of the sandboxes. So the server starts one process
-//! before it raises its wall, and tells it there and then what its workers are to be. All that it can say afterwards is
-//! "one more": a server that was taken over gets the same workers as before, with the same directories behind the same
-//! walls, and no program of its choice.
+//! before it raises its wall, with the task of its workers. All that the server can request afterwards is one more worker:
+//! a server that was taken over gets the same workers as before, with the same directories behind the same walls, and no
+//! program of its choice.
 //!
 //! A worker's socket and its *life* come back as descriptors. The life is a socket, too: when the server closes it, the
-//! worker is killed; when the worker dies, it says how. So nobody needs to name a process by a number, or to send it a
-//! signal, which the server's wall would refuse.
+//! worker is killed; when the worker dies, its status comes over it. So the server needs no process id and no signal,
+//! which its wall would refuse.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 
-use super::outset::{self, Hello};
+use super::bootstrap::{self, Hello};
 use super::{Walls, pass, wire};
 
 /// Starts workers, all of one kind. When it is dropped they end.
@@ -32,17 +32,16 @@ pub struct Spawner {
     process: Child,
 }
 
-/// What a spawner is told, once.
+/// The task of a spawner, sent once.
 #[derive(Serialize, Deserialize)]
-struct Orders {
-    /// Of the program that it is itself.
+struct SpawnerTask {
+    /// The arguments for its own program.
     arguments: Vec<Vec<u8>>,
     /// The first frame of every worker.
     hello: Vec<u8>,
 }
 
-/// Any program of the host's that is started here goes by this link: it is the very program that runs, whatever has been
-/// put in its place since.
+/// The program that a spawner starts: the very program that runs, even if its file was replaced since.
 const OWN_PROGRAM: &str = "/proc/self/exe";
 
 impl Spawner {
@@ -58,8 +57,8 @@ impl Spawner {
     ) -> io::Result<Spawner> {
         let hello = wire::frame(&Hello::new(walls, task), wire::HELLO_BYTES).map_err(io::Error::other)?;
         let arguments_of_worker = of_worker.into_iter().map(|it| it.as_ref().as_bytes().to_vec()).collect();
-        let orders = Orders { arguments: arguments_of_worker, hello };
-        let orders = wire::frame(&orders, 2 * wire::HELLO_BYTES).map_err(io::Error::other)?;
+        let task = SpawnerTask { arguments: arguments_of_worker, hello };
+        let task = wire::frame(&task, 2 * wire::HELLO_BYTES).map_err(io::Error::other)?;
         let (mut socket, theirs) = HostStream::pair()?;
         let mut command = Command::new(program.as_ref());
         command.args(arguments.into_iter().map(|argument| argument.as_ref().to_owned()));
@@ -68,14 +67,14 @@ impl Spawner {
         command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null()).stderr(Stdio::inherit());
         let process = command.spawn()?;
         drop(command);
-        socket.write_all(&orders)?;
+        socket.write_all(&task)?;
         Ok(Spawner { socket, process })
     }
 
-    /// One more worker: its socket and its life.
+    /// Starts one more worker, and returns its socket and its life.
     pub(super) async fn spawn(&self) -> io::Result<(UnixStream, UnixStream)> {
         let socket = self.socket.try_clone()?;
-        // Whoever asks meanwhile may get this one's worker, and this one theirs: they are all the same.
+        // Two requests at the same time may get each other's workers, which are all the same.
         let started = tokio::task::spawn_blocking(move || {
             (&socket).write_all(&[0])?;
             let (errno, handles) = pass::receive(&socket)?.ok_or(io::ErrorKind::UnexpectedEof)?;
@@ -85,20 +84,20 @@ impl Spawner {
             }
         });
         let [socket, life] = started.await.map_err(io::Error::other)??;
-        Ok((outset::connect(socket)?, outset::connect(life)?))
+        Ok((bootstrap::connect(socket)?, bootstrap::connect(life)?))
     }
 }
 
 impl Drop for Spawner {
     fn drop(&mut self) {
-        // It ends when the socket does, and kills its workers. Without that, there is nothing to wait for.
+        // The process ends with the socket, and kills its workers. If the shutdown fails there is nothing to wait for.
         if self.socket.shutdown(std::net::Shutdown::Both).is_ok() {
             let _ = self.process.wait();
         }
     }
 }
 
-/// Is a spawner: starts workers until standard input, a socket, is closed. For `main`, before it starts any thread.
+/// Runs a spawner: starts workers until standard input, a socket, is closed. For `main`, before it starts any thread.
 pub fn spawner() -> ExitCode {
     let failed = |why: String| {
         let _ = writeln!(io::stderr(), "isopod: a spawner is started by a server: {why}");
@@ -108,21 +107,21 @@ pub fn spawner() -> ExitCode {
         Ok(socket) => HostStream::from(socket),
         Err(error) => return failed(error.to_string()),
     };
-    let orders = match hear(&socket) {
-        Ok(orders) => orders,
+    let task = match receive_task(&socket) {
+        Ok(task) => task,
         Err(error) => return failed(error.to_string()),
     };
     let tokio = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(tokio) => tokio,
         Err(error) => return failed(error.to_string()),
     };
-    match tokio.block_on(work(socket.into(), orders)) {
+    match tokio.block_on(work(socket.into(), task)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => failed(error.to_string()),
     }
 }
 
-fn hear(mut socket: &HostStream) -> io::Result<Orders> {
+fn receive_task(mut socket: &HostStream) -> io::Result<SpawnerTask> {
     let mut length = [0; 4];
     socket.read_exact(&mut length)?;
     let length = u64::from(u32::from_le_bytes(length));
@@ -134,12 +133,12 @@ fn hear(mut socket: &HostStream) -> io::Result<Orders> {
     postcard::from_bytes(&bytes).map_err(|_| io::ErrorKind::InvalidData.into())
 }
 
-async fn work(socket: OwnedFd, orders: Orders) -> io::Result<()> {
-    let _deaf = outset::deafen()?;
-    let mut socket = outset::connect(socket)?;
-    // When the server goes, so does this, and the tasks that have the workers kill them.
+async fn work(socket: OwnedFd, task: SpawnerTask) -> io::Result<()> {
+    let _ignored = bootstrap::ignore_signals()?;
+    let mut socket = bootstrap::connect(socket)?;
+    // The loop ends with the server, and the tasks of the workers kill them.
     while let Ok(1) = socket.read(&mut [0]).await {
-        let started = start(&orders).await;
+        let started = start(&task).await;
         let (errno, handles) = match &started {
             Ok(handles) => (0, handles.iter().map(AsFd::as_fd).collect()),
             Err(error) => (error.raw_os_error().and_then(|errno| u8::try_from(errno).ok()).unwrap_or(0), Vec::new()),
@@ -150,44 +149,44 @@ async fn work(socket: OwnedFd, orders: Orders) -> io::Result<()> {
     Ok(())
 }
 
-/// Starts a worker and says hello to it: the server's ends of its socket and of its life.
+/// Starts a worker and sends it the first frame. Returns the server's ends of its socket and of its life.
 #[allow(clippy::disallowed_methods, reason = "this very program")]
-async fn start(orders: &Orders) -> io::Result<[OwnedFd; 2]> {
+async fn start(task: &SpawnerTask) -> io::Result<[OwnedFd; 2]> {
     let ((ours, theirs), (life, its_life)) = (HostStream::pair()?, HostStream::pair()?);
     let mut command = Command::new(OWN_PROGRAM);
-    command.arg0("isopod").args(orders.arguments.iter().cloned().map(OsString::from_vec));
+    command.arg0("isopod").args(task.arguments.iter().cloned().map(OsString::from_vec));
     command.env_clear().current_dir("/");
     command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null()).stderr(Stdio::inherit());
     let child = tokio::process::Command::from(command).kill_on_drop(true).spawn()?;
-    tokio::spawn(attend(child, outset::connect(its_life.into())?));
-    let mut ours = outset::connect(ours.into())?;
-    // A worker that died already says so by its life.
-    let _ = ours.write_all(&orders.hello).await;
+    tokio::spawn(supervise(child, bootstrap::connect(its_life.into())?));
+    let mut ours = bootstrap::connect(ours.into())?;
+    // An error says that the worker has died already, which its life reports.
+    let _ = ours.write_all(&task.hello).await;
     Ok([ours.into_std()?.into(), life.into()])
 }
 
-/// Has a worker until it dies, or until the server wants it to.
-async fn attend(mut child: tokio::process::Child, mut life: UnixStream) {
+/// Waits for the end of a worker, or kills it when the server closes its life.
+async fn supervise(mut child: tokio::process::Child, mut life: UnixStream) {
     let mut nothing = [0];
     let died = tokio::select! {
         status = child.wait() => status,
         _ = life.read(&mut nothing) => {
-            // One that has just died by itself is as dead.
+            // An error says that it has just died by itself.
             let _ = child.start_kill();
             child.wait().await
         }
     };
-    let obituary = died.map_or([UNKNOWN, 0], obituary);
-    // The server may have gone first.
-    let _ = life.write_all(&obituary).await;
+    let status_bytes = died.map_or([UNKNOWN, 0], status_bytes);
+    // An error says that the server has gone first.
+    let _ = life.write_all(&status_bytes).await;
 }
 
-/// How a worker died, in two bytes: which of these, and a number.
+/// The status of a worker that died, in two bytes: one of these, and a number.
 const BY_SIGNAL: u8 = 0;
 const BY_ITSELF: u8 = 1;
 const UNKNOWN: u8 = 2;
 
-fn obituary(status: ExitStatus) -> [u8; 2] {
+fn status_bytes(status: ExitStatus) -> [u8; 2] {
     let byte = |number: i32| u8::try_from(number).unwrap_or(0);
     match (status.signal(), status.code()) {
         (Some(signal), _) => [BY_SIGNAL, byte(signal)],
@@ -196,9 +195,9 @@ fn obituary(status: ExitStatus) -> [u8; 2] {
     }
 }
 
-/// The same in words. Without any, the spawner is gone, and the workers with it.
-pub(super) fn words(obituary: Option<[u8; 2]>) -> String {
-    match obituary {
+/// Describes a status. Without one, the spawner has gone, and the workers with it.
+pub(super) fn describe(status: Option<[u8; 2]>) -> String {
+    match status {
         Some([BY_SIGNAL, signal]) => format!("signal {signal}"),
         Some([BY_ITSELF, code]) => format!("exit code {code}"),
         _ => "nobody knows how".to_owned(),

@@ -1,4 +1,4 @@
-//! What host and worker say to each other: messages in frames, a frame its length and as many bytes.
+//! The protocol between host and worker: messages in frames. A frame is the length of the message and the message.
 
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
@@ -6,42 +6,44 @@ use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 use crate::backend::{
-    BackendError, Content, EditRequest, Edited, Ending, ExecuteRequest, GlobRequest, Globbed, GrepRequest, Grepped,
-    Listed, ReadRequest, WriteRequest, Written,
+    BackendError, Content, EditRequest, Edited, GlobRequest, Globbed, GrepRequest, Grepped, Listed, ReadRequest,
+    WriteRequest, Written,
 };
 use crate::limits::{self, Limits};
-use crate::sandbox::Chunk;
+use crate::sandbox::{Chunk, Command, Completion};
 use crate::wall::Report;
 
-/// What both ends must agree on. They come from the same source, but perhaps not from the same build.
-pub(super) const VERSION: &str = concat!("isopod ", env!("CARGO_PKG_VERSION"), " worker 2");
-/// Bytes that a frame may have besides the largest file: a command, its arguments, names, matches of a search.
+/// The version of the protocol. Both ends come from the same source, but perhaps not from the same build.
+pub(super) const VERSION: &str = concat!("isopod ", env!("CARGO_PKG_VERSION"), " worker 3");
+/// Bytes of a frame beside the largest file: a command, its arguments, names, matches of a search.
 pub(super) const SLACK: u64 = 48 << 20;
-/// Bytes of the first frame.
+/// The largest first frame, in bytes.
 pub(super) const HELLO_BYTES: u64 = 4 << 20;
-/// Pieces of output of one command that are on their way.
+/// The number of pieces of one command's output on their way.
 pub(super) const WINDOW: usize = 32;
 
 /// The answer to the first frame.
 #[derive(Serialize, Deserialize)]
 pub(super) enum Welcome {
-    /// With what its wall holds.
+    /// With the state of the worker's wall.
     Ready(Report),
     Refused(String),
 }
 
-/// From the host.
+/// A message from the host. Each has the number of its call.
 #[derive(Serialize, Deserialize)]
-pub(super) enum Order {
-    /// To be answered under this number.
+pub(super) enum HostMessage {
+    /// A request, to be answered under this number.
     Call(u64, Request),
-    /// Nobody waits for the answer any more.
+    /// The caller does not wait for the answer any more.
     Cancel(u64),
     /// There is room for another piece of output.
     More(u64),
+    /// A piece of standard input; an empty one is its end. Answers [`WorkerMessage::StdinWanted`].
+    Stdin(u64, Bytes),
 }
 
-/// What is asked.
+/// An operation of the sandbox.
 #[derive(Serialize, Deserialize)]
 pub(super) enum Request {
     Ls(String),
@@ -53,20 +55,24 @@ pub(super) enum Request {
     Grep(GrepRequest),
     Download(String),
     Resolve(String),
-    Execute(ExecuteRequest),
+    Execute(Command),
+    /// The standard input comes in messages.
+    ExecuteWithStdin(Command),
 }
 
-/// From the worker: all with the number of the call.
+/// A message from the worker. Each has the number of its call.
 #[derive(Serialize, Deserialize)]
-pub(super) enum News {
+pub(super) enum WorkerMessage {
     Answer(u64, Result<Answer, BackendError>),
     /// A piece of a command's output.
-    Piece(u64, Chunk),
+    Output(u64, Chunk),
+    /// The command waits for input. The next message of this kind comes after a [`HostMessage::Stdin`].
+    StdinWanted(u64),
     /// The command has ended.
-    Ended(u64, Ending),
+    Completed(u64, Completion),
 }
 
-/// What is answered.
+/// The answer to a request.
 #[derive(Serialize, Deserialize)]
 pub(super) enum Answer {
     Listed(Listed),
@@ -82,7 +88,7 @@ pub(super) enum Answer {
     Started,
 }
 
-/// Why a frame could not be sent or understood.
+/// The reason for which a frame was not sent or not understood.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum WireError {
     #[error("a message of {0} bytes, {1} are allowed")]
@@ -93,14 +99,14 @@ pub(super) enum WireError {
     Closed(#[from] std::io::Error),
 }
 
-/// Bytes of a frame between ends with these limits.
+/// The largest frame for a sandbox with these limits, in bytes.
 pub(super) fn longest(limits: &Limits) -> u64 {
     let most = limits.file.saturating_add(SLACK);
     // A length has four bytes.
     most.max(limits::TRANSFER_BYTES as u64).min(u64::from(u32::MAX))
 }
 
-/// A message as a frame.
+/// Makes a frame of a message.
 pub(super) fn frame(message: &impl Serialize, longest: u64) -> Result<Vec<u8>, WireError> {
     let bytes = postcard::to_extend(message, vec![0; 4]).map_err(|_| WireError::Nonsense)?;
     let mut bytes: Vec<u8> = bytes;
@@ -110,7 +116,7 @@ pub(super) fn frame(message: &impl Serialize, longest: u64) -> Result<Vec<u8>, W
     Ok(bytes)
 }
 
-/// The next message; `None` at the end.
+/// Reads the next message; `None` at the end.
 pub(super) async fn read<T: DeserializeOwned>(
     from: &mut (impl AsyncRead + Unpin),
     longest: u64,
@@ -124,7 +130,7 @@ pub(super) async fn read<T: DeserializeOwned>(
     if length > longest {
         return Err(WireError::TooLong(length, longest));
     }
-    // Grows as the bytes come: a length alone costs nothing.
+    // The buffer grows with the bytes that come, so that a false length allocates nothing.
     let mut bytes = Vec::new();
     let mut rest = from.take(length);
     rest.read_to_end(&mut bytes).await?;

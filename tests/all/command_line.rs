@@ -25,6 +25,10 @@ fn several_arguments_are_a_program_and_its_arguments() {
     assert_eq!(answer.stdout, "a  b $HOME ;\n");
     assert_eq!(cli(&["run", "--", "nonesuch", "x"]).code, Some(127));
     assert_eq!(cli(&["run", "--", "/etc/passwd", "x"]).code, Some(126));
+    let isolated = |words: &[&str]| cli(&[&["run", "--isolate", "process", "--"], words].concat());
+    assert_eq!(isolated(&["echo", "a  b", "$HOME", ";"]).stdout, "a  b $HOME ;\n");
+    assert_eq!(isolated(&["nonesuch", "x"]).code, Some(127));
+    assert_eq!(isolated(&["/etc/passwd", "x"]).code, Some(126));
 }
 
 #[test]
@@ -83,16 +87,88 @@ fn a_read_only_directory_cannot_be_changed() {
     assert_eq!(std::fs::read_dir(host.path()).unwrap().count(), 1);
 }
 
+/// The ways to run a command, each with a sandbox of its own.
+const WAYS: [&[&str]; 2] = [&["run"], &["run", "--isolate", "process"]];
+
+/// Runs a command with these bytes on its standard input.
+fn feed(way: &[&str], rest: &[&str], bytes: &[u8]) -> String {
+    let mut child = isopod(&[way, rest].concat()).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let bytes = bytes.to_vec();
+    // A command that does not read has gone when the bytes come.
+    let writer = std::thread::spawn(move || drop(stdin.write_all(&bytes)));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
 #[test]
-fn standard_input_is_handed_over_only_when_asked_for() {
-    let feed = |args: &[&str]| {
-        let mut child = isopod(args).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        // A command that does not read has gone when the bytes come.
-        let _ = child.stdin.take().unwrap().write_all(b"typed\n");
-        String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
-    };
-    assert_eq!(feed(&["run", "--stdin", "--", "cat"]), "typed\n");
-    assert_eq!(feed(&["run", "--", "cat; echo end"]), "end\n");
+fn piped_input_reaches_the_command_unless_it_is_refused() {
+    for way in WAYS {
+        assert_eq!(feed(way, &["--", "cat"], b"typed\n"), "typed\n", "{way:?}");
+        assert_eq!(feed(way, &["--", "sort", "-n"], b"10\n9\n"), "9\n10\n", "{way:?}");
+        assert_eq!(feed(way, &["--stdin", "--", "cat"], b"typed\n"), "typed\n", "{way:?}");
+        assert_eq!(feed(way, &["--no-stdin", "--", "cat; echo end"], b"typed\n"), "end\n", "{way:?}");
+        let json = feed(way, &["--json", "--", "cat"], b"typed\n");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&json).unwrap()["stdout"], "typed\n", "{way:?}");
+    }
+    assert_eq!(cli(&["run", "--stdin", "--no-stdin", "--", "cat"]).code, Some(2));
+}
+
+#[test]
+fn much_input_reaches_the_command_as_it_is() {
+    let bytes: Vec<u8> = (0..3_000_000_u32).flat_map(u32::to_le_bytes).collect();
+    for way in WAYS {
+        let sum = feed(way, &["--", "wc -c; true"], &bytes);
+        assert_eq!(sum.trim(), "12000000", "{way:?}");
+    }
+}
+
+#[test]
+fn a_closed_input_and_the_null_device_are_at_their_end() {
+    for way in ["", "--isolate process"] {
+        let program = env!("CARGO_BIN_EXE_isopod");
+        for input in ["<&-", "</dev/null"] {
+            let line = format!("{program} run {way} -- 'cat; echo end' {input}");
+            let answer = cli_answer(shell(&line));
+            assert_eq!((answer.stdout.as_str(), answer.code), ("end\n", Some(0)), "{way} {input}");
+        }
+    }
+    // A program that looks what its input is sees a device, not a pipe.
+    assert_eq!(cli(&["run", "--", "[ -p /dev/stdin ] && echo pipe || echo no pipe"]).stdout, "no pipe\n");
+}
+
+#[test]
+fn an_input_that_stays_open_does_not_keep_the_program_from_ending() {
+    let host = directory(&[]);
+    let host = host.path().to_str().unwrap();
+    for args in [&["run", "--", "true"][..], &["run", "--dir", host, "--", "true"], &["run", "--json", "--", "true"]] {
+        let begin = std::time::Instant::now();
+        let mut child = isopod(args).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{args:?}");
+        assert!(begin.elapsed() < Duration::from_secs(5), "{args:?}: {:?}", begin.elapsed());
+    }
+    // Nor one that the command reads, and that comes too late.
+    let mut child = isopod(&["run", "--timeout", "1", "--", "cat"]).stdin(Stdio::piped()).spawn().unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(124));
+    let mut isolated = isopod(&["run", "--isolate", "process", "--", "true"]);
+    assert_eq!(isolated.stdin(Stdio::piped()).spawn().unwrap().wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_command_that_reads_nothing_takes_nothing_from_the_script_around_it() {
+    let program = env!("CARGO_BIN_EXE_isopod");
+    for command in [format!("{program} run --no-stdin -- cat"), format!("{program} run -- echo x >/dev/null")] {
+        let line = format!("printf '1\\n2\\n3\\n' | while read line; do echo \"line $line\"; {command}; done");
+        assert_eq!(cli_answer(shell(&line)).stdout, "line 1\nline 2\nline 3\n", "{command}");
+    }
+}
+
+/// A line for the host's shell.
+fn shell(line: &str) -> std::process::Command {
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", line]);
+    command
 }
 
 #[test]
@@ -165,7 +241,8 @@ fn json_says_what_was_cut_off() {
     let answer = cli(&["run", "--json", "--output", "10", "--", "seq 1 1000"]);
     let json: serde_json::Value = serde_json::from_str(&answer.stdout).unwrap();
     assert_eq!(json["truncated"], true);
-    assert_eq!(json["stdout"], "1\n2\n3\n4\n5\n");
+    assert_eq!(json["stdout"], "1\n2\n3\n... [3883 bytes left out] ...\n1000\n");
+    assert_eq!(json["stderr"], "");
     assert_eq!(json["limits"][0]["message"], "limit exceeded: output (10 bytes)");
 }
 

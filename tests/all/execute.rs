@@ -51,7 +51,7 @@ fn numbers_come_sorted_through_three_processes() {
 #[test]
 fn a_pipeline_runs_side_by_side() {
     let output = run("sleep 1 | sleep 1 | sleep 1").code(0).within(Duration::from_millis(1500)).0;
-    assert!(output.wall >= Duration::from_secs(1), "{:?}", output.wall);
+    assert!(output.usage.wall >= Duration::from_secs(1), "{:?}", output.usage.wall);
 }
 
 #[tokio::test(flavor = "multi_thread")]

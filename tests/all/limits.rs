@@ -88,8 +88,10 @@ fn output_is_cut_and_the_command_runs_on() {
     let sandbox = limited(|limits| limits.output = 1000);
     let output = run_in(&sandbox, "yes | head -c 1000000; echo after > /tmp/after").code(0).0;
     assert!(output.truncated);
-    assert_eq!(output.stdout.len(), 1000);
-    assert_eq!(output.stderr, b"isopod: limit exceeded: output (1000 bytes)\n");
+    let marker = "\n... [999000 bytes left out] ...\n";
+    assert_eq!(output.stdout.len(), 1000 + marker.len());
+    assert!(output.stdout[500..].starts_with(marker.as_bytes()));
+    assert_eq!((output.stderr.as_slice(), output.written()), (&b""[..], 1_000_000));
     assert!(output.limits.iter().any(|limit| limit.to_string() == "limit exceeded: output (1000 bytes)"));
     run_in(&sandbox, "cat /tmp/after").prints("after\n");
 }
@@ -127,4 +129,22 @@ fn the_hardened_profile_is_about_a_quarter() {
     assert_eq!(hardened.process_memory * 4, normal.process_memory);
     assert_eq!(hardened.processes * 4, normal.processes);
     assert_eq!(hardened.open_files * 4, normal.open_files);
+}
+
+#[test]
+fn cut_standard_output_puts_nothing_into_standard_error() {
+    let sandbox = limited(|limits| limits.output = 100);
+    let backend = isopod::backend::Isopod::new("i", sandbox.clone()).unwrap();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let command = "echo e >&2; seq 1 1000";
+    let outputs = [
+        sandbox.execute_blocking(command).unwrap(),
+        sandbox.session().unwrap().execute_blocking(command).unwrap(),
+        runtime.block_on(isopod::backend::SandboxBackend::execute(&backend, command.into())).unwrap(),
+    ];
+    for output in outputs {
+        assert_eq!((output.truncated, output.stderr.as_slice()), (true, &b"e\n"[..]));
+        assert!(String::from_utf8(output.stdout).unwrap().contains(" bytes left out] ..."));
+        assert_eq!(output.limits.len(), 1);
+    }
 }

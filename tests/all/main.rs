@@ -26,6 +26,7 @@ mod mcp;
 mod mutant;
 #[cfg(feature = "node")]
 mod node;
+mod one_result;
 mod overlays;
 mod permits;
 mod processes;

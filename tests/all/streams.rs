@@ -11,7 +11,7 @@ use crate::support::{limited, run_in, sandbox};
 #[tokio::test]
 async fn pieces_come_while_the_command_runs() {
     let (mut to, from) = tokio::io::duplex(64);
-    let mut execution = sandbox().stream(Command::shell("echo ready; cat >&2; exit 5").stdin_from(from)).unwrap();
+    let mut execution = sandbox().stream_with_stdin("echo ready; cat >&2; exit 5", from).unwrap();
     let first = execution.next().await.unwrap();
     assert_eq!((first.channel, &first.bytes[..]), (Channel::Stdout, &b"ready\n"[..]));
     to.write_all(b"typed").await.unwrap();

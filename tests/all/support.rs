@@ -58,7 +58,7 @@ impl Answer {
     }
 
     pub fn within(self, time: Duration) -> Answer {
-        assert!(self.0.wall <= time, "took {:?}", self.0.wall);
+        assert!(self.0.usage.wall <= time, "took {:?}", self.0.usage.wall);
         self
     }
 

@@ -5,7 +5,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use isopod::backend::{Backend, BackendError, ExecuteRequest, ReadRequest, SandboxBackend, Upload, WriteRequest};
+use isopod::Command;
+use isopod::backend::{Backend, BackendError, ReadRequest, SandboxBackend, Upload, WriteRequest};
 use isopod::provider::{Config, HostAccess, HostMount};
 use isopod::wall;
 use isopod::worker::{Walls, Worker};
@@ -109,7 +110,7 @@ fn what_nobody_waits_for_ends_in_the_worker() {
         config.limits.processes = 4;
         let worker = start(&config).await;
         for n in 0..20 {
-            let request = || ExecuteRequest::new("echo up; sleep 1000 | cat");
+            let request = || Command::shell("echo up; sleep 1000 | cat");
             match n % 2 {
                 0 => drop(worker.stream(request()).await.unwrap()),
                 _ => drop(tokio::time::timeout(Duration::from_millis(n), worker.execute(request())).await),
@@ -152,7 +153,7 @@ fn large_files_go_through_and_too_large_ones_are_refused_as_elsewhere() {
             let (there, here) = (worker.upload(request()).await.remove(0), here.upload(request()).await.remove(0));
             assert_eq!(there.as_ref().unwrap_err().errno(), here.as_ref().unwrap_err().errno(), "{there:?} {here:?}");
         }
-        let oversized = ExecuteRequest::new("cat").stdin(vec![b'x'; 80 << 20]);
+        let oversized = Command::shell("cat").stdin(vec![b'x'; 80 << 20]);
         let error = worker.execute(oversized).await.unwrap_err().to_string();
         assert!(error.starts_with("worker: a message of 83886"), "{error}");
         assert_eq!(says(&worker, "wc -c < large").await, "8388608\n");

@@ -14,19 +14,19 @@ pub const ATTACKS: &[Attack] = &[
     ("attack_84_much_output_is_cut_and_the_command_runs_on", |a| {
         let bytes = count(20_000_000, 100_000_000);
         let output = a.hits(&format!("yes | head -c {bytes}; echo after > /tmp/after"), Limit::Output);
-        assert!(output.truncated && output.stdout.len() <= 100 << 10);
+        assert!(output.truncated && output.stdout.len() <= (100 << 10) + 64);
         a.prints("cat /tmp/after", "after\n");
     }),
     ("attack_85_a_flood_on_both_streams_is_bounded", |a| {
         a.limit(|limits| limits.output = 64 << 10);
         let output = a.hits("yes | head -c 20000000 >&2 & yes | head -c 20000000; wait", Limit::Output);
-        assert_eq!(output.output.len(), (64 << 10) + "isopod: limit exceeded: output (64 KiB)\n".len());
+        assert!(output.output.len() <= (64 << 10) + 64, "{}", output.output.len());
     }),
     ("attack_86_a_line_without_end_is_bounded", |a| {
         a.limit(|limits| limits.process_memory = 16 << 20);
         let line = format!("head -c {} /dev/zero | tr '\\0' x", count(20_000_000, 1_000_000_000));
         let output = a.hits(&line, Limit::Output);
-        assert!(output.stdout.len() <= 100 << 10);
+        assert!(output.stdout.len() <= (100 << 10) + 64);
         for reader in [
             "{ read -n 1000 x; }",
             "grep y",
@@ -62,7 +62,7 @@ pub const ATTACKS: &[Attack] = &[
         assert_eq!(output.stdout, b"a\xff\xfe\xc0\xafb");
         let answer = a.host_command(&mut isopod(&["run", "--json", "--", "printf 'a\\xffb'"]));
         let json: serde_json::Value = serde_json::from_slice(&answer.stdout).unwrap();
-        assert_eq!((&json["stdout"], &json["lossy"]), (&"a\u{fffd}b".into(), &true.into()));
+        assert_eq!((&json["stdout"], &json["encoding"]), (&"Yf9i".into(), &"base64".into()));
     }),
     ("attack_90_names_that_reorder_or_hide_text_are_shown_escaped", |a| {
         let names = "touch $'\\u202egpj.exe' $'zero\\u200bwidth' $'\\u2066x'; ls";

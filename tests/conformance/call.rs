@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use isopod::backend::profile::deepagents::Version;
 use isopod::backend::profile::{aio, artisan, deepagents, deerflow};
-use isopod::backend::{BackendError, EditRequest, ExecuteRequest, Executed, Result, Upload, WriteRequest};
+use isopod::backend::{BackendError, CommandLineJson, EditRequest, Result, Upload, WriteRequest};
+use isopod::{Command, Output};
 use serde_json::{Value, json};
 
 use crate::subject::Subject;
@@ -245,18 +246,19 @@ async fn aio(subject: &Subject, method: &str, arguments: &Value) -> Value {
     }
 }
 
-fn request(arguments: &Value) -> ExecuteRequest {
-    let mut request = ExecuteRequest::new(arguments["command"].as_str().unwrap());
+fn request(arguments: &Value) -> Command {
+    let line: CommandLineJson = serde_json::from_value(arguments["command"].clone()).unwrap();
+    let mut request = Command::new(line.into());
     request.timeout = arguments["timeout"].as_f64().map(Duration::from_secs_f64);
     request.cwd = arguments["cwd"].as_str().map(str::to_owned);
-    request.output = arguments["output"].as_u64();
+    request.output_limit = arguments["output"].as_u64();
     for (name, value) in arguments["env"].as_object().into_iter().flatten() {
         request = request.env(name, value.as_str().unwrap());
     }
     request
 }
 
-async fn execute(subject: &Subject, arguments: &Value) -> Result<Executed> {
+async fn execute(subject: &Subject, arguments: &Value) -> Result<Output> {
     subject.executing().unwrap().execute(request(arguments)).await
 }
 

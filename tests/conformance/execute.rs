@@ -4,11 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use isopod::backend::{
-    Backend, ExecFiles, ExecuteRequest, Executed, Executor, GlobRequest, LocalShell, Result, SandboxBackend,
-    WriteRequest,
-};
+use isopod::backend::{Backend, ExecFiles, Executor, GlobRequest, LocalShell, Result, SandboxBackend, WriteRequest};
 use isopod::kernel::Channel;
+use isopod::{Command, Output};
 
 use crate::runtime;
 use crate::subject;
@@ -34,9 +32,9 @@ fn both_outputs_are_kept_apart_and_in_the_order_of_writing() {
     runtime().block_on(async {
         let line = "for i in 1 2 3; do echo out$i; echo err$i >&2; done";
         let executed = subject.executing().unwrap().execute(line.into()).await.unwrap();
-        assert_eq!(executed.output(), b"out1\nerr1\nout2\nerr2\nout3\nerr3\n");
-        assert_eq!(executed.stdout(), b"out1\nout2\nout3\n");
-        assert_eq!(executed.stderr(), b"err1\nerr2\nerr3\n");
+        assert_eq!(executed.output, b"out1\nerr1\nout2\nerr2\nout3\nerr3\n");
+        assert_eq!(executed.stdout, b"out1\nout2\nout3\n");
+        assert_eq!(executed.stderr, b"err1\nerr2\nerr3\n");
     });
 }
 
@@ -45,7 +43,7 @@ fn output_streams_while_the_command_runs() {
     for subject in [runtime().block_on(subject::isopod()), runtime().block_on(subject::local_shell())] {
         let subject = subject.unwrap();
         runtime().block_on(async {
-            let request = ExecuteRequest::new("echo first; read line; echo \"got $line\" >&2; exit 9").stdin("input\n");
+            let request = Command::shell("echo first; read line; echo \"got $line\" >&2; exit 9").stdin("input\n");
             let mut stream = subject.executing().unwrap().stream(request).await.unwrap();
             let first = stream.next().await.unwrap();
             assert_eq!((first.channel, &first.bytes[..]), (Channel::Stdout, &b"first\n"[..]));
@@ -75,13 +73,13 @@ fn the_local_shell_ends_its_process_group_when_time_is_over_and_when_dropped() {
     let subject = runtime().block_on(subject::local_shell()).unwrap();
     runtime().block_on(async {
         let shell = subject.executing().unwrap();
-        let request = ExecuteRequest::new("trap '' TERM; sleep 60 & echo $!; wait").timeout(Duration::from_millis(300));
+        let request = Command::shell("trap '' TERM; sleep 60 & echo $!; wait").timeout(Duration::from_millis(300));
         let begin = Instant::now();
         let executed = shell.execute(request).await.unwrap();
         assert!(begin.elapsed() < Duration::from_millis(300 + 1000), "{:?}", begin.elapsed());
-        assert_eq!(executed.exit_code(), 124);
-        assert_eq!(executed.stderr(), b"isopod: limit exceeded: wall clock (300 ms)\n");
-        assert!(gone(String::from_utf8(executed.stdout()).unwrap().trim()));
+        assert_eq!(executed.exit_code, 124);
+        assert_eq!(executed.stderr, b"isopod: limit exceeded: wall clock (300 ms)\n");
+        assert!(gone(String::from_utf8(executed.stdout).unwrap().trim()));
 
         let mut stream = shell.stream("sleep 60 & echo $!; wait".into()).await.unwrap();
         let pid = stream.next().await.unwrap();
@@ -97,10 +95,10 @@ fn attack_84_much_output_is_bounded_and_the_rest_is_counted() {
         runtime().block_on(async {
             let line = "head -c 20000000 /dev/zero; echo end";
             let executed = subject.executing().unwrap().execute(line.into()).await.unwrap();
-            assert!(executed.is_truncated());
-            assert_eq!(executed.transcript.total(), 20_000_004);
-            assert!(executed.output().len() < 110_000);
-            assert!(executed.output().ends_with(b"end\n"), "{}", subject.name);
+            assert!(executed.truncated);
+            assert_eq!(executed.written(), 20_000_004);
+            assert!(executed.output.len() < 110_000);
+            assert!(executed.output.ends_with(b"end\n"), "{}", subject.name);
         });
     }
 }
@@ -110,8 +108,8 @@ struct Provider(LocalShell);
 
 #[async_trait::async_trait]
 impl Executor for Provider {
-    async fn execute(&self, request: ExecuteRequest) -> Result<Executed> {
-        SandboxBackend::execute(&self.0, request).await
+    async fn execute(&self, command: Command) -> Result<Output> {
+        SandboxBackend::execute(&self.0, command).await
     }
 }
 

@@ -2,13 +2,14 @@
 
 use std::sync::{Arc, Mutex};
 
+use isopod::Command;
 use isopod::backend::layer::{
     AllowList, Approval, Audit, AuditSink, Call, ChangeKind, Decision, DenyList, DryRun, Operation, PathMap, Redact,
     WriteQuota,
 };
 use isopod::backend::{
-    Backend, BackendError, Composite, Content, Directory, EditRequest, ExecuteRequest, GlobRequest, GrepRequest,
-    Isopod, Memory, Offload, ReadRequest, SandboxBackend, Store, Upload, WriteRequest,
+    Backend, BackendError, Composite, Content, Directory, EditRequest, GlobRequest, GrepRequest, Isopod, Memory,
+    Offload, ReadRequest, SandboxBackend, Store, Upload, WriteRequest,
 };
 use isopod::error::Errno;
 use isopod::vfs::Rules;
@@ -201,8 +202,8 @@ fn an_approval_is_asked_before_commands_and_changes_only() {
     let approval = Approval::around(inner, move |call: &Call| {
         seen.lock().unwrap().push(call.operation);
         match &call.command {
-            Some(command) if command.contains("rm") => Decision::Deny("no removing".to_owned()),
-            _ => Decision::Approve,
+            Some(command) if command.to_shell().contains("rm") => Verdict::Deny("no removing".to_owned()),
+            _ => Verdict::Approve,
         }
     });
     runtime().block_on(async {
@@ -213,7 +214,7 @@ fn an_approval_is_asked_before_commands_and_changes_only() {
         assert_eq!(denied.to_string(), "refused by approval: no removing");
         assert!(sandbox.stream("rm /tmp/f".into()).await.is_err());
         assert!(sandbox.execute_with_offload("rm /tmp/f".into(), Offload::new("/tmp/o", 1)).await.is_err());
-        assert_eq!(sandbox.execute("cat /tmp/f".into()).await.unwrap().output(), b"x");
+        assert_eq!(sandbox.execute("cat /tmp/f".into()).await.unwrap().output, b"x");
     });
     use Operation::{Execute, Write};
     assert_eq!(*asked.lock().unwrap(), [Write, Execute, Execute, Execute, Execute]);
@@ -264,9 +265,9 @@ fn secrets_are_taken_out_of_everything_that_comes_back() {
         let line = "printf 'a sk-'; printf 'abc123 b\\n'; echo password=x >&2; cat /tmp/f";
         let executed = sandbox.execute(line.into()).await.unwrap();
         let expected = "a [redacted] b\n[redacted]\nkey [redacted] end\n[redacted] x\n";
-        assert_eq!(String::from_utf8(executed.output()).unwrap(), expected);
-        let cut = sandbox.execute(ExecuteRequest::new("echo sk-abcdefghijklmnop").output(10)).await.unwrap();
-        assert!(!String::from_utf8(cut.output()).unwrap().contains("sk-"));
+        assert_eq!(String::from_utf8(executed.output).unwrap(), expected);
+        let cut = sandbox.execute(Command::shell("echo sk-abcdefghijklmnop").output_limit(10)).await.unwrap();
+        assert!(!String::from_utf8(cut.output).unwrap().contains("sk-"));
         let offload = Offload::new("/tmp/out", 4);
         sandbox.execute_with_offload("echo sk-abc123".into(), offload).await.unwrap();
         assert_eq!(text(&*inner, "/tmp/out").await.unwrap(), "[redacted]\n");
@@ -301,9 +302,9 @@ fn a_path_map_shows_other_names_and_nothing_else() {
         let error = map.read(ReadRequest::lines("/mnt/skills/none", 0, 1)).await.unwrap_err();
         assert_eq!(error.to_string(), "/mnt/skills/none: No such file or directory");
         assert_eq!(map.delete("/mnt/user-data/workspace").await.unwrap_err().errno(), Some(Errno::Busy));
-        let request = ExecuteRequest::new("pwd").cwd("/mnt/user-data/workspace/d");
+        let request = Command::shell("pwd").cwd("/mnt/user-data/workspace/d");
         assert_eq!(map.sandbox().unwrap().execute(request).await.unwrap().output(), b"/workspace/d\n");
-        let outside = map.sandbox().unwrap().execute(ExecuteRequest::new("pwd").cwd("/etc")).await.unwrap_err();
+        let outside = map.sandbox().unwrap().execute(Command::shell("pwd").cwd("/etc")).await.unwrap_err();
         assert_eq!(outside.to_string(), "cannot start in \"/etc\": No such file or directory");
     });
 }

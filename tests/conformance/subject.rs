@@ -6,8 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use isopod::backend::layer::{Audit, DryRun, PathMap, WriteQuota};
 use isopod::backend::{
-    Backend, Bubblewrap, Composite, Directory, Docker, ExecFiles, ExecuteRequest, Isopod, LocalShell, Memory,
-    SandboxBackend, Store,
+    Backend, Bubblewrap, Composite, Directory, Docker, ExecFiles, Isopod, LocalShell, Memory, SandboxBackend, Store,
 };
 use isopod::provider::{Config, HostAccess, HostMount, Provider};
 use isopod::vfs::Rules;
@@ -160,7 +159,7 @@ pub async fn exec_isopod() -> Option<Subject> {
     let isopod = Isopod::new("iso-4", sandbox.clone()).unwrap();
     let probe = "for p in find grep stat base64 cksum readlink dirname head tail wc tr mv rm mkdir chmod; do \
                  command -v $p >/dev/null || echo $p; done";
-    let missing = isopod.execute(ExecuteRequest::new(probe)).await.unwrap().stdout();
+    let missing = isopod.execute(probe.into()).await.unwrap().stdout;
     let missing = String::from_utf8_lossy(&missing).split_whitespace().collect::<Vec<_>>().join(" ");
     if !missing.is_empty() {
         println!("exec files, isopod: the sandbox has no {missing}");

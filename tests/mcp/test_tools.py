@@ -101,11 +101,16 @@ async def test_standard_input_timeouts_and_too_much_output(client):
     assert (await facts(client, "execute", command="tr a-z A-Z", stdin="abc"))["stdout"] == "ABC"
     late = await facts(client, "execute", command="x=kept; while :; do :; done", timeout_seconds=0.2)
     assert (late["exit_code"], late["timed_out"]) == (124, True)
-    assert late["limits"] == ["limit exceeded: wall clock (200 ms)"]
+    assert late["limits"] == [
+        {"limit": "wall_clock", "value": 200, "message": "limit exceeded: wall clock (200 ms)"}
+    ]
     assert (await facts(client, "execute", command="echo $x"))["stdout"] == "kept\n"
     flood = await facts(client, "execute", command="echo first; yes | head -c 1000000; echo last")
     assert flood["truncated"] and len(flood["stdout"]) < 110_000
     assert flood["stdout"].startswith("first\n") and flood["stdout"].endswith("last\n")
+    assert flood["stderr"] == "" and flood["limits"][0]["limit"] == "output"
+    words = await facts(client, "execute", command=["printf", "%s|", "a  b", "$HOME", "*", ""])
+    assert words["stdout"] == "a  b|$HOME|*||"
 
 
 async def test_a_refusal_is_one_line_for_the_model(client):

@@ -51,25 +51,43 @@ export interface LimitHit {
   message: string;
 }
 
-/** What became of a command. */
-export interface Executed {
+/** The resources that a command used. */
+export interface Usage {
+  /** Milliseconds from start to end. */
+  wall_ms: number;
+  /** Milliseconds that its processes computed, added up. */
+  cpu_ms: number;
+  peak_memory: number;
+  processes: number;
+  bytes_read: number;
+  bytes_written: number;
+  /** Instructions, if there was a budget. */
+  fuel: number | null;
+}
+
+/** The result of a command. */
+export interface Output {
   exit_code: number;
   stdout: string;
   stderr: string;
   /** Both, in the order of writing. */
   output: string;
-  /** How the three are written: base64 if one of them is not UTF-8. */
+  /** The encoding of the three texts: base64 if one of them is not UTF-8. */
   encoding: Encoding;
+  /** Output was left out of the middle because there was too much. */
   truncated: boolean;
   timed_out: boolean;
   limits: LimitHit[];
-  wall_ms: number;
+  usage: Usage;
 }
+
+/** A command line for the shell, or a program and its arguments, which no shell looks at. */
+export type CommandLine = string | string[];
 
 /** What a command writes, as it writes it, and at last how it ended. */
 export type ExecuteEvent =
   | { event: "stdout" | "stderr"; bytes: Uint8Array }
-  | { event: "exit"; exit_code: number; timed_out: boolean; limits: LimitHit[]; wall_ms: number };
+  | { event: "exit"; exit_code: number; timed_out: boolean; limits: LimitHit[]; usage: Usage };
 
 /** Why an answer may not be all there is. */
 export type Cut = "count" | "budget" | "unreadable" | "transport" | null;
@@ -223,12 +241,12 @@ class Executor {
   ) {}
 
   /** Executes a command. One that fails is an answer, not an error. */
-  execute(command: string, options: ExecuteOptions = {}): Promise<Executed> {
+  execute(command: CommandLine, options: ExecuteOptions = {}): Promise<Output> {
     return this.server.json("POST", `${this.base}/execute`, request(command, options), options.signal);
   }
 
   /** Executes a command, and yields what it writes as it writes it. Who stops listening ends the command. */
-  async *stream(command: string, options: ExecuteOptions = {}): AsyncGenerator<ExecuteEvent> {
+  async *stream(command: CommandLine, options: ExecuteOptions = {}): AsyncGenerator<ExecuteEvent> {
     const abort = new AbortController();
     const signal = options.signal === undefined ? abort.signal : AbortSignal.any([abort.signal, options.signal]);
     try {
@@ -350,7 +368,7 @@ export class Session extends Executor {
   }
 }
 
-function request(command: string, options: ExecuteOptions): Record<string, unknown> {
+function request(command: CommandLine, options: ExecuteOptions): Record<string, unknown> {
   const { timeoutMs, cwd, env, stdin, outputBytes } = options;
   return {
     command,

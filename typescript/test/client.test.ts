@@ -46,6 +46,8 @@ test("a command that fails is an answer", async () => {
   assert.deepEqual([answer.exit_code, answer.stdout, answer.stderr], [3, "in\n/tmp\n", "1\n"]);
   const bytes = await sandbox.execute("cat", { stdin: new Uint8Array([0, 255]) });
   assert.deepEqual([bytes.encoding, [...fromBase64(bytes.stdout)]], ["base64", [0, 255]]);
+  const words = await sandbox.execute(["printf", "%s|", "a  b", "$HOME", "*", ""]);
+  assert.deepEqual([words.stdout, words.usage.processes], ["a  b|$HOME|*||", 1]);
   const late = await sandbox.execute("sleep 9", { timeoutMs: 50 });
   assert.deepEqual([late.exit_code, late.timed_out, late.limits[0]?.limit], [124, true, "wall_clock"]);
   await refused(sandbox.execute(""), 422, "invalid_command");

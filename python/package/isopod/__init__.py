@@ -9,7 +9,7 @@ Each method that works with a sandbox has an async twin with an ``a`` before its
 loop; cancelling it ends the work. ``isopod.deepagents`` and ``isopod.deerflow`` are backends for those frameworks.
 """
 
-from isopod._isopod import Change, Chunk, Entry, Layer, Limits, Match, Output, Request
+from isopod._isopod import Change, Chunk, Entry, Layer, LimitHit, Limits, Match, Output, Request, Usage
 from isopod.errors import (
     ClosedError,
     ConflictError,
@@ -42,6 +42,7 @@ __all__ = [
     "Lease",
     "LeaseError",
     "LimitError",
+    "LimitHit",
     "Limits",
     "Match",
     "NotTextError",
@@ -59,5 +60,6 @@ __all__ = [
     "SnapshotError",
     "Stream",
     "UnsupportedError",
+    "Usage",
     "Workspace",
 ]

@@ -17,29 +17,58 @@ class Call(Generic[T]):
 
 @final
 class Output:
-    """What a command left behind. Texts show what is not UTF-8 as U+FFFD; the bytes are exact."""
+    """The result of a command. Texts show bytes that are not UTF-8 as U+FFFD; the bytes are exact."""
 
-    output: str
-    """Standard output and standard error in the order of writing."""
+    exit_code: int
+    """0 to 255: 128 and the signal's number if it was killed, 124 if its time was over."""
     stdout: str
     """Standard output."""
     stderr: str
-    """Standard error; it ends in a line for each limit that was hit."""
-    output_bytes: bytes
+    """Standard error, with a line at its end for each limit that ended the command."""
+    output: str
+    """Standard output and standard error in the order of writing."""
     stdout_bytes: bytes
     stderr_bytes: bytes
-    exit_code: int
-    """0 to 255: 128 and the signal's number if it was killed, 124 if its time was over."""
-    ok: bool
-    """Whether the exit code is 0."""
+    output_bytes: bytes
     truncated: bool
-    """Whether output was left out because there was too much: the middle of it."""
+    """Output was left out of the middle because there was too much."""
     timed_out: bool
-    """Whether its time was over."""
-    limits: list[str]
+    """The command's time was over."""
+    limits: list[LimitHit]
     """The limits that were hit."""
-    wall: float
-    """Seconds from start to end."""
+    usage: Usage
+    """The resources that the command used."""
+    ok: bool
+    """The exit code is 0."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON form of the result: the fields that `isopod run --json`, HTTP and MCP answer with."""
+
+@final
+class LimitHit:
+    """A limit that a command hit; `str` of it is the message."""
+
+    limit: str
+    """The name of the limit, such as `wall_clock`."""
+    value: int
+    """The amount that was allowed: milliseconds, instructions, bytes or a count."""
+    message: str
+
+@final
+class Usage:
+    """The resources that a command used."""
+
+    wall_ms: float
+    """Milliseconds from start to end."""
+    cpu_ms: float
+    """Milliseconds that its processes computed, added up."""
+    peak_memory: int
+    """The most memory that its processes held together, in bytes."""
+    processes: int
+    bytes_read: int
+    bytes_written: int
+    fuel: int | None
+    """Instructions, if there was a budget."""
 
 @final
 class Chunk:
@@ -116,7 +145,7 @@ class Request:
     operation: str
     path: str | None
     pattern: str | None
-    command: str | None
+    command: str | list[str] | None
     cwd: str | None
     bytes: int | None
     plan: dict[str, Any] | None
@@ -152,7 +181,7 @@ class Layer:
 class Backend:
     def execute(
         self,
-        command: str,
+        line: str | list[str],
         timeout: float | None = None,
         cwd: str | None = None,
         env: Mapping[str, str] | None = None,
@@ -160,7 +189,7 @@ class Backend:
     ) -> Call[Output]: ...
     def stream(
         self,
-        command: str,
+        line: str | list[str],
         timeout: float | None = None,
         cwd: str | None = None,
         env: Mapping[str, str] | None = None,
@@ -198,8 +227,8 @@ class Stream:
 class Session:
     cwd: str | None
     is_open: bool
-    def execute(self, line: str, timeout: float | None = None, stdin: bytes | None = None) -> Call[Output]: ...
-    def stream(self, line: str, timeout: float | None = None, stdin: bytes | None = None) -> Call[Stream]: ...
+    def execute(self, line: str | list[str], timeout: float | None = None, stdin: bytes | None = None) -> Call[Output]: ...
+    def stream(self, line: str | list[str], timeout: float | None = None, stdin: bytes | None = None) -> Call[Stream]: ...
     def interrupt(self) -> None: ...
     def close(self) -> Call[None]: ...
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, TypeVar
 
@@ -212,9 +211,9 @@ class Workspace:
         return await self._backend.download(paths)
 
 
-def command_line(command: str | Sequence[str]) -> str:
-    """A program with its arguments as a line for the shell: each word stays one."""
-    return command if isinstance(command, str) else shlex.join(command)
+def command_line(command: str | Sequence[str]) -> str | list[str]:
+    """A text for the shell as it is; a program and its arguments, which no shell looks at, as a list."""
+    return command if isinstance(command, str) else list(command)
 
 
 def encoded(text: str | bytes | None) -> bytes:

@@ -19,14 +19,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use tokio::sync::OnceCell;
 
-use super::execute::{Ending, ExecuteRequest, Executed, OutputStream};
+use super::execute::OutputStream;
 use super::{
     Backend, BackendError, Content, EditRequest, Edited, GlobRequest, Globbed, GrepRequest, Grepped, Listed,
     ReadRequest, Result, SandboxBackend, Upload, WriteRequest, Written, bounds,
 };
 use crate::kernel::Channel;
 use crate::path::GuestPath;
-use crate::sandbox::Chunk;
+use crate::sandbox::{Chunk, Command, Completion, Output};
 use script::Script;
 pub(super) use script::{decode, encode};
 
@@ -34,7 +34,7 @@ pub(super) use script::{decode, encode};
 #[async_trait]
 pub trait Executor: Send + Sync {
     /// Executes a command line in a shell and returns its output, up to `request.output` bytes.
-    async fn execute(&self, request: ExecuteRequest) -> Result<Executed>;
+    async fn execute(&self, command: Command) -> Result<Output>;
 
     /// The identifier of the executor.
     fn id(&self) -> String {
@@ -43,23 +43,23 @@ pub trait Executor: Send + Sync {
 
     /// Starts a command and streams its output. The default implementation returns all output when the command has
     /// ended.
-    async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>> {
-        Ok(Box::new(Replay::of(self.execute(request).await?)))
+    async fn stream(&self, command: Command) -> Result<Box<dyn OutputStream>> {
+        Ok(Box::new(Replay::of(self.execute(command).await?)))
     }
 }
 
 #[async_trait]
 impl<B: SandboxBackend> Executor for B {
-    async fn execute(&self, request: ExecuteRequest) -> Result<Executed> {
-        SandboxBackend::execute(self, request).await
+    async fn execute(&self, command: Command) -> Result<Output> {
+        SandboxBackend::execute(self, command).await
     }
 
     fn id(&self) -> String {
         SandboxBackend::id(self)
     }
 
-    async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>> {
-        SandboxBackend::stream(self, request).await
+    async fn stream(&self, command: Command) -> Result<Box<dyn OutputStream>> {
+        SandboxBackend::stream(self, command).await
     }
 }
 
@@ -167,26 +167,28 @@ impl SandboxBackend for ExecFiles {
         self.executor.id()
     }
 
-    async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>> {
-        self.executor.stream(request).await
+    async fn stream(&self, command: Command) -> Result<Box<dyn OutputStream>> {
+        self.executor.stream(command).await
     }
 
-    async fn execute(&self, request: ExecuteRequest) -> Result<Executed> {
-        self.executor.execute(request).await
+    async fn execute(&self, command: Command) -> Result<Output> {
+        self.executor.execute(command).await
     }
 }
 
 /// A stream of output that is complete.
 struct Replay {
     chunks: std::vec::IntoIter<Chunk>,
-    ending: Ending,
+    completion: Completion,
 }
 
 impl Replay {
-    fn of(executed: Executed) -> Replay {
-        let chunk = |channel| Chunk { channel, bytes: executed.transcript.of(channel).into() };
-        let chunks: Vec<Chunk> = [Channel::Stdout, Channel::Stderr].into_iter().map(chunk).collect();
-        Replay { chunks: chunks.into_iter(), ending: executed.ending }
+    fn of(output: Output) -> Replay {
+        let mut completion = Completion::new(output.exit_code);
+        (completion.timed_out, completion.limits, completion.usage) = (output.timed_out, output.limits, output.usage);
+        let chunks = [(Channel::Stdout, output.stdout), (Channel::Stderr, output.stderr)];
+        let chunks = chunks.map(|(channel, bytes)| Chunk { channel, bytes: bytes.into() });
+        Replay { chunks: Vec::from(chunks).into_iter(), completion }
     }
 }
 
@@ -196,7 +198,7 @@ impl OutputStream for Replay {
         self.chunks.find(|chunk| !chunk.bytes.is_empty())
     }
 
-    async fn finish(self: Box<Self>) -> Ending {
-        self.ending
+    async fn finish(self: Box<Self>) -> Completion {
+        self.completion
     }
 }

@@ -3,13 +3,10 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::alphabet::STANDARD as STANDARD_ALPHABET;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-
-use super::super::{BackendError, ExecuteRequest, Executed, Result, bounds};
+use super::super::{BackendError, Result, bounds};
 use crate::error::Errno;
 use crate::path::GuestPath;
+use crate::sandbox::{Command, Output};
 
 /// The exit codes by which scripts report faults. Programs do not use them.
 const FAULTS: [(u8, Fault); 8] = [
@@ -75,9 +72,9 @@ impl Script {
         Script { timeout, ..self }
     }
 
-    pub(super) fn request(self) -> ExecuteRequest {
+    pub(super) fn request(self) -> Command {
         let command = format!("LC_ALL=C; export LC_ALL\n{}", self.text);
-        ExecuteRequest::new(command).output(self.output).timeout(self.timeout)
+        Command::shell(command).output_limit(self.output).timeout(self.timeout)
     }
 }
 
@@ -91,10 +88,10 @@ pub(super) struct ScriptOutput {
     pub(super) stderr: String,
 }
 
-impl ScriptOutput {
+impl Answer {
     /// The output of a script that succeeded, or the error of one that failed.
-    pub(super) fn new(path: &str, executed: Executed) -> Result<ScriptOutput> {
-        let answer = ScriptOutput::of(&executed);
+    pub(super) fn new(path: &str, output: Output) -> Result<Answer> {
+        let answer = Answer::of(output);
         if answer.timed_out {
             return Err(BackendError::TimedOut(path.to_owned()));
         }
@@ -106,14 +103,13 @@ impl ScriptOutput {
     }
 
     /// The output of a script, whatever its exit code. If it was cut, the part before the cut.
-    pub(super) fn of(executed: &Executed) -> ScriptOutput {
-        let is_cut = executed.is_truncated();
-        ScriptOutput {
-            stdout: if is_cut { executed.transcript.head().to_vec() } else { executed.stdout() },
-            exit_code: executed.exit_code(),
-            is_cut,
-            timed_out: executed.ending.timed_out,
-            stderr: String::from_utf8_lossy(&executed.stderr()).into_owned(),
+    pub(super) fn of(output: Output) -> Answer {
+        Answer {
+            exit_code: output.exit_code,
+            is_cut: output.truncated,
+            timed_out: output.timed_out,
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+            stdout: if output.truncated { output.head().to_vec() } else { output.stdout },
         }
     }
 

@@ -8,9 +8,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use async_trait::async_trait;
 use serde::Serialize;
 
-use super::super::{Backend, BackendError, Result};
-use super::gate::{AdmissionGuard, Call, Gate, GatedBackend, Operation, Outcome};
-use crate::sync::lock;
+use super::super::{Backend, BackendError, CommandLineJson, Result};
+use super::gate::{Call, Gate, Guarded, Operation, Outcome, Permit};
+use crate::sandbox::CommandLine;
 
 /// The destination of records. Each record is one call, with its end of line, so that records of several writers do not
 /// mix.
@@ -67,7 +67,7 @@ impl Audit {
             operation: call.operation,
             path: call.path.as_deref(),
             pattern: call.pattern.as_deref(),
-            command: call.command.as_deref(),
+            command: call.command.clone().map(CommandLineJson::from),
             cwd: call.cwd.as_deref(),
             outcome: None,
             duration_us: None,
@@ -102,7 +102,7 @@ struct Record<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pattern: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    command: Option<&'a str>,
+    command: Option<CommandLineJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cwd: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -127,7 +127,7 @@ impl Record<'_> {
             operation = self.operation.name(),
             path = self.path,
             pattern = self.pattern,
-            command = self.command,
+            command = self.command.clone().map(|line| CommandLine::from(line).to_shell().into_owned()),
             cwd = self.cwd,
             outcome = self.outcome,
             duration_us = self.duration_us,

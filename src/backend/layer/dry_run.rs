@@ -6,12 +6,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use similar::TextDiff;
 
-use super::super::execute::{ExecuteRequest, Executed, Offload, Offloaded, OutputStream};
+use super::super::execute::{Offload, Offloaded, OutputStream};
 use super::super::{
     Backend, BackendError, Content, EditRequest, Edited, Found, GlobRequest, Globbed, GrepRequest, Grepped, Listed,
     ReadRequest, Result, SandboxBackend, Upload, WriteRequest, Written, bounds,
 };
 use crate::limits::{DIFF_BYTES, DIFF_MILLIS};
+use crate::sandbox::{Command, Output, StdinReader};
 
 /// A copy of a backend that takes all operations: reads and commands see earlier writes, and the backend itself does
 /// not change. [`DryRun::diff`] returns the changes that the operations would have made.
@@ -196,15 +197,19 @@ impl SandboxBackend for DryRun {
         self.after.sandbox().map_or_else(String::new, SandboxBackend::id)
     }
 
-    async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>> {
-        self.executing()?.stream(request).await
+    async fn stream(&self, command: Command) -> Result<Box<dyn OutputStream>> {
+        self.executing()?.stream(command).await
     }
 
-    async fn execute(&self, request: ExecuteRequest) -> Result<Executed> {
-        self.executing()?.execute(request).await
+    async fn stream_with_stdin(&self, command: Command, stdin: StdinReader) -> Result<Box<dyn OutputStream>> {
+        self.executing()?.stream_with_stdin(command, stdin).await
     }
 
-    async fn execute_with_offload(&self, request: ExecuteRequest, offload: Offload) -> Result<Offloaded> {
-        self.executing()?.execute_with_offload(request, offload).await
+    async fn execute(&self, command: Command) -> Result<Output> {
+        self.executing()?.execute(command).await
+    }
+
+    async fn execute_with_offload(&self, command: Command, offload: Offload) -> Result<Offloaded> {
+        self.executing()?.execute_with_offload(command, offload).await
     }
 }

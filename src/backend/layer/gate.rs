@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use serde::Serialize;
 
-use super::super::execute::{Ending, ExecuteRequest, Executed, Offload, Offloaded, OutputStream};
+use super::super::execute::{Offload, Offloaded, OutputStream};
 use super::super::plan::Plan;
 use super::super::{
     Backend, BackendError, Content, EditRequest, Edited, GlobRequest, Globbed, GrepRequest, Grepped, Listed,
     ReadRequest, Result, SandboxBackend, Upload, WriteRequest, Written,
 };
 use crate::error::Errno;
-use crate::sandbox::Chunk;
+use crate::sandbox::{Chunk, Command, CommandLine, Completion, Output};
 
 /// The operations of a backend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -69,7 +69,7 @@ pub struct Call {
     /// The pattern of a search.
     pub pattern: Option<String>,
     /// The command.
-    pub command: Option<String>,
+    pub command: Option<CommandLine>,
     /// The working directory of the command, if the request has one.
     pub cwd: Option<String>,
     /// The number of bytes to write, if it is known before.
@@ -82,11 +82,11 @@ impl Call {
         Call { operation, path, pattern: None, command: None, cwd: None, bytes: None }
     }
 
-    fn execute(request: &ExecuteRequest, offload: Option<&Offload>) -> Call {
+    fn execute(command: &Command, offload: Option<&Offload>) -> Call {
         Call {
             path: offload.map(|offload| offload.path.clone()),
-            command: Some(request.command.clone()),
-            cwd: request.cwd.clone(),
+            command: Some(command.line.clone()),
+            cwd: command.cwd.clone(),
             ..Call::new(Operation::Execute, "")
         }
     }
@@ -101,7 +101,10 @@ impl Call {
 
     /// Makes the plan of the command from its syntax tree. `None` if this is not a command.
     pub fn plan(&self) -> Option<Plan> {
-        self.command.as_deref().map(Plan::of)
+        self.command.as_ref().map(|line| match line {
+            CommandLine::Shell(text) => Plan::of(text),
+            CommandLine::Program(argv) => Plan::of_program(argv),
+        })
     }
 
     /// Returns true if the operation itself changes files.
@@ -324,28 +327,28 @@ impl<G: Gate> SandboxBackend for GatedBackend<G> {
         self.inner.sandbox().map_or_else(String::new, SandboxBackend::id)
     }
 
-    async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>> {
-        let admitted = self.admit(Call::execute(&request, None)).await?;
-        match self.executing()?.stream(request).await {
-            Ok(stream) => Ok(Box::new(GatedStream { stream, admitted, bytes: 0 })),
-            Err(error) => admitted.settle(Err(error), |_| None),
+    async fn stream(&self, command: Command) -> Result<Box<dyn OutputStream>> {
+        let pass = self.admit(Call::execute(&command, None)).await?;
+        match self.executing()?.stream(command).await {
+            Ok(stream) => Ok(Box::new(Watched { stream, pass, bytes: 0 })),
+            Err(error) => pass.settle(Err(error), |_| None),
         }
     }
 
-    async fn execute(&self, request: ExecuteRequest) -> Result<Executed> {
-        let admitted = self.admit(Call::execute(&request, None)).await?;
-        admitted.settle_with(self.executing()?.execute(request).await, facts)
+    async fn execute(&self, command: Command) -> Result<Output> {
+        let pass = self.admit(Call::execute(&command, None)).await?;
+        pass.settle_with(self.executing()?.execute(command).await, facts)
     }
 
-    async fn execute_with_offload(&self, request: ExecuteRequest, offload: Offload) -> Result<Offloaded> {
-        let admitted = self.admit(Call::execute(&request, Some(&offload))).await?;
-        let answer = self.executing()?.execute_with_offload(request, offload).await;
-        admitted.settle_with(answer, |offloaded| facts(&offloaded.executed))
+    async fn execute_with_offload(&self, command: Command, offload: Offload) -> Result<Offloaded> {
+        let pass = self.admit(Call::execute(&command, Some(&offload))).await?;
+        let answer = self.executing()?.execute_with_offload(command, offload).await;
+        pass.settle_with(answer, |offloaded| facts(&offloaded.output))
     }
 }
 
-fn facts(executed: &Executed) -> (Option<u64>, Option<u8>) {
-    (Some(executed.transcript.total()), Some(executed.exit_code()))
+fn facts(output: &Output) -> (Option<u64>, Option<u8>) {
+    (Some(output.written()), Some(output.exit_code))
 }
 
 /// The output of a running command, which is settled when it ends.
@@ -363,11 +366,11 @@ impl<G: Gate> OutputStream for GatedStream<G> {
         Some(chunk)
     }
 
-    async fn finish(mut self: Box<Self>) -> Ending {
+    async fn finish(mut self: Box<Self>) -> Completion {
         while self.next().await.is_some() {}
-        let GatedStream { stream, admitted, bytes } = *self;
-        let ending = stream.finish().await;
-        let _ = admitted.settle_with(Ok(()), |()| (Some(bytes), Some(ending.exit_code)));
-        ending
+        let Watched { stream, pass, bytes } = *self;
+        let completion = stream.finish().await;
+        let _ = pass.settle_with(Ok(()), |()| (Some(bytes), Some(completion.exit_code)));
+        completion
     }
 }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::super::composite::clean;
-use super::super::execute::{ExecuteRequest, Executed, Offload, Offloaded, OutputStream};
+use super::super::execute::{Offload, Offloaded, OutputStream};
 use super::super::{
     Backend, BackendError, Content, EditRequest, Edited, GlobRequest, Globbed, GrepRequest, Grepped, Listed,
     ReadRequest, Result, SandboxBackend, Upload, WriteRequest, Written,
 };
 use crate::error::Errno;
-use crate::sandbox::ExecuteError;
+use crate::sandbox::{Command, ExecuteError, Output};
 
 /// Shows directories of a backend under other names, and nothing else of it: a path outside of them does not exist, and
 /// no result contains an inner name. The output of commands is not changed. If paths in commands matter, mount the
@@ -65,12 +65,12 @@ impl PathMap {
         self.inner.sandbox().ok_or(BackendError::ExecutesNothing)
     }
 
-    fn request(&self, mut request: ExecuteRequest) -> Result<ExecuteRequest> {
-        if let Some(cwd) = &mut request.cwd {
+    fn inward_command(&self, mut command: Command) -> Result<Command> {
+        if let Some(cwd) = &mut command.cwd {
             let inner = self.inward(cwd);
             *cwd = inner.map_err(|_| ExecuteError::Cwd(cwd.clone(), Errno::NoEntry))?;
         }
-        Ok(request)
+        Ok(command)
     }
 }
 
@@ -172,17 +172,17 @@ impl SandboxBackend for PathMap {
         self.inner.sandbox().map_or_else(String::new, SandboxBackend::id)
     }
 
-    async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>> {
-        self.executing()?.stream(self.request(request)?).await.map_err(|error| self.error(error))
+    async fn stream(&self, command: Command) -> Result<Box<dyn OutputStream>> {
+        self.executing()?.stream(self.inward_command(command)?).await.map_err(|error| self.error(error))
     }
 
-    async fn execute(&self, request: ExecuteRequest) -> Result<Executed> {
-        self.executing()?.execute(self.request(request)?).await.map_err(|error| self.error(error))
+    async fn execute(&self, command: Command) -> Result<Output> {
+        self.executing()?.execute(self.inward_command(command)?).await.map_err(|error| self.error(error))
     }
 
-    async fn execute_with_offload(&self, request: ExecuteRequest, mut offload: Offload) -> Result<Offloaded> {
+    async fn execute_with_offload(&self, command: Command, mut offload: Offload) -> Result<Offloaded> {
         offload.path = self.inward(&offload.path)?;
-        let request = self.request(request)?;
-        self.executing()?.execute_with_offload(request, offload).await.map_err(|error| self.error(error))
+        let command = self.inward_command(command)?;
+        self.executing()?.execute_with_offload(command, offload).await.map_err(|error| self.error(error))
     }
 }

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::super::execute::{Ending, ExecuteRequest, OutputStream};
+use super::super::execute::OutputStream;
 use super::super::{
     Backend, BackendError, Content, EditRequest, Edited, GlobRequest, Globbed, GrepRequest, Grepped, Listed, Page,
     PatternFault, ReadRequest, Result, SandboxBackend, Upload, WriteRequest, Written, bounds,
 };
 use crate::kernel::Channel;
-use crate::sandbox::Chunk;
+use crate::sandbox::{Chunk, Command, Completion};
 
 /// Replaces all matches of the patterns in results: pages, bytes, found lines, output of commands. Streamed output is
 /// searched line by line, so a pattern has to match within a line there; a line longer than 64 KiB is searched in
@@ -126,9 +126,9 @@ impl SandboxBackend for Redact {
 
     /// All ways to execute a command use this one. Output is redacted before its middle is cut out, or the cut could
     /// leave a part of a secret.
-    async fn stream(&self, request: ExecuteRequest) -> Result<Box<dyn OutputStream>> {
-        let stream = self.inner.sandbox().ok_or(BackendError::ExecutesNothing)?.stream(request).await?;
-        Ok(Box::new(RedactedStream { stream, redact: self.clone(), pending: None, ready: VecDeque::new() }))
+    async fn stream(&self, command: Command) -> Result<Box<dyn OutputStream>> {
+        let stream = self.inner.sandbox().ok_or(BackendError::ExecutesNothing)?.stream(command).await?;
+        Ok(Box::new(Lines { stream, redact: self.clone(), pending: None, ready: VecDeque::new() }))
     }
 }
 
@@ -186,7 +186,7 @@ impl OutputStream for RedactedStream {
         }
     }
 
-    async fn finish(self: Box<Self>) -> Ending {
+    async fn finish(self: Box<Self>) -> Completion {
         self.stream.finish().await
     }
 }

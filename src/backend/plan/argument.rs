@@ -20,6 +20,11 @@ impl Field {
         Field { argument: constant.map_or_else(|| dynamic(word), constant_argument), is_one }
     }
 
+    /// A word that no shell expands.
+    pub(super) fn of_constant(text: &str) -> Field {
+        Field { argument: constant_argument(text.to_owned()), is_one: true }
+    }
+
     /// The text of a constant.
     pub(super) fn constant(&self) -> Option<&str> {
         (!self.argument.dynamic).then_some(self.argument.text.as_str())

@@ -98,6 +98,14 @@ impl Plan {
         }
     }
 
+    /// Makes the plan of a program that no shell starts: itself, and the commands that its arguments name (`env ls`).
+    pub fn of_program(argv: &[String]) -> Plan {
+        match argv.iter().map(String::len).sum::<usize>() > bounds::PLAN_BYTES {
+            true => Plan { gap: Some(Gap::TooLong), ..Plan::default() },
+            false => walk::plan_of_program(argv),
+        }
+    }
+
     /// Returns true if the steps are all commands that the text can run, and the text names them all. The actions of
     /// the programs themselves are not part of a plan.
     pub fn is_whole(&self) -> bool {

@@ -22,6 +22,14 @@ pub(super) fn plan(text: &str) -> Plan {
     walk.plan
 }
 
+/// What a program with these arguments would run.
+pub(super) fn plan_of_program(argv: &[String]) -> Plan {
+    let mut walk = Walk::default();
+    let fields: Vec<Field> = argv.iter().map(|word| Field::of_constant(word)).collect();
+    walk.run(Step { line: 1, ..Step::default() }, &fields, &Feed::default());
+    walk.plan
+}
+
 #[derive(Default)]
 struct Walk {
     plan: Plan,

@@ -6,10 +6,11 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::super::{
-    BackendError, Content, ExecuteRequest, Executed, GlobRequest, Globbed, GrepRequest, Grepped, PatternFault, ReadAs,
-    ReadRequest, Result, WriteMode, WriteRequest, bounds,
+    BackendError, Content, GlobRequest, Globbed, GrepRequest, Grepped, PatternFault, ReadAs, ReadRequest, Result,
+    WriteMode, WriteRequest, bounds,
 };
 use super::{from_base64, lossy};
+use crate::sandbox::{Command, Output};
 use crate::vfs::Kind;
 
 /// The JSON body of every response.
@@ -114,8 +115,8 @@ pub fn answer<F, T>(facts: Result<F>, shape: impl FnOnce(F) -> T) -> Answer<T> {
 }
 
 /// The request of `/v1/shell/exec` and `/v1/bash/exec`. The timeout is `hard_timeout`, in seconds.
-pub fn exec_request(command: &str, env: &[(String, String)], hard_timeout: Option<f64>) -> ExecuteRequest {
-    let mut request = ExecuteRequest::new(command);
+pub fn exec_request(command: &str, env: &[(String, String)], hard_timeout: Option<f64>) -> Command {
+    let mut request = Command::shell(command);
     request.env = env.to_vec();
     // An invalid number becomes zero, which a backend refuses: never unlimited.
     request.timeout = hard_timeout.map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::ZERO));
@@ -123,27 +124,27 @@ pub fn exec_request(command: &str, env: &[(String, String)], hard_timeout: Optio
 }
 
 /// The result of `/v1/shell/exec`.
-pub fn shell_exec(session: &str, command: &str, executed: &Executed) -> ShellExec {
+pub fn shell_exec(session: &str, command: &str, executed: &Output) -> ShellExec {
     ShellExec {
         session_id: session.to_owned(),
         command: command.to_owned(),
         status: status(executed),
-        output: lossy(&executed.output()),
-        exit_code: executed.exit_code().into(),
+        output: lossy(&executed.output),
+        exit_code: executed.exit_code.into(),
     }
 }
 
 /// The result of `/v1/bash/exec`.
-pub fn bash_exec(session: &str, command: &str, executed: &Executed) -> BashExec {
+pub fn bash_exec(session: &str, command: &str, executed: &Output) -> BashExec {
     BashExec {
         session_id: session.to_owned(),
         // The command has ended when the response is sent, so its id cannot be used again.
         command_id: session.to_owned(),
         command: command.to_owned(),
         status: status(executed),
-        stdout: lossy(&executed.stdout()),
-        stderr: lossy(&executed.stderr()),
-        exit_code: executed.exit_code().into(),
+        stdout: lossy(&executed.stdout),
+        stderr: lossy(&executed.stderr),
+        exit_code: executed.exit_code.into(),
     }
 }
 
@@ -249,6 +250,6 @@ pub fn file_grep(path: &str, pattern: &str, grepped: Grepped) -> FileGrep {
     }
 }
 
-fn status(executed: &Executed) -> &'static str {
-    if executed.ending.timed_out { "hard_timeout" } else { "completed" }
+fn status(executed: &Output) -> &'static str {
+    if executed.timed_out { "hard_timeout" } else { "completed" }
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::super::{
-    BackendError, Content, ExecuteRequest, Executed, GlobRequest, Globbed, GrepRequest, Grepped, ReadRequest, Result,
-    WriteMode, WriteRequest,
+    BackendError, Content, GlobRequest, Globbed, GrepRequest, Grepped, ReadRequest, Result, WriteMode, WriteRequest,
 };
 use super::lossy;
+use crate::sandbox::{Command, Output};
 use crate::vfs::Kind;
 
 /// The longest timeout of a command.
@@ -36,20 +36,20 @@ pub struct GrepMatch {
 }
 
 /// The request of `exec(cmd, {cwd, timeoutMs})`.
-pub fn exec_request(command: &str, cwd: Option<&str>, timeout_ms: Option<u64>) -> ExecuteRequest {
-    let mut request = ExecuteRequest::new(command);
+pub fn exec_request(command: &str, cwd: Option<&str>, timeout_ms: Option<u64>) -> Command {
+    let mut request = Command::shell(command);
     request.cwd = cwd.map(str::to_owned);
     request.timeout = timeout_ms.map(|millis| Duration::from_millis(millis).min(EXEC_TIME_MAX));
     request
 }
 
 /// The result of `exec`. It never throws, so a command that did not start is reported as failed.
-pub fn exec_result(answer: Result<Executed>) -> ExecResult {
+pub fn exec_result(answer: Result<Output>) -> ExecResult {
     match answer {
         Ok(executed) => ExecResult {
-            stdout: lossy(&executed.stdout()),
-            stderr: lossy(&executed.stderr()),
-            exit_code: executed.exit_code().into(),
+            stdout: lossy(&executed.stdout),
+            stderr: lossy(&executed.stderr),
+            exit_code: executed.exit_code.into(),
         },
         Err(error) => ExecResult { stdout: String::new(), stderr: format!("{error}\n"), exit_code: 126 },
     }

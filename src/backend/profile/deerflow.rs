@@ -3,11 +3,12 @@
 use serde::Serialize;
 
 use super::super::{
-    BackendError, Content, Executed, Found, GlobRequest, Globbed, GrepRequest, Grepped, ReadAs, ReadRequest, Result,
-    WriteMode, WriteRequest,
+    BackendError, Content, Found, GlobRequest, Globbed, GrepRequest, Grepped, ReadAs, ReadRequest, Result, WriteMode,
+    WriteRequest,
 };
 use super::lossy;
 use crate::error::Errno;
+use crate::sandbox::Output;
 use crate::vfs::Kind;
 
 /// The default number of matches of `glob`.
@@ -38,24 +39,27 @@ pub struct GrepMatch {
 }
 
 /// The result of `execute_command`.
-pub fn execute_text(answer: Result<Executed>) -> String {
+pub fn execute_text(answer: Result<Output>) -> String {
     let executed = match answer {
         Ok(executed) => executed,
         Err(error) => return format!("Error: {error}"),
     };
-    let mut text = lossy(&executed.stdout());
-    let stderr = lossy(&executed.stderr());
+    let mut text = lossy(&executed.stdout);
+    let stderr = lossy(&executed.stderr);
     if !stderr.is_empty() {
         text = if text.is_empty() { stderr } else { format!("{text}\nStd Error:\n{stderr}") };
     }
-    if executed.exit_code() != 0 {
-        text += &format!("\nExit Code: {}", executed.exit_code());
+    if executed.exit_code != 0 {
+        text += &format!("\nExit Code: {}", executed.exit_code);
     }
     if text.is_empty() { "(no output)".to_owned() } else { text }
 }
 
 /// The request of `read_file(path, start_line, end_line)`: lines count from 1, and the last one is included.
 pub fn read_request(path: &str, start_line: Option<u64>, end_line: Option<u64>) -> ReadRequest {
+    if start_line.is_none() && end_line.is_none() {
+        return ReadRequest { path: path.to_owned(), r#as: ReadAs::Bytes { most: super::super::bounds::FILE_BYTES } };
+    }
     let offset = start_line.unwrap_or(1).max(1) - 1;
     let limit = end_line.map_or(u64::MAX, |end| end.saturating_sub(offset));
     ReadRequest {
@@ -69,10 +73,14 @@ pub fn read_text(path: &str, answer: Result<Content>) -> std::result::Result<Str
     match answer {
         Ok(Content::Empty | Content::NoLines) | Err(BackendError::PastEnd { .. }) => Ok(String::new()),
         Ok(Content::Text(page)) => Ok(page.text),
-        Ok(Content::Bytes(_)) => {
-            let message = format!("'utf-8' codec can't decode '{path}'");
-            Err(Exception { class: "UnicodeDecodeError", errno: None, message })
-        }
+        Ok(Content::Bytes(bytes)) => match String::from_utf8(bytes) {
+            Ok(text) if text.contains('\r') => Ok(text.replace("\r\n", "\n").replace('\r', "\n")),
+            Ok(text) => Ok(text),
+            Err(_) => {
+                let message = format!("'utf-8' codec can't decode '{path}'");
+                Err(Exception { class: "UnicodeDecodeError", errno: None, message })
+            }
+        },
         Err(error) => Err(exception(&error)),
     }
 }

@@ -98,7 +98,7 @@ fn cores() -> Finding {
     }
 }
 
-/// What a second wall would hold here.
+/// Checks the parts of a second wall.
 fn walls() -> Vec<Finding> {
     let report = match wall::support() {
         Ok(report) => report,

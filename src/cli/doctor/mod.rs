@@ -1,4 +1,4 @@
-//! `isopod doctor`: what this machine has of what isopod uses, and what that means.
+//! `isopod doctor`: the features of this machine that isopod uses.
 
 mod machine;
 mod program;
@@ -9,12 +9,12 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::answer::{Answer, show};
-use super::place::Place;
+use super::location::RootOptions;
 use super::{REFUSED, escape};
 
-/// Say what this machine supports, and what that means
+/// Check this machine for the features that isopod uses
 ///
-/// A line each: `ok`, `note` for what works less well than it could, `problem` for what does not work.
+/// A line each: `ok`; `note` for a feature that works less well than it could; `problem` for one that does not work.
 /// The exit code is 1 if there is a problem.
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
@@ -24,10 +24,10 @@ pub(super) struct Doctor {
     json: bool,
 
     #[command(flatten)]
-    place: Place,
+    place: RootOptions,
 }
 
-/// What was found, and what it means.
+/// The result of one check.
 struct Finding {
     name: &'static str,
     state: State,

@@ -1,4 +1,4 @@
-//! The program: its code, what it was built with, and where it keeps sandboxes.
+//! The program: its code, its features, and its root directory of sandboxes.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -10,9 +10,9 @@ use isopod::{Runtime, Sandbox};
 use rustix::fs::Access;
 use rustix::io::Errno;
 
-use super::{Finding, Place};
+use super::{Finding, RootOptions};
 
-pub(super) fn findings(place: &Place) -> Vec<Finding> {
+pub(super) fn findings(place: &RootOptions) -> Vec<Finding> {
     vec![images(), command(), worker(), python(), data(place)]
 }
 
@@ -30,14 +30,14 @@ fn command() -> Finding {
         .and_then(|sandbox| sandbox.execute_blocking("echo works | cat").map_err(|error| error.to_string()));
     match answer {
         Ok(answer) if answer.stdout == b"works\n" => {
-            Finding::ok("a command", format!("runs in {:.1} ms, the first one", answer.wall.as_secs_f64() * 1e3))
+            Finding::ok("a command", format!("runs in {:.1} ms, the first one", answer.usage.wall.as_secs_f64() * 1e3))
         }
         Ok(answer) => Finding::problem("a command", format!("answers with exit code {}", answer.exit_code)),
         Err(why) => Finding::problem("a command", why),
     }
 }
 
-/// `--isolate process`, as far as it goes here.
+/// Checks `--isolate process`.
 fn worker() -> Finding {
     let answer = || -> Result<Duration, String> {
         let text = |error: std::io::Error| error.to_string();
@@ -72,8 +72,8 @@ fn python() -> Finding {
     }
 }
 
-/// Sandboxes that last need a place; nothing is made to find out.
-fn data(place: &Place) -> Finding {
+/// Checks the root directory of sandboxes, without making it.
+fn data(place: &RootOptions) -> Finding {
     let root = match place.config() {
         Ok(config) => config.root,
         Err(failure) => return Finding::problem("data", failure.why),
@@ -84,7 +84,7 @@ fn data(place: &Place) -> Finding {
         match (rustix::fs::access(at, writable), at.parent()) {
             (Ok(()), _) if at == root => return Finding::ok("data", format!("{} is there", root.display())),
             (Ok(()), _) => return Finding::ok("data", format!("{} can be made", root.display())),
-            // A relative path ends in nothing, which stands for here.
+            // The last parent of a relative path is empty, which means the working directory.
             (Err(Errno::NOENT), Some(parent)) if !parent.as_os_str().is_empty() => at = parent,
             (Err(Errno::NOENT), Some(_)) if at != Path::new(".") => at = Path::new("."),
             (Err(error), _) => {

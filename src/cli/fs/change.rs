@@ -21,7 +21,7 @@ pub(super) struct Write {
     /// The file
     path: String,
 
-    /// What to put into it, instead of standard input
+    /// The content, instead of standard input
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     content: Option<String>,
 

@@ -55,7 +55,7 @@ pub(super) struct Read {
     #[arg(long, value_name = "N")]
     offset: Option<u64>,
 
-    /// How many lines to print
+    /// The number of lines to print
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
 

@@ -12,7 +12,7 @@ use isopod::backend::Backend;
 
 use super::answer::{Answer, Failure, show};
 use super::block_on_host;
-use super::place::Whose;
+use super::location::FilesOptions;
 
 /// Work with the files of a sandbox, or of a directory
 ///
@@ -36,7 +36,7 @@ pub(in super::super) struct Fs {
     json: bool,
 
     #[command(flatten)]
-    whose: Whose,
+    whose: FilesOptions,
 }
 
 #[derive(Subcommand)]

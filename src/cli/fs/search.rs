@@ -23,7 +23,7 @@ pub(super) struct Glob {
     /// The pattern
     pattern: String,
 
-    /// Where to look
+    /// The directory to search
     #[arg(default_value = ".")]
     path: String,
 
@@ -35,7 +35,7 @@ pub(super) struct Glob {
     #[arg(long)]
     hidden: bool,
 
-    /// How many at most
+    /// The largest number of matches
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     max: usize,
 }
@@ -93,7 +93,7 @@ pub(super) struct Grep {
     #[arg(long, value_name = "N", default_value_t = 0)]
     context: usize,
 
-    /// How many at most
+    /// The largest number of matches
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     max: usize,
 }

@@ -13,7 +13,7 @@ use crate::cli::answer::{Answer, Failure};
 
 /// Copy files of this machine into the sandbox or the directory
 ///
-/// The last argument says where to: a file, or a directory if it ends in `/` or there are several
+/// The last argument is the destination: a file, or a directory if it ends in `/` or there are several
 /// files.
 ///
 /// Examples:
@@ -26,14 +26,14 @@ pub(super) struct Upload {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// Where to
+    /// The destination
     #[arg(value_name = "TO")]
     to: String,
 }
 
 /// Copy files of the sandbox or the directory to this machine
 ///
-/// The last argument says where to: a file, or a directory if it is one, ends in `/` or there are
+/// The last argument is the destination: a file, or a directory if it is one, ends in `/` or there are
 /// several files. What is there is overwritten.
 ///
 /// Examples:
@@ -46,12 +46,12 @@ pub(super) struct Download {
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<String>,
 
-    /// Where to
+    /// The destination
     #[arg(value_name = "TO")]
     to: PathBuf,
 }
 
-/// What became of one file.
+/// The result for one file.
 struct Copied {
     from: String,
     to: String,
@@ -69,7 +69,7 @@ impl Upload {
                 (true, Some(name)) => format!("{}/{name}", self.to.trim_end_matches('/')),
                 (true, None) => return Err(Failure::usage(format!("{from}: has no name to give to the copy"))),
             };
-            // One after the other: the largest is all that is in memory.
+            // One after the other, so that only one file is in memory.
             let outcome = match read_file(file, backend.largest_file()) {
                 Ok(content) => {
                     let upload = backend::Upload::new(&to, content);
@@ -90,7 +90,7 @@ impl Download {
         let into = self.paths.len() > 1 || ends_in_slash || self.to.is_dir();
         let mut all = Vec::new();
         for path in &self.paths {
-            // The last name of the path, and nothing of what stands before it: it is a guest's.
+            // Only the last name of the path, because a guest chose the path.
             let to = match (into, path.rsplit('/').find(|name| !name.is_empty())) {
                 (false, _) => self.to.clone(),
                 (true, Some(name)) if name != ".." && name != "." => self.to.join(name),

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{Words, made, snapshot};
 use crate::cli::answer::{Answer, Failure};
-use crate::cli::place::{Place, open};
+use crate::cli::location::{RootOptions, open};
 
 /// Make a sandbox and print its id
 ///
@@ -36,7 +36,7 @@ pub(super) struct Create {
 }
 
 impl Create {
-    pub(super) async fn run(&self, place: &Place) -> Result<Answer, Failure> {
+    pub(super) async fn run(&self, place: &RootOptions) -> Result<Answer, Failure> {
         let config = place.config()?;
         let limits = config.limits.clone();
         let (provider, words) = (open(config)?, self.words.metadata());
@@ -65,7 +65,7 @@ pub(super) struct Fork {
 }
 
 impl Fork {
-    pub(super) async fn run(&self, place: &Place) -> Result<Answer, Failure> {
+    pub(super) async fn run(&self, place: &RootOptions) -> Result<Answer, Failure> {
         let provider = place.open()?;
         let id = provider.fork(self.id, self.words.metadata()).await?;
         made(&provider.info(id).await?)
@@ -85,7 +85,7 @@ pub(super) struct Remove {
 }
 
 impl Remove {
-    pub(super) async fn run(&self, place: &Place) -> Result<Answer, Failure> {
+    pub(super) async fn run(&self, place: &RootOptions) -> Result<Answer, Failure> {
         let provider = place.open()?;
         let (mut removed, mut errors, mut lines) = (Vec::new(), Vec::new(), Vec::new());
         for &id in &self.ids {

@@ -5,15 +5,15 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use isopod::backend::{ExecuteRequest, SandboxBackend};
+use isopod::Command;
 use isopod::provider::{Config, SandboxId};
 use isopod::wall::Wall;
 
 use crate::cli::answer::{Answer, Failure, show};
-use crate::cli::place::{Place, open};
-use crate::cli::remote::{line, pass_on, report};
-use crate::cli::wall::Walled;
-use crate::cli::{NO_SANDBOX, REFUSED, block_on_host, read_input, refuse, values, watch};
+use crate::cli::command::{self, StdinOptions, as_json};
+use crate::cli::location::{RootOptions, open};
+use crate::cli::wall::WallOption;
+use crate::cli::{BROKEN_PIPE, NO_SANDBOX, REFUSED, block_on_host, refuse, values, watch};
 
 /// Execute a command in a sandbox
 ///
@@ -22,7 +22,7 @@ use crate::cli::{NO_SANDBOX, REFUSED, block_on_host, read_input, refuse, values,
 ///
 /// Examples:
 ///   isopod sandbox exec 1a2b3c4d -- 'ls | wc -l'
-///   isopod sandbox exec 1a2b3c4d --stdin -- sort -n < numbers
+///   isopod sandbox exec 1a2b3c4d -- sort -n < numbers
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Exec {
@@ -41,9 +41,8 @@ pub(super) struct Exec {
     #[arg(long, value_name = "TIME", value_parser = values::time)]
     timeout: Option<Duration>,
 
-    /// Read this program's standard input to its end and hand it to the command
-    #[arg(long)]
-    stdin: bool,
+    #[command(flatten)]
+    stdin: StdinOptions,
 
     /// Bytes of output that --json keeps: head and tail [default: 100K]
     #[arg(long, value_name = "SIZE", value_parser = values::bytes, requires = "json")]
@@ -54,7 +53,7 @@ pub(super) struct Exec {
     raw: bool,
 
     #[command(flatten)]
-    walled: Walled,
+    walled: WallOption,
 
     /// The command
     #[arg(required = true, value_name = "COMMAND", last = true)]
@@ -62,22 +61,22 @@ pub(super) struct Exec {
 }
 
 impl Exec {
-    pub(super) fn run(&self, place: &Place, as_json: bool) -> ExitCode {
-        // The wall comes when the configuration is read, and before there are threads.
-        let config = place.config().and_then(|config| {
+    pub(super) fn run(&self, root: &RootOptions, json: bool) -> ExitCode {
+        // The wall needs the configuration, and has to come before there are threads.
+        let config = root.config().and_then(|config| {
             self.walled.raise(|| Wall::around(&config))?;
             Ok(config)
         });
         match config {
-            Ok(config) => block_on_host(self.execute(config, as_json)),
+            Ok(config) => block_on_host(self.execute(config, json)),
             Err(failure) => not_started(failure),
         }
     }
 
-    async fn execute(&self, config: Config, as_json: bool) -> ExitCode {
+    async fn execute(&self, config: Config, json: bool) -> ExitCode {
         let limits = config.limits.clone();
-        let opened = self.request(limits.file).and_then(|request| Ok((request, open(config)?)));
-        let (request, provider) = match opened {
+        let opened = self.command().and_then(|command| Ok((command, open(config)?)));
+        let (command, provider) = match opened {
             Ok(opened) => opened,
             Err(failure) => return not_started(failure),
         };
@@ -87,32 +86,34 @@ impl Exec {
         };
         let wall = self.timeout.unwrap_or(limits.wall).min(limits.wall_max);
         let code = watch(wall, async {
-            let done = match as_json {
-                true => lease.execute(request).await.map(|executed| {
-                    let code = executed.exit_code();
-                    show(Ok(Answer { code, ..Answer::new("", report(&executed)) }), true, false)
-                }),
-                false => pass_on(lease.as_ref(), request, self.raw).await,
-            };
-            done.unwrap_or_else(|error| not_started(error.into()))
+            if json {
+                return match command::execute(lease.as_ref(), command, self.stdin.open()).await {
+                    Ok(output) => {
+                        let code = output.exit_code;
+                        show(Ok(Answer { code, ..Answer::new("", as_json(output)) }), true, false)
+                    }
+                    Err(error) => not_started(error.into()),
+                };
+            }
+            match command::stream(lease.as_ref(), command, self.stdin.open()).await {
+                Ok(stream) => ExitCode::from(command::print_output(stream, self.raw).await.unwrap_or(BROKEN_PIPE)),
+                Err(error) => not_started(error.into()),
+            }
         })
         .await;
         provider.shutdown().await;
         code
     }
 
-    fn request(&self, most: u64) -> Result<ExecuteRequest, Failure> {
-        let mut request = ExecuteRequest::new(line(&self.command)?);
-        (request.timeout, request.cwd, request.output) = (self.timeout, self.cwd.clone(), self.output);
-        request.env.clone_from(&self.env);
-        if self.stdin {
-            request.stdin = read_input(most)?.into();
-        }
-        Ok(request)
+    fn command(&self) -> Result<Command, Failure> {
+        let mut command = command::command(&self.command)?;
+        (command.timeout, command.cwd, command.output_limit) = (self.timeout, self.cwd.clone(), self.output);
+        command.env.clone_from(&self.env);
+        Ok(command)
     }
 }
 
-/// What the command answers with 1 is the command's.
+/// Refuses a command that did not start. Exit code 1 is left to the command.
 fn not_started(failure: Failure) -> ExitCode {
     match failure.code {
         REFUSED => refuse(NO_SANDBOX, failure.why),

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use super::{as_json, state};
 use crate::cli::answer::{Answer, Failure};
-use crate::cli::place::Place;
+use crate::cli::location::RootOptions;
 
-/// List the sandboxes: id, state, time since the last use, thread and user, words
+/// List the sandboxes: id, state, time since the last use, thread and user, metadata
 ///
 /// States: leased (someone works with it) or stored.
 ///
@@ -22,7 +22,7 @@ use crate::cli::place::Place;
 pub(super) struct List {}
 
 impl List {
-    pub(super) async fn run(&self, place: &Place) -> Result<Answer, Failure> {
+    pub(super) async fn run(&self, place: &RootOptions) -> Result<Answer, Failure> {
         let provider = place.open()?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let (mut text, mut sandboxes, mut cursor) = (String::new(), Vec::new(), None);

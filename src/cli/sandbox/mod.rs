@@ -12,13 +12,13 @@ use isopod::provider::{Metadata, SandboxInfo, SandboxState};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Failure, show};
-use super::place::Place;
+use super::location::RootOptions;
 use super::{block_on_host, values};
 
 /// Make, use and remove sandboxes that last
 ///
-/// A sandbox is known by its id. What is in its /workspace lasts until it is removed; all else is new
-/// for each command. One at a time has it: the others are told that it is in use.
+/// A sandbox has an id. Its /workspace lasts until it is removed; all other files are new for each
+/// command. One process at a time has it: others are told that it is in use.
 ///
 /// Examples:
 ///   id=$(isopod sandbox create)
@@ -39,7 +39,7 @@ pub(in super::super) struct Sandbox {
     json: bool,
 
     #[command(flatten)]
-    place: Place,
+    place: RootOptions,
 }
 
 #[derive(Subcommand)]
@@ -70,10 +70,10 @@ fn answer(work: impl Future<Output = Result<Answer, Failure>>, json: bool) -> Ex
     block_on_host(async { show(work.await, json, false) })
 }
 
-/// The caller's words about a sandbox.
+/// The options for the metadata of a sandbox.
 #[derive(Args)]
 struct Words {
-    /// Words about the sandbox, which `list` shows. Repeatable
+    /// Metadata of the sandbox, which `list` shows. Repeatable
     #[arg(long, value_name = "KEY=VALUE", value_parser = values::variable)]
     meta: Vec<(String, String)>,
 }
@@ -85,7 +85,7 @@ impl Words {
 }
 
 /// What is known of a sandbox, as `--json` has it.
-fn as_json(info: &SandboxInfo) -> Value {
+fn as_json(info: &Info) -> Value {
     json!({
         "id": info.id,
         "state": state(info.state),
@@ -107,6 +107,6 @@ fn state(state: SandboxState) -> &'static str {
 }
 
 /// The id of a sandbox that was made.
-fn made(info: &SandboxInfo) -> Result<Answer, Failure> {
+fn made(info: &Info) -> Result<Answer, Failure> {
     Ok(Answer::new(format!("{}\n", info.id), as_json(info)))
 }

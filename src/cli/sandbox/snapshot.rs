@@ -1,4 +1,4 @@
-//! `isopod sandbox snapshot`, and the way back.
+//! `isopod sandbox snapshot`, and the loading of a snapshot.
 #![allow(clippy::disallowed_methods, reason = "the caller names a file of their own")]
 
 use std::fs::File;
@@ -10,7 +10,7 @@ use isopod::{Limits, Snapshot};
 use serde_json::json;
 
 use crate::cli::answer::{Answer, Failure};
-use crate::cli::place::Place;
+use crate::cli::location::RootOptions;
 
 /// Save all files of a sandbox to one file, and print its digest
 ///
@@ -29,7 +29,7 @@ pub(super) struct Take {
 }
 
 impl Take {
-    pub(super) async fn run(&self, place: &Place) -> Result<Answer, Failure> {
+    pub(super) async fn run(&self, place: &RootOptions) -> Result<Answer, Failure> {
         let provider = place.open()?;
         let named = |error: std::io::Error| Failure::refused(format!("{}: {error}", self.file.display()));
         // First, so that a name that is no id makes no file.

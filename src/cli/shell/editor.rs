@@ -14,12 +14,12 @@ use rustyline::history::FileHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{CompletionType, Config, Context, Helper};
 
-/// Lines that are remembered.
+/// The number of lines in the history.
 const HISTORY: usize = 10_000;
-/// What ends a word, for completion.
+/// The characters that end a word, for completion.
 const BREAKS: [char; 10] = [' ', '\t', '\n', '|', '&', ';', '<', '>', '(', ')'];
 
-/// What a person typed.
+/// The result of editing a line.
 pub(super) enum Line {
     Text(String),
     Interrupted,
@@ -45,13 +45,13 @@ impl Editor {
         editor.set_helper(Some(Assistant { sandbox: sandbox.clone(), session: session.clone(), programs }));
         let history = history_file();
         if let Some(file) = &history {
-            // The first time there is none.
+            // There is no history the first time.
             let _ = editor.load_history(file);
         }
         Ok(Editor { editor, history })
     }
 
-    /// Lets a person type a command, in as many lines as it needs.
+    /// Reads a command from the keyboard, in as many lines as it needs.
     pub(super) fn line(&mut self, prompt: &str) -> Result<Line, ReadlineError> {
         match self.editor.readline(prompt) {
             Ok(text) => {
@@ -77,14 +77,14 @@ impl Drop for Editor {
     }
 }
 
-/// Where the history is: with what else belongs to the user's state.
+/// Returns the file of the history, in the directory of the user's state.
 fn history_file() -> Option<PathBuf> {
     let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let state = set("XDG_STATE_HOME").or_else(|| set("HOME").map(|home| home.join(".local/state")));
     state.map(|state| state.join("isopod/history"))
 }
 
-/// Whether a text ends inside a command, so that more has to come.
+/// Returns true if a text ends inside a command, so that another line has to follow.
 fn is_unfinished(text: &str) -> bool {
     if text.trim_end_matches('\n').ends_with('\\') && !text.ends_with("\n\n") {
         return true;
@@ -99,7 +99,7 @@ fn is_unfinished(text: &str) -> bool {
     }
 }
 
-/// What the editor asks while a person types. It only looks: `$?` and `$_` stay what they are.
+/// Completion and continuation for the editor. It runs no command, so that `$?` and `$_` do not change.
 struct Assistant {
     sandbox: Sandbox,
     session: Session,
@@ -107,7 +107,7 @@ struct Assistant {
 }
 
 impl Assistant {
-    /// The files that a word may become.
+    /// Returns the files that complete a word.
     fn files(&self, word: &str) -> Vec<Pair> {
         let (directory, start) = word.rsplit_once('/').map_or(("", word), |(directory, start)| (directory, start));
         let prefix = &word[..word.len() - start.len()];
@@ -116,7 +116,7 @@ impl Assistant {
             (_, true) => directory.to_owned(),
             _ => format!("{}/{directory}", self.session.cwd().unwrap_or_default()),
         };
-        // A directory that is not there completes nothing.
+        // A missing directory completes nothing.
         let entries = self.sandbox.fs().read_dir(&place).unwrap_or_default();
         let hidden = start.starts_with('.');
         let mut pairs: Vec<Pair> = entries
@@ -138,7 +138,7 @@ impl Assistant {
     }
 }
 
-/// A name as the shell has to read it.
+/// Quotes a name for the shell.
 fn escaped(name: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "_-./,:+@%=^".contains(c) || !c.is_ascii();
     name.chars().fold(String::new(), |mut text, c| {

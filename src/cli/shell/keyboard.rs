@@ -1,7 +1,7 @@
-//! What a person types while a command runs.
+//! The terminal as the standard input of a command.
 //!
-//! tokio's own standard input reads on a thread that nobody can call back: it would take the next line from the
-//! editor. Here a thread waits for keys and for the command's end, and has gone when the editor comes back.
+//! tokio's own standard input reads on a thread that cannot be interrupted: it would take the next line from the editor.
+//! Here a thread waits for keys and for the end of the command, and ends before the editor reads again.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -13,10 +13,10 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// The most that a terminal hands out at once.
+/// The largest piece that a terminal hands out.
 const LINE: usize = 4096;
 
-/// What is typed, until it is dropped.
+/// The typed lines, until this is dropped.
 pub(super) struct Keyboard {
     lines: Receiver<io::Result<Vec<u8>>>,
     rest: Vec<u8>,
@@ -34,7 +34,7 @@ impl Keyboard {
     }
 }
 
-/// Reads whenever there is something, until it is told to stop.
+/// Reads lines until `stopped` is signalled.
 fn wait(stopped: &OwnedFd, lines: &Sender<io::Result<Vec<u8>>>) {
     let stdin = io::stdin();
     loop {
@@ -61,7 +61,7 @@ fn wait(stopped: &OwnedFd, lines: &Sender<io::Result<Vec<u8>>>) {
 impl AsyncRead for Keyboard {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         if self.rest.is_empty() {
-            // Without a sender it is at its end, and stays there.
+            // Without a sender the input is at its end, and stays there.
             self.rest = ready!(self.lines.poll_recv(cx)).transpose()?.unwrap_or_default();
         }
         let len = self.rest.len().min(buffer.remaining());
@@ -73,9 +73,9 @@ impl AsyncRead for Keyboard {
 
 impl Drop for Keyboard {
     fn drop(&mut self) {
-        // A sender that waits for room must not wait for ever.
+        // Wakes a sender that waits for room.
         self.lines.close();
-        // It cannot fail: the counter is far from full.
+        // The write cannot fail: the counter is far from full.
         let _ = rustix::io::write(&self.stop, &1u64.to_ne_bytes());
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();

@@ -12,8 +12,9 @@ use isopod::{BuildError, Command, ExecuteError, Sandbox, Session};
 use tokio::io::AsyncWriteExt;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::overlay::AtEnd;
-use super::run::{as_json, code_of, pass_on, settle};
+use super::command::{as_json, code_of, print_output};
+use super::overlay::OverlayOptions;
+use super::run::finish_overlays;
 use super::settings::Settings;
 use super::{BROKEN_PIPE, NO_SANDBOX, USAGE, block_on, block_on_host, refuse};
 use editor::{Editor, Line};
@@ -38,7 +39,7 @@ pub(super) struct Shell {
     settings: Settings,
 
     #[command(flatten)]
-    at_end: AtEnd,
+    overlay: OverlayOptions,
 
     /// Read commands from standard input and answer each with one line of JSON, as `run --json` has it
     #[arg(long)]
@@ -84,16 +85,16 @@ impl Shell {
         };
         let status = dialogue.status;
         match ended {
-            Ok(()) => settle(&sandbox, self.at_end.ending(), self.raw, status),
+            Ok(()) => finish_overlays(&sandbox, self.overlay.action(), self.raw, status),
             Err(End::Unread) => ExitCode::from(BROKEN_PIPE),
             Err(End::Because(why)) => refuse(NO_SANDBOX, why),
         }
     }
 }
 
-/// Why there is no going on.
+/// The reason for which the shell cannot go on.
 enum End {
-    /// Nobody reads our output.
+    /// The reader of the output has gone.
     Unread,
     Because(String),
 }
@@ -114,12 +115,12 @@ impl Dialogue<'_> {
         let mut editor = Editor::new(self.sandbox, &self.session).map_err(|error| because(&error))?;
         while self.session.is_open() {
             let prompt = format!("isopod:{}$ ", self.session.cwd().unwrap_or_default());
-            // The editor waits for keys; what runs in the background runs on.
+            // The editor waits for keys; background jobs run on.
             match tokio::task::block_in_place(|| editor.line(&prompt)).map_err(|error| because(&error))? {
                 Line::Text(text) if text.trim().is_empty() => {}
                 Line::Text(text) => {
                     let keyboard = Keyboard::listen().map_err(|error| because(&error))?;
-                    self.execute(Command::shell(text).stdin_from(keyboard)).await?;
+                    self.execute(Command::shell(text), Some(keyboard)).await?;
                 }
                 // Ctrl-C at the prompt gives up the line.
                 Line::Interrupted => self.status = super::INTERRUPTED,
@@ -132,7 +133,7 @@ impl Dialogue<'_> {
     async fn with_pipe(&mut self) -> Result<(), End> {
         for text in Source::new() {
             let text = text.map_err(|error| End::Because(format!("standard input: {error}")))?;
-            self.execute(Command::shell(text)).await?;
+            self.execute(Command::shell(text), None).await?;
             if !self.session.is_open() {
                 break;
             }
@@ -140,10 +141,10 @@ impl Dialogue<'_> {
         Ok(())
     }
 
-    async fn execute(&mut self, command: Command) -> Result<(), End> {
-        // Who sits there sees what takes long, and has Ctrl-C.
+    async fn execute(&mut self, command: Command, stdin: Option<Keyboard>) -> Result<(), End> {
+        // A person sees that a command takes long, and has Ctrl-C.
         let time = self.settings.timeout().unwrap_or(self.sandbox.limits().wall_max);
-        let mut work = std::pin::pin!(answer(&self.session, command.timeout(time), self.json, self.raw));
+        let mut work = std::pin::pin!(answer(&self.session, command.timeout(time), stdin, self.json, self.raw));
         loop {
             tokio::select! {
                 done = &mut work => {
@@ -163,14 +164,25 @@ impl Dialogue<'_> {
     }
 }
 
-/// Executes a command, hands on what it writes or says in JSON what it was, and returns its status.
-async fn answer(session: &Session, command: Command, json: bool, raw: bool) -> Result<io::Result<u8>, ExecuteError> {
+/// Executes a command, prints its output or its result in JSON, and returns its exit code.
+async fn answer(
+    session: &Session,
+    command: Command,
+    stdin: Option<Keyboard>,
+    json: bool,
+    raw: bool,
+) -> Result<io::Result<u8>, ExecuteError> {
     if !json {
-        return Ok(pass_on(session.stream(command).await?, raw).await);
+        let execution = match stdin {
+            Some(stdin) => session.stream_with_stdin(command, stdin).await?,
+            None => session.stream(command).await?,
+        };
+        return Ok(print_output(Box::new(execution), raw).await);
     }
     let output = session.execute(command).await?;
-    let line = format!("{}\n", as_json(&output));
+    let exit_code = output.exit_code;
+    let line = format!("{}\n", as_json(output));
     let mut stdout = tokio::io::stdout();
     let written = async { stdout.write_all(line.as_bytes()).await.and(stdout.flush().await) };
-    Ok(written.await.map(|()| output.exit_code))
+    Ok(written.await.map(|()| exit_code))
 }

@@ -12,7 +12,7 @@ pub(super) struct Source {
     failed: Failure,
 }
 
-/// What went wrong while lines were read.
+/// The error that ended the reading of lines.
 type Failure = Rc<RefCell<Option<io::Error>>>;
 
 impl Source {
@@ -34,7 +34,7 @@ impl Iterator for Source {
         match parsed {
             Ok(None) => None,
             Ok(Some(_)) => Some(Ok(self.parser.consumed(start).to_owned())),
-            // The shell says what is wrong with it, and goes on with the next line.
+            // The shell reports the syntax error, and goes on with the next line.
             Err(_) => {
                 let text = format!("{}{}", self.parser.consumed(start), self.parser.rest());
                 *self = Source::new();

@@ -14,14 +14,15 @@ use utoipa::ToSchema;
 
 use super::files::{self, PathQuery};
 use crate::backend::profile::aio;
-use crate::backend::{Backend, Ending, ExecuteRequest, Executed, OutputStream, SandboxBackend, Transcript};
+use crate::backend::{Backend, OutputStream, SandboxBackend};
 use crate::http::App;
 use crate::http::auth::sandbox_in_address;
 use crate::http::body::{Json, Named, Query};
 use crate::http::error::{ApiError, Kind};
-use crate::limits::server::http::AIO_GREP_LINES;
+use crate::http::gate::accessed;
+use crate::kernel::Transcript;
 use crate::provider::{Lease, LeasedSession, SandboxId};
-use crate::sync::lock;
+use crate::sandbox::{Command, Completion, Output};
 use crate::units;
 
 /// The session of calls that name none.
@@ -67,8 +68,8 @@ async fn open(app: &App, name: &str) -> std::result::Result<Arc<Lease>, Refusal>
     let known = table().get(&lease.sandbox_id()).is_some_and(|known| known.as_ptr() == Arc::as_ptr(&lease));
     if !known {
         let prepared = lease.execute(USER_DATA.into()).await?;
-        if prepared.exit_code() != 0 {
-            let message = format!("/mnt/user-data: {}", String::from_utf8_lossy(&prepared.stderr()));
+        if prepared.exit_code != 0 {
+            let message = format!("/mnt/user-data: {}", String::from_utf8_lossy(&prepared.stderr));
             return Err(ApiError::new(Kind::Internal, message).into());
         }
         let mut table = table();
@@ -432,18 +433,14 @@ fn session_or_new(
 }
 
 /// Makes a command with a timeout of at most the sandbox's longest. DeerFlow asks for a longer one with every command.
-fn timed(app: &App, command: &str, env: &[(String, String)], hard_timeout: Option<f64>) -> ExecuteRequest {
+fn timed(app: &App, command: &str, env: &[(String, String)], hard_timeout: Option<f64>) -> Command {
     let mut request = aio::exec_request(command, env, hard_timeout);
     request.timeout = Some(request.timeout.map_or(app.limits.wall_max, |time| time.min(app.limits.wall_max)));
     request
 }
 
 /// Collects the output of a stream until it ends or is silent for too long. The flag says that it was silent.
-async fn collect_until_silent(
-    mut stream: Box<dyn OutputStream>,
-    limit: u64,
-    silence: Option<Duration>,
-) -> (Executed, bool) {
+async fn listen(mut stream: Box<dyn OutputStream>, limit: u64, silence: Option<Duration>) -> (Output, bool) {
     let mut transcript = Transcript::new(limit);
     loop {
         let next = match silence {
@@ -452,11 +449,10 @@ async fn collect_until_silent(
         };
         match next {
             Ok(Some(chunk)) => transcript.push(chunk.channel, &chunk.bytes),
-            Ok(None) => return (Executed { transcript, ending: stream.finish().await }, false),
+            Ok(None) => return (Output::new(transcript, stream.finish().await), false),
             Err(_) => {
-                let wall = silence.unwrap_or_default();
-                let ending = Ending { exit_code: SILENT, timed_out: false, limits: Vec::new(), wall };
-                return (Executed { transcript, ending }, true);
+                let completion = Completion::new(SILENT).took(silence.unwrap_or_default());
+                return (Output::new(transcript, completion), true);
             }
         }
     }

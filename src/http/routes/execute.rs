@@ -10,26 +10,26 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::mpsc;
 use utoipa::ToSchema;
 
-use super::Encoding;
-use crate::backend::{self, Ending, ExecuteRequest, OutputStream, SandboxBackend, profile};
+use super::decode;
+use crate::backend::{CommandLineJson, CompletionJson, Encoding, OutputJson, OutputStream, SandboxBackend, profile};
 use crate::http::App;
 use crate::http::body::{Json, Named};
 use crate::http::error::{ApiError, Kind, Result};
 use crate::kernel::Channel;
 use crate::limits::server::http::{KEEP_ALIVE, OUTPUT_BYTES, PENDING_EVENTS};
-use crate::limits::{Exceeded, Limit};
+use crate::sandbox::Command;
 
-/// A command line for the sandbox's shell.
+/// A command.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::http) struct Execute {
-    /// The command line.
-    command: String,
+    /// A command line for the shell, or a list of a program and its arguments, which no shell reads.
+    command: CommandLineJson,
     /// Milliseconds of wall clock, instead of the sandbox's own limit. At their end the exit code is 124.
     #[schema(minimum = 1)]
     timeout_ms: Option<u64>,
@@ -50,41 +50,6 @@ pub(in crate::http) struct Execute {
     output_bytes: Option<u64>,
 }
 
-/// The result of a command.
-#[derive(Serialize, ToSchema)]
-pub(in crate::http) struct Executed {
-    /// The exit code: 128 plus the signal's number for a killed command, 124 after a timeout.
-    exit_code: u8,
-    /// Standard output.
-    stdout: String,
-    /// Standard error.
-    stderr: String,
-    /// Both outputs, in the order of writing.
-    output: String,
-    /// The encoding of the three outputs: base64 if one of them is not UTF-8.
-    encoding: Encoding,
-    /// Output was left out of the middle, because there was too much.
-    truncated: bool,
-    /// The command's time was over.
-    timed_out: bool,
-    /// The limits that the command exceeded.
-    limits: Vec<LimitHit>,
-    /// Wall clock from start to end, in milliseconds.
-    wall_ms: f64,
-}
-
-/// A limit that a command exceeded.
-#[derive(Serialize, ToSchema)]
-pub(in crate::http) struct LimitHit {
-    /// The name of the limit.
-    #[schema(value_type = String)]
-    limit: Limit,
-    /// The value of the limit: milliseconds, instructions, bytes or a count.
-    value: u64,
-    /// The same as a sentence.
-    message: String,
-}
-
 /// An event of a stream.
 #[derive(ToSchema)]
 #[allow(dead_code, reason = "it is described, and written by hand")]
@@ -98,56 +63,34 @@ pub(in crate::http) struct Event {
 
 impl Execute {
     /// Converts the body into a request to a backend.
-    pub(super) fn request(self) -> Result<ExecuteRequest> {
+    pub(super) fn command(self) -> Result<Command> {
         if self.output_bytes.is_some_and(|bytes| bytes > OUTPUT_BYTES) {
             return Err(ApiError::new(Kind::Limit, format!("output_bytes: at most {OUTPUT_BYTES}")));
         }
-        let mut request = ExecuteRequest::new(self.command);
-        request.timeout = self.timeout_ms.map(Duration::from_millis);
-        request.cwd = self.cwd;
-        request.env = self.env.into_iter().collect();
-        request.stdin = self.stdin_encoding.read(self.stdin)?.into();
-        request.output = self.output_bytes;
-        Ok(request)
+        let mut command = Command::new(self.command.into());
+        command.timeout = self.timeout_ms.map(Duration::from_millis);
+        command.cwd = self.cwd;
+        command.env = self.env.into_iter().collect();
+        let stdin = decode(self.stdin_encoding, self.stdin)?;
+        command.stdin = (!stdin.is_empty()).then(|| stdin.into());
+        command.output_limit = self.output_bytes;
+        Ok(command)
     }
-}
-
-impl From<backend::Executed> for Executed {
-    fn from(executed: backend::Executed) -> Executed {
-        let (stdout, stderr, output) = (executed.stdout(), executed.stderr(), executed.output());
-        let encoding = Encoding::of(&[&stdout, &stderr, &output]);
-        Executed {
-            exit_code: executed.exit_code(),
-            truncated: executed.is_truncated(),
-            timed_out: executed.ending.timed_out,
-            limits: hits(&executed.ending.limits),
-            wall_ms: executed.ending.wall.as_secs_f64() * 1e3,
-            stdout: encoding.write(stdout),
-            stderr: encoding.write(stderr),
-            output: encoding.write(output),
-            encoding,
-        }
-    }
-}
-
-fn hits(limits: &[Exceeded]) -> Vec<LimitHit> {
-    let hit = |hit: &Exceeded| LimitHit { limit: hit.kind, value: hit.value, message: hit.to_string() };
-    limits.iter().map(hit).collect()
 }
 
 /// Execute a command, and answer when it has ended.
 #[utoipa::path(
     post, path = "/v1/sandboxes/{id}/execute", tag = "commands", params(("id" = String, Path)), request_body = Execute,
-    responses((status = 200, body = Executed))
+    responses((status = 200, body = OutputJson))
 )]
 pub(in crate::http) async fn execute(
     State(app): State<App>,
     Named(id): Named<String>,
     Json(body, _): Json<Execute>,
-) -> Result<Answer<Executed>> {
-    let request = body.request()?;
+) -> Result<Answer<OutputJson>> {
+    let command = body.command()?;
     let lease = app.lease(id.parse()?).await?;
-    Ok(Answer(lease.execute(request).await?.into()))
+    Ok(Answer(lease.execute(command).await?.into()))
 }
 
 /// Execute a command, and answer with events while it runs: `stdout`, `stderr`, and `exit` as the last one.
@@ -160,9 +103,9 @@ pub(in crate::http) async fn stream(
     Named(id): Named<String>,
     Json(body, _): Json<Execute>,
 ) -> Result<Response> {
-    let request = body.request()?;
+    let command = body.command()?;
     let lease = app.lease(id.parse()?).await?;
-    Ok(events(lease.stream(request).await?, app.request_timeout))
+    Ok(events(lease.stream(command).await?, app.request_timeout))
 }
 
 /// Returns the events of a command as a response. A task sends them, so that neither the timeout nor a disconnect has
@@ -199,9 +142,7 @@ async fn pump(mut stream: Box<dyn OutputStream>, to: &mpsc::Sender<Bytes>) {
     for (name, characters) in outputs {
         send(to, name, characters.rest).await;
     }
-    let Ending { exit_code, timed_out, limits, wall } = stream.finish().await;
-    let (limits, wall_ms) = (hits(&limits), wall.as_secs_f64() * 1e3);
-    let data = json!({ "exit_code": exit_code, "timed_out": timed_out, "limits": limits, "wall_ms": wall_ms });
+    let data = json!(CompletionJson::from(stream.finish().await));
     let _ = to.send(Bytes::from(format!("event: exit\ndata: {data}\n\n"))).await;
 }
 

@@ -7,10 +7,10 @@ use axum::response::IntoResponse;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::Encoding;
+use super::decode;
 use crate::backend::{
-    self, Backend, Content, Cut, EditRequest, GlobRequest, GrepRequest, Page, ReadRequest, WriteMode, WriteRequest,
-    bounds,
+    self, Backend, Content, Cut, EditRequest, Encoding, GlobRequest, GrepRequest, Page, ReadRequest, WriteMode,
+    WriteRequest, bounds,
 };
 use crate::http::App;
 use crate::http::body::{Json, Named, Query, Raw};
@@ -298,7 +298,7 @@ pub(in crate::http) async fn write(
         Mode::Create => WriteMode::Create,
         Mode::Append => WriteMode::Append,
     };
-    let request = WriteRequest::new(path, encoding.read(content)?).mode(mode);
+    let request = WriteRequest::new(path, decode(encoding, content)?).mode(mode);
     let written = app.lease(id.parse()?).await?.write(request).await?;
     Ok(Answer(Written { bytes: written.bytes }))
 }

@@ -7,7 +7,8 @@ use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::execute::{Event, Execute, Executed, events};
+use super::execute::{Event, Execute, events};
+use crate::backend::OutputJson;
 use crate::http::App;
 use crate::http::body::{Json, Named};
 use crate::http::error::Result;
@@ -100,16 +101,16 @@ pub(in crate::http) async fn delete(
 #[utoipa::path(
     post, path = "/v1/sandboxes/{id}/sessions/{session}/execute", tag = "sessions",
     params(("id" = String, Path), ("session" = String, Path)), request_body = Execute,
-    responses((status = 200, body = Executed))
+    responses((status = 200, body = OutputJson))
 )]
 pub(in crate::http) async fn execute(
     State(app): State<App>,
     Named((id, name)): Named<(String, String)>,
     Json(body, _): Json<Execute>,
-) -> Result<Answer<Executed>> {
-    let request = body.request()?;
+) -> Result<Answer<OutputJson>> {
+    let command = body.command()?;
     let session = app.sessions.get(id.parse()?, &name)?;
-    Ok(Answer(session.execute(request).await?.into()))
+    Ok(Answer(session.execute(command).await?.into()))
 }
 
 /// Execute a command in a live shell, and answer with events while it runs.
@@ -123,9 +124,9 @@ pub(in crate::http) async fn stream(
     Named((id, name)): Named<(String, String)>,
     Json(body, _): Json<Execute>,
 ) -> Result<Response> {
-    let request = body.request()?;
+    let command = body.command()?;
     let session = app.sessions.get(id.parse()?, &name)?;
-    Ok(events(session.stream(request).await?, app.request_timeout))
+    Ok(events(session.stream(command).await?, app.request_timeout))
 }
 
 /// Interrupt the running command of a live shell, as Ctrl-C would.

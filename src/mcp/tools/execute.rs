@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use super::{Call, Effect, Refusal, Reply, Tool};
-use crate::backend::Transcript;
-use crate::kernel::Channel;
-use crate::limits::server::mcp as limits;
+use crate::backend::{CommandLineJson, OutputJson};
+use crate::kernel::Transcript;
+use crate::mcp::bounds;
 use crate::mcp::progress::LastLine;
-use crate::mcp::session::RunningCommand;
-use crate::sandbox::Command;
+use crate::mcp::seat::Started;
+use crate::sandbox::{Command, Output};
 
 pub(super) struct Execute;
 
@@ -21,7 +21,7 @@ pub(super) struct Execute;
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
     /// A command line for bash: pipes, redirections, loops, here-documents, several lines.
-    command: String,
+    command: CommandLineJson,
     /// Seconds after which the command is ended with exit code 124. By default the server's own limit (30 unless it was
     /// set), at most 300.
     #[serde(default)]
@@ -38,25 +38,14 @@ pub(super) struct Arguments {
 #[derive(Serialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
 pub(super) struct Answer {
-    /// 0 if the command succeeded; 124 after a timeout; 128 plus the signal's number if it was killed.
-    exit_code: u8,
-    /// Standard output, including output of background jobs since the last call. Bytes that are not UTF-8 are U+FFFD.
-    stdout: String,
-    /// Standard error. It ends with one line for each limit that was exceeded.
-    stderr: String,
-    /// Output was left out of the middle, because there was too much.
-    truncated: bool,
-    /// The command's time was over.
-    timed_out: bool,
-    /// The limits that were exceeded.
-    limits: Vec<String>,
-    /// The shell's directory; null if the shell has ended.
+    /// The result, with the output of background jobs since the last call.
+    #[serde(flatten)]
+    result: OutputJson,
+    /// The shell's directory now; null if the shell has ended.
     cwd: Option<String>,
     /// `new` if the shell was started for this command, `ended` if the command ended the shell: the next command gets a
     /// new one.
     shell: Shell,
-    /// Wall clock in milliseconds.
-    wall_ms: u64,
 }
 
 #[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq)]
@@ -87,10 +76,10 @@ impl Tool for Execute {
         if restart {
             workspace.close().await;
         }
-        let started = workspace.start(|| {
-            let mut command = Command::shell(&command);
+        let started = room.start(|| {
+            let mut command = Command::new(command.clone().into());
             if let Some(text) = &stdin {
-                command = command.stdin(text.as_bytes());
+                command = command.stdin(text.clone());
             }
             if let Some(time) = timeout {
                 command = command.timeout(time);
@@ -115,25 +104,18 @@ impl Tool for Execute {
                 _ = ticks.tick(), if call.progress.is_wanted() => call.progress.tell(&last_line.get()).await,
             }
         }
-        let outcome = execution.finish().await;
-        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        let output = text(transcript.output());
+        let result = Output::new(transcript, execution.finish().await);
+        let text = String::from_utf8_lossy(&result.output).into_owned();
         let answer = Answer {
-            exit_code: outcome.exit_code,
-            stdout: text(transcript.of(Channel::Stdout)),
-            stderr: text(transcript.of(Channel::Stderr)),
-            truncated: transcript.dropped() > 0,
-            timed_out: outcome.timed_out,
-            limits: outcome.limits.iter().map(ToString::to_string).collect(),
+            result: result.into(),
             cwd: shell.cwd(),
             shell: match (shell.is_open(), is_new) {
                 (false, _) => Shell::Ended,
                 (true, true) => Shell::New,
                 (true, false) => Shell::Same,
             },
-            wall_ms: u64::try_from(outcome.wall.as_millis()).unwrap_or(u64::MAX),
         };
-        let shown = shown(&answer, output);
+        let shown = shown(&answer, text);
         Ok(Reply::text(answer, shown))
     }
 }
@@ -146,8 +128,8 @@ fn shown(answer: &Answer, mut output: String) -> String {
         }
         output.push_str(text);
     };
-    if answer.exit_code != 0 {
-        note(&format!("[exit code {}]", answer.exit_code));
+    if answer.result.exit_code != 0 {
+        note(&format!("[exit code {}]", answer.result.exit_code));
     }
     if answer.shell == Shell::Ended {
         note("[the shell has ended; the next command gets a new one]");

@@ -78,7 +78,7 @@ fn commands(server: &Server, at: &str) {
     let answer = execute(json!({ "command": "echo out; echo err >&2; exit 3" })).is(200).json();
     let expected = json!({
         "exit_code": 3, "stdout": "out\n", "stderr": "err\n", "output": "out\nerr\n", "encoding": "utf-8",
-        "truncated": false, "timed_out": false, "limits": [], "wall_ms": answer["wall_ms"],
+        "truncated": false, "timed_out": false, "limits": [], "usage": answer["usage"],
     });
     assert_eq!(answer, expected);
 
@@ -88,6 +88,9 @@ fn commands(server: &Server, at: &str) {
     assert_eq!(execute(all).is(200).json()["stdout"], "/tmp\ny\nhi");
     let bytes = execute(json!({ "command": "printf 'a\\377'" })).is(200).json();
     assert_eq!((&bytes["encoding"], &bytes["stdout"]), (&json!("base64"), &json!("Yf8=")));
+    let words = json!({ "command": ["printf", "%s|", "a  b", "it's", "$HOME", "*", ""] });
+    assert_eq!(execute(words).is(200).json()["stdout"], "a  b|it's|$HOME|*||");
+    execute(json!({ "command": [] })).is(422);
     let late = execute(json!({ "command": "sleep 9", "timeout_ms": 100 })).is(200).json();
     assert_eq!(
         (&late["exit_code"], &late["timed_out"], &late["limits"][0]["limit"]),

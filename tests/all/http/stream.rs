@@ -31,10 +31,7 @@ fn events_have_names_data_in_one_line_and_an_end() {
         ("stdout", json!({ "text": "a\nevent: exit\ndata: {}\n\n" })),
         ("stderr", json!({ "text": "err\n" })),
         ("stdout", json!({ "base64": "/w==" })),
-        (
-            "exit",
-            json!({ "exit_code": 7, "timed_out": false, "limits": [], "wall_ms": all.last().unwrap().1["wall_ms"] }),
-        ),
+        ("exit", json!({ "exit_code": 7, "timed_out": false, "limits": [], "usage": all.last().unwrap().1["usage"] })),
     ];
     assert_eq!(all, expected.map(|(name, data)| (name.to_owned(), data)));
 

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::{Child, Command as HostCommand, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use isopod::backend::{Backend, ExecuteRequest, SandboxBackend, WriteMode, WriteRequest};
-use isopod::provider::{Metadata, Provider, ProviderError, SandboxState};
+use isopod::backend::{Backend, SandboxBackend, WriteMode, WriteRequest};
+use isopod::provider::{Metadata, Provider, ProviderError, State};
 
 use super::{all, names, open, open_below, paused, run, says};
 
@@ -77,7 +77,7 @@ async fn alone(provider: &Provider, name: &str) {
     let lease = provider.get(id).unwrap();
     let holder = WriteRequest::new("holder", "me").mode(WriteMode::Create);
     lease.write(holder).await.expect("nobody else has the lease");
-    lease.execute(ExecuteRequest::new("echo x >> leases")).await.unwrap();
+    lease.execute("echo x >> leases".into()).await.unwrap();
     lease.delete("holder").await.unwrap();
     provider.release(id).await.unwrap();
 }

@@ -3,13 +3,12 @@
 mod shapes;
 
 use super::super::{
-    BackendError, Captured, Content, Cut, EditRequest, Edited, Entry, Executed, GlobRequest, Globbed, GrepRequest,
-    Grepped, Listed, Offload, Offloaded, PatternFault, ReadAs, ReadRequest, Result, WriteMode, WriteRequest, Written,
-    bounds,
+    BackendError, Captured, Content, Cut, EditRequest, Edited, Entry, GlobRequest, Globbed, GrepRequest, Grepped,
+    Listed, Offload, Offloaded, PatternFault, ReadAs, ReadRequest, Result, WriteMode, WriteRequest, Written, bounds,
 };
 use super::{base64, iso8601, lossy};
 use crate::error::Errno;
-use crate::sandbox::ExecuteError;
+use crate::sandbox::{ExecuteError, Output};
 use crate::vfs::Kind;
 
 pub use shapes::{
@@ -240,12 +239,12 @@ pub fn download_response(path: &str, answer: Result<Vec<u8>>) -> FileDownloadRes
 }
 
 /// The result of `execute`.
-pub fn execute_response(answer: Result<Executed>) -> ExecuteResponse {
+pub fn execute_response(answer: Result<Output>) -> ExecuteResponse {
     match answer {
         Ok(executed) => ExecuteResponse {
-            output: lossy(&executed.output()),
-            exit_code: Some(executed.exit_code().into()),
-            truncated: executed.is_truncated(),
+            output: lossy(&executed.output),
+            exit_code: Some(executed.exit_code.into()),
+            truncated: executed.truncated,
         },
         Err(error) => not_executed(&error),
     }
@@ -253,12 +252,12 @@ pub fn execute_response(answer: Result<Executed>) -> ExecuteResponse {
 
 /// The result of `execute` in the words of the framework's local shell. `timeout` is the timeout of the caller, `limit`
 /// the largest number of bytes of output.
-pub fn local_shell_response(answer: Result<Executed>, timeout: Option<u64>, limit: usize) -> ExecuteResponse {
+pub fn local_shell_response(answer: Result<Output>, timeout: Option<u64>, limit: usize) -> ExecuteResponse {
     let executed = match answer {
         Ok(executed) => executed,
         Err(error) => return not_executed(&error),
     };
-    if executed.ending.timed_out {
+    if executed.timed_out {
         let output = match timeout {
             Some(seconds) => format!(
                 "Error: Command timed out after {seconds} seconds (custom timeout). The command may be stuck or require \
@@ -272,7 +271,7 @@ pub fn local_shell_response(answer: Result<Executed>, timeout: Option<u64>, limi
         };
         return ExecuteResponse { output, exit_code: Some(124), truncated: false };
     }
-    let (stdout, stderr) = (lossy(&executed.stdout()), lossy(&executed.stderr()));
+    let (stdout, stderr) = (lossy(&executed.stdout), lossy(&executed.stderr));
     let mut parts: Vec<String> = Vec::new();
     if !stdout.is_empty() {
         parts.push(stdout);
@@ -286,7 +285,7 @@ pub fn local_shell_response(answer: Result<Executed>, timeout: Option<u64>, limi
         output.truncate(output.floor_char_boundary(limit));
         output += &format!("\n\n... Output truncated at {limit} bytes.");
     }
-    let code = executed.exit_code();
+    let code = executed.exit_code;
     if code != 0 {
         output = format!("{}\n\nExit code: {code}", output.trim_end());
     }
@@ -317,11 +316,11 @@ pub fn offload_result(answer: Result<Offloaded>) -> ExecuteOffloadResult {
     let whole = |response| ExecuteOffloadResult { offloaded: false, response, preview_has_truncation_marker: false };
     match answer {
         Err(error) => whole(not_executed(&error)),
-        Ok(Offloaded { executed, file: None }) => whole(execute_response(Ok(executed))),
-        Ok(Offloaded { executed, file: Some(file) }) => {
+        Ok(Offloaded { output: executed, file: None }) => whole(execute_response(Ok(executed))),
+        Ok(Offloaded { output: executed, file: Some(file) }) => {
             let omitted = file.newlines.saturating_sub(2 * PREVIEW_LINES as u64);
             let output = preview(&executed, &file, omitted);
-            let exit_code = Some(executed.exit_code().into());
+            let exit_code = Some(executed.exit_code.into());
             ExecuteOffloadResult {
                 offloaded: true,
                 response: ExecuteResponse { output, exit_code, truncated: file.is_cut },
@@ -332,8 +331,8 @@ pub fn offload_result(answer: Result<Offloaded>) -> ExecuteOffloadResult {
 }
 
 /// Makes a preview: head and tail around a marker, or the first bytes of output with few lines.
-fn preview(executed: &Executed, file: &Captured, omitted: u64) -> String {
-    let head = executed.transcript.head();
+fn preview(executed: &Output, file: &Captured, omitted: u64) -> String {
+    let head = executed.head();
     if omitted == 0 {
         let text = &head[..head.len().min(2 * PREVIEW_BYTES)];
         let mut text = lossy(text);
@@ -356,12 +355,7 @@ fn preview(executed: &Executed, file: &Captured, omitted: u64) -> String {
     };
     let first = lines_end(head, PREVIEW_LINES);
     // All output after the head. If nothing was dropped, that includes the rest of `head`.
-    let mut rest = head[first..].to_vec();
-    if executed.transcript.dropped() > 0 {
-        rest = executed.transcript.tail();
-    } else {
-        rest.extend(executed.transcript.tail());
-    }
+    let rest = if executed.truncated { executed.tail() } else { &head[first..] };
     let mut starts = rest.iter().enumerate().rev().skip(1).filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
     let last = starts.nth(PREVIEW_LINES - 1).unwrap_or(0);
     let is_clipped = first > PREVIEW_BYTES || rest.len() - last > PREVIEW_BYTES;

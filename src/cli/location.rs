@@ -1,4 +1,4 @@
-//! Where sandboxes are kept, and where files are.
+//! The options that name a root directory of sandboxes, or the files to work on.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use isopod::{Limits, Runtime};
 use super::NO_SANDBOX;
 use super::answer::Failure;
 
-/// Where sandboxes are kept.
+/// The options for the root directory of sandboxes.
 #[derive(Args)]
-pub(super) struct Place {
-    /// Where sandboxes are kept: else $ISOPOD_ROOT, else what the file says, else the user's data
+pub(super) struct RootOptions {
+    /// The directory of sandboxes [default: $ISOPOD_ROOT, or that of the file, or the user's data]
     #[arg(long, global = true, value_name = "DIR")]
     root: Option<PathBuf>,
 
@@ -23,8 +23,8 @@ pub(super) struct Place {
     config: Option<PathBuf>,
 }
 
-impl Place {
-    /// What file, variables and options say.
+impl RootOptions {
+    /// Reads the configuration from file, variables and options.
     pub(super) fn config(&self) -> Result<Config, Failure> {
         let mut variables = Vec::new();
         for (name, value) in std::env::vars_os() {
@@ -45,22 +45,22 @@ impl Place {
         Ok(config)
     }
 
-    /// Opens the root.
+    /// Opens the provider of the root directory.
     pub(super) fn open(&self) -> Result<Provider, Failure> {
         open(self.config()?)
     }
 }
 
-/// Opens a root.
+/// Opens the provider of a configuration.
 pub(super) fn open(config: Config) -> Result<Provider, Failure> {
-    // One command: a pool would cost more than it gives.
+    // For one command a pool costs more than it saves.
     let runtime = Runtime::on_demand().map_err(|error| Failure { code: NO_SANDBOX, why: error.to_string() })?;
     Ok(Provider::builder(config).runtime(runtime).open()?)
 }
 
-/// Whose files.
+/// The options that name the files to work on.
 #[derive(Args)]
-pub(super) struct Whose {
+pub(super) struct FilesOptions {
     /// The files of this sandbox
     #[arg(long, global = true, value_name = "ID", conflicts_with = "dir")]
     sandbox: Option<SandboxId>,
@@ -70,36 +70,36 @@ pub(super) struct Whose {
     dir: Option<PathBuf>,
 
     #[command(flatten)]
-    place: Place,
+    place: RootOptions,
 }
 
-/// Files that are at hand.
-pub(super) struct Files {
+/// The files of a leased sandbox or of a directory.
+pub(super) struct OpenFiles {
     pub(super) backend: Arc<dyn Backend>,
     provider: Option<Provider>,
 }
 
-impl Whose {
+impl FilesOptions {
     /// Leases the sandbox, or opens the directory.
-    pub(super) async fn open(&self) -> Result<Files, Failure> {
+    pub(super) async fn open(&self) -> Result<OpenFiles, Failure> {
         match (self.sandbox, &self.dir) {
             (Some(id), _) => {
                 let provider = self.place.open()?;
                 let backend = provider.get_or_create(Some(id)).await?;
-                Ok(Files { backend, provider: Some(provider) })
+                Ok(OpenFiles { backend, provider: Some(provider) })
             }
             (None, Some(dir)) => {
                 let named = |error| Failure::usage(format!("{}: {error}", dir.display()));
                 let backend = Directory::open(dir, &Limits::default()).map_err(named)?;
-                Ok(Files { backend: Arc::new(backend), provider: None })
+                Ok(OpenFiles { backend: Arc::new(backend), provider: None })
             }
             (None, None) => Err(Failure::usage("whose files? --sandbox ID or --dir DIR says")),
         }
     }
 }
 
-impl Files {
-    /// Lets go of them.
+impl OpenFiles {
+    /// Ends the lease.
     pub(super) async fn close(self) {
         if let Some(provider) = self.provider {
             provider.shutdown().await;

@@ -1,4 +1,4 @@
-//! Our own outputs, which somebody may read slowly or not at all.
+//! This program's standard output and standard error, whose readers may be slow or stuck.
 
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
@@ -10,25 +10,25 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 use super::escape::Escaper;
 
-/// What a pipe that has room takes without blocking, as POSIX promises.
+/// Bytes that a pipe with room takes without blocking, as POSIX promises.
 const ATOMIC_BYTES: usize = 4096;
 
-/// Both our outputs.
-pub(super) struct Outlets {
-    stdout: Outlet,
-    stderr: Outlet,
+/// Standard output and standard error.
+pub(super) struct HostOutputs {
+    stdout: HostOutput,
+    stderr: HostOutput,
 }
 
-impl Outlets {
-    /// Escaped for a terminal, where there is one, unless the caller wants them raw.
-    pub(super) fn new(raw: bool) -> Outlets {
-        Outlets {
-            stdout: Outlet::new(io::stdout(), tokio::io::stdout(), raw || !io::stdout().is_terminal()),
-            stderr: Outlet::new(io::stderr(), tokio::io::stderr(), raw || !io::stderr().is_terminal()),
+impl HostOutputs {
+    /// Opens both. Text for a terminal is escaped, unless the caller wants it raw.
+    pub(super) fn new(raw: bool) -> HostOutputs {
+        HostOutputs {
+            stdout: HostOutput::new(io::stdout(), tokio::io::stdout(), raw || !io::stdout().is_terminal()),
+            stderr: HostOutput::new(io::stderr(), tokio::io::stderr(), raw || !io::stderr().is_terminal()),
         }
     }
 
-    /// Passes on what a command wrote.
+    /// Writes a piece of a command's output.
     pub(super) async fn write(&mut self, chunk: &Chunk) -> io::Result<()> {
         match chunk.channel {
             Channel::Stderr => self.stderr.write(&chunk.bytes).await,
@@ -36,26 +36,26 @@ impl Outlets {
         }
     }
 
-    /// Writes what was kept back for a piece that never came.
+    /// Writes the bytes that were held back because a character was not complete.
     pub(super) async fn finish(&mut self) -> io::Result<()> {
         self.stdout.finish().await?;
         self.stderr.finish().await
     }
 }
 
-/// An output of ours.
-struct Outlet {
+/// One of the two outputs.
+struct HostOutput {
     direct: Box<dyn Direct>,
-    /// For what might block: a thread of tokio's waits for the reader, so that this one sees the clock and Ctrl-C.
+    /// For writes that may block: a thread of tokio waits for the reader, so that this one sees the clock and Ctrl-C.
     patient: Box<dyn AsyncWrite + Unpin>,
     escaper: Option<Escaper>,
 }
 
-impl Outlet {
-    /// An output, as it is or escaped for a terminal.
-    fn new(direct: impl AsFd + 'static, patient: impl AsyncWrite + Unpin + 'static, as_it_is: bool) -> Outlet {
+impl HostOutput {
+    /// Opens an output, as it is or escaped for a terminal.
+    fn new(direct: impl AsFd + 'static, patient: impl AsyncWrite + Unpin + 'static, as_it_is: bool) -> HostOutput {
         let escaper = (!as_it_is).then(Escaper::default);
-        Outlet { direct: Box::new(direct), patient: Box::new(patient), escaper }
+        HostOutput { direct: Box::new(direct), patient: Box::new(patient), escaper }
     }
 
     /// Writes a piece of output.
@@ -66,14 +66,14 @@ impl Outlet {
         }
     }
 
-    /// Writes what was kept back for a piece that never came.
+    /// Writes the bytes that were held back because a character was not complete.
     async fn finish(&mut self) -> io::Result<()> {
         let rest = self.escaper.as_mut().map(Escaper::finish).unwrap_or_default();
         self.pass(&rest).await
     }
 
     async fn pass(&mut self, mut bytes: &[u8]) -> io::Result<()> {
-        // A little goes straight out, which saves most commands a thread.
+        // Short pieces are written directly, which saves most commands a thread.
         if bytes.len() <= ATOMIC_BYTES && !bytes.is_empty() {
             bytes = &bytes[self.direct.write_now(bytes)?..];
         }
@@ -85,9 +85,9 @@ impl Outlet {
     }
 }
 
-/// Writing without waiting.
+/// A file that can be written to without waiting.
 trait Direct {
-    /// How many of the bytes went out; 0 if that would have to wait.
+    /// Writes bytes and returns their number; 0 if the write would block.
     fn write_now(&self, bytes: &[u8]) -> io::Result<usize>;
 }
 
