@@ -143,15 +143,15 @@ fn compare(call: &Call, mut sides: [Bytes; 2], options: &Options, limit: u64) ->
             Some(at) if !options.verbose => {
                 let (x, y) = (first[at], second[at]);
                 let line = newlines + first[..at].iter().filter(|byte| **byte == b'\n').count() as u64 + 1;
-                let place = byte + at as u64 + 1;
+                let position = byte + at as u64 + 1;
                 let message = if options.print_bytes {
                     let (shown_x, shown_y) = (shown(x), shown(y));
                     format!(
-                        "{} {} differ: byte {place}, line {line} is {x:3o} {shown_x} {y:3o} {shown_y}\n",
+                        "{} {} differ: byte {position}, line {line} is {x:3o} {shown_x} {y:3o} {shown_y}\n",
                         a.name, b.name
                     )
                 } else {
-                    format!("{} {} differ: byte {place}, line {line}\n", a.name, b.name)
+                    format!("{} {} differ: byte {position}, line {line}\n", a.name, b.name)
                 };
                 out.push(message.as_bytes());
                 return Ok(call.finish(out, 1));
@@ -162,11 +162,11 @@ fn compare(call: &Call, mut sides: [Bytes; 2], options: &Options, limit: u64) ->
                     if x == y {
                         continue;
                     }
-                    let place = byte + at as u64 + 1;
+                    let position = byte + at as u64 + 1;
                     let line = if options.print_bytes {
-                        format!("{place:width$} {x:3o} {:<4} {y:3o} {}\n", shown(*x), shown(*y))
+                        format!("{position:width$} {x:3o} {:<4} {y:3o} {}\n", shown(*x), shown(*y))
                     } else {
-                        format!("{place:width$} {x:3o} {y:3o}\n")
+                        format!("{position:width$} {x:3o} {y:3o}\n")
                     };
                     out.push(line.as_bytes());
                 }
@@ -197,8 +197,8 @@ fn ended(name: &str, byte: u64, newlines: u64, ends_with_newline: bool, verbose:
     if verbose {
         return format!("EOF on {name} after byte {byte}");
     }
-    let (place, line) = if ends_with_newline { ("", newlines) } else { ("in ", newlines + 1) };
-    format!("EOF on {name} after byte {byte}, {place}line {line}")
+    let (preposition, line) = if ends_with_newline { ("", newlines) } else { ("in ", newlines + 1) };
+    format!("EOF on {name} after byte {byte}, {preposition}line {line}")
 }
 
 /// Returns the width of the column of byte numbers: enough for the size of the smaller file.

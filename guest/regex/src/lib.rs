@@ -22,8 +22,8 @@
 //! - `translate`, `automaton`: tree to lazy DFAs, for searches without groups and back-references
 //! - `program`, `backtrack`: tree to steps, for everything else
 //!
-//! Compiling a `Regex` takes microseconds. The parts for characters outside ASCII, for backward search and for groups are
-//! built on first use.
+//! Compiling a `Regex` takes microseconds. The parts for characters outside ASCII, for backward search and for groups
+//! are built on first use.
 
 mod automaton;
 mod backtrack;

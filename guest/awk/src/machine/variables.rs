@@ -13,7 +13,7 @@ use crate::syntax::lexer::unescape_all;
 use crate::value::Value;
 
 /// The limit of compiled regular expressions kept for strings. A loop over more patterns compiles them again.
-const KEPT: usize = 512;
+const CACHED_REGEXES: usize = 512;
 
 impl Machine {
     /// Returns the regular expression of a value.
@@ -32,7 +32,7 @@ impl Machine {
             return Ok(Rc::clone(known));
         }
         let regex = Rc::new(pattern::compile(source, self.ignore_case)?);
-        if self.regexes.len() >= KEPT {
+        if self.regexes.len() >= CACHED_REGEXES {
             self.regexes.clear();
         }
         self.regexes.insert(source.to_vec(), Rc::clone(&regex));

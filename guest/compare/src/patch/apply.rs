@@ -241,8 +241,8 @@ impl Patch<'_> {
             let guess = hunk.first() as isize + offset;
             let Some(fit) = hunk.find(&lines, guess, copied, 0..=self.settings.fuzz, &same) else {
                 mismatch = true;
-                let place = hunk.old_start.max(1) as isize + grown;
-                self.notice(&format!("Hunk #{} FAILED at {place}.\n", index + 1));
+                let line_number = hunk.old_start.max(1) as isize + grown;
+                self.notice(&format!("Hunk #{} FAILED at {line_number}.\n", index + 1));
                 // Line numbers in rejects refer to the file as patched so far.
                 let moved = |start: usize| (start as isize + grown).max(0) as usize;
                 failed.push(Hunk { old_start: moved(hunk.old_start), new_start: moved(hunk.new_start), ..hunk });
@@ -254,13 +254,13 @@ impl Patch<'_> {
             }
             if offset != 0 || fit.fuzz > 0 {
                 mismatch = true;
-                let place = hunk.first() as isize + offset + 1 + grown;
+                let line_number = hunk.first() as isize + offset + 1 + grown;
                 let fuzz = if fit.fuzz > 0 { format!(" with fuzz {}", fit.fuzz) } else { String::new() };
                 let off = match offset {
                     0 => String::new(),
                     offset => format!(" (offset {offset} line{})", if offset == 1 { "" } else { "s" }),
                 };
-                self.notice(&format!("Hunk #{} succeeded at {place}{fuzz}{off}.\n", index + 1));
+                self.notice(&format!("Hunk #{} succeeded at {line_number}{fuzz}{off}.\n", index + 1));
             }
             content.extend_from_slice(&lines[copied..fit.at]);
             let mut at = fit.at;

@@ -1,7 +1,7 @@
 //! `patch`: applies the output of `diff`.
 //!
-//! A patch is untrusted input. No name in it leads out of the working directory, neither by an absolute path nor by `..`
-//! nor through a symbolic link.
+//! A patch is untrusted input. No name in it leads out of the working directory, neither by an absolute path nor by
+//! `..` nor through a symbolic link.
 //!
 //! # Layout
 //! - `parse`: text to patches

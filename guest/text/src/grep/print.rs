@@ -13,7 +13,7 @@ pub(super) const CONTEXT: u8 = b'-';
 
 /// The position of a line.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct Position {
     /// The line number. Only valid with `--line-number`.
     pub(super) number: u64,
     /// The number of bytes before the line.
@@ -40,7 +40,7 @@ impl<'a> Printer<'a> {
     }
 
     /// Prints a line, which comes without its terminator.
-    pub(super) fn line(&mut self, line: &[u8], place: Place, sep: u8, out: &mut Out) -> Result<(), String> {
+    pub(super) fn line(&mut self, line: &[u8], position: Position, sep: u8, out: &mut Out) -> Result<(), String> {
         let options = self.options;
         let matching = (sep == SELECTED) != options.invert;
         let colors = options.colors.as_ref();
@@ -56,11 +56,11 @@ impl<'a> Printer<'a> {
         };
         if options.only_matching {
             if matching && sep == SELECTED {
-                self.matches(line, place, sep, match_color, out)?;
+                self.matches(line, position, sep, match_color, out)?;
             }
             return self.flush(out);
         }
-        if !self.head(line, place, sep, out) {
+        if !self.head(line, position, sep, out) {
             return Ok(());
         }
         match colors {
@@ -110,7 +110,7 @@ impl<'a> Printer<'a> {
     }
 
     /// Prints file name and numbers. Returns false, and prints nothing, if the text is not UTF-8.
-    fn head(&mut self, shown: &[u8], place: Place, sep: u8, out: &mut Out) -> bool {
+    fn head(&mut self, shown: &[u8], position: Position, sep: u8, out: &mut Out) -> bool {
         if self.checks_text && std::str::from_utf8(shown).is_err() {
             self.met_bytes = true;
             return false;
@@ -126,12 +126,12 @@ impl<'a> Printer<'a> {
         }
         let width = self.width;
         if options.line_number {
-            let number = format!("{:>width$}", place.number);
+            let number = format!("{:>width$}", position.number);
             self.paint(|colors| &colors.line_number, number.as_bytes(), out);
             self.paint(|colors| &colors.separator, &[sep], out);
         }
         if options.byte_offset {
-            let offset = format!("{:>width$}", place.offset);
+            let offset = format!("{:>width$}", position.offset);
             self.paint(|colors| &colors.byte_offset, offset.as_bytes(), out);
             self.paint(|colors| &colors.separator, &[sep], out);
         }
@@ -142,11 +142,18 @@ impl<'a> Printer<'a> {
     }
 
     /// Prints each match on a line of its own.
-    fn matches(&mut self, line: &[u8], place: Place, sep: u8, match_color: &str, out: &mut Out) -> Result<(), String> {
+    fn matches(
+        &mut self,
+        line: &[u8],
+        position: Position,
+        sep: u8,
+        match_color: &str,
+        out: &mut Out,
+    ) -> Result<(), String> {
         let mut at = 0;
         while let Some((start, end)) = self.next_match(line, at)? {
-            let place = Place { offset: place.offset + start as u64, ..place };
-            if self.head(&line[start..end], place, sep, out) {
+            let position = Position { offset: position.offset + start as u64, ..position };
+            if self.head(&line[start..end], position, sep, out) {
                 if let Some(colors) = &self.options.colors {
                     colors.start(match_color, out);
                     out.push(&line[start..end]);

@@ -6,7 +6,7 @@ use memchr::{memchr, memchr_iter, memrchr};
 
 use super::matcher::Matcher;
 use super::options::{Binary, List, Options};
-use super::print::{CONTEXT, Place, Printer, SELECTED};
+use super::print::{CONTEXT, Position, Printer, SELECTED};
 
 /// The number of bytes read at once, as in GNU grep. It decides how much of a binary file is printed before its first
 /// NUL is seen.
@@ -237,8 +237,8 @@ impl<'a> Scan<'a> {
             self.counted = at;
         }
         let stop = self.line_end(at);
-        let place = Place { number: self.lines + 1, offset: self.base + at as u64 };
-        self.printer.line(&self.buffer[at..stop], place, sep, self.out)?;
+        let position = Position { number: self.lines + 1, offset: self.base + at as u64 };
+        self.printer.line(&self.buffer[at..stop], position, sep, self.out)?;
         self.printed = Some(stop + 1);
         Ok(stop + 1)
     }

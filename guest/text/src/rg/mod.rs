@@ -1,7 +1,7 @@
 //! `rg`: the parts of ripgrep that agents use.
 //!
-//! The output is that of ripgrep without a terminal. Files are searched one after the other in the order of their names,
-//! which ripgrep guarantees only with `--sort path`.
+//! The output is that of ripgrep without a terminal. Files are searched one after the other in the order of their
+//! names, which ripgrep guarantees only with `--sort path`.
 //!
 //! # Layout
 //! - `table`, `options`: the options and their values

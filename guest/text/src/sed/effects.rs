@@ -6,7 +6,7 @@ use isopod_gnu::input::Input as Source;
 
 use super::Failure;
 use super::output::Output;
-use super::run::{Editor, Piece, Queued, check};
+use super::run::{Editor, Piece, QueueEntry, check};
 use super::script::{Prints, Substitute};
 use super::substitute;
 
@@ -55,13 +55,13 @@ impl Editor<'_> {
     /// Writes the pattern space to a file of the script. As in GNU sed, `/dev/stdout` tracks missing line ends on its
     /// own.
     pub(super) fn write(&mut self, file: usize) -> Result<(), Failure> {
-        let place = self.places[file];
-        let output = &mut self.outputs[place];
-        if place == 0 {
+        let index = self.output_indices[file];
+        let output = &mut self.outputs[index];
+        if index == 0 {
             output.change_ends(&mut self.named_lacks_end);
         }
         output.line(&self.space.text, self.space.has_end)?;
-        if place == 0 {
+        if index == 0 {
             output.change_ends(&mut self.named_lacks_end);
         }
         Ok(())
@@ -95,9 +95,9 @@ impl Editor<'_> {
         }
         for queued in std::mem::take(&mut self.queue) {
             match queued {
-                Queued::Text(text) => self.output().text(&text)?,
-                Queued::Line(line, has_end) => self.output().line(&line, has_end)?,
-                Queued::File(name) => {
+                QueueEntry::Text(text) => self.output().text(&text)?,
+                QueueEntry::Line(line, has_end) => self.output().line(&line, has_end)?,
+                QueueEntry::File(name) => {
                     self.flush()?;
                     let name = if name == "/dev/stdin" { "-" } else { &name };
                     // A file that cannot be read counts as empty.
@@ -115,10 +115,10 @@ impl Editor<'_> {
     }
 
     /// Returns the next line of a file named by `R`.
-    pub(super) fn next_of(&mut self, place: usize) -> Result<Option<Piece>, Failure> {
-        if self.sources[place].is_none() {
+    pub(super) fn next_of(&mut self, index: usize) -> Result<Option<Piece>, Failure> {
+        if self.sources[index].is_none() {
             self.flush()?;
-            let name = &self.script.inputs[place];
+            let name = &self.script.inputs[index];
             let name = if name == "/dev/stdin" { "-" } else { name };
             let bytes = Source::open(name).and_then(|source| source.read_all()).unwrap_or_default();
             let end = self.options.end;
@@ -126,8 +126,8 @@ impl Editor<'_> {
                 Some(line) => (line.to_vec(), true),
                 None => (line.to_vec(), false),
             });
-            self.sources[place] = Some(lines.collect());
+            self.sources[index] = Some(lines.collect());
         }
-        Ok(self.sources[place].as_mut().and_then(VecDeque::pop_front))
+        Ok(self.sources[index].as_mut().and_then(VecDeque::pop_front))
     }
 }

@@ -112,14 +112,14 @@ impl Output {
 }
 
 /// A file being edited in place. Output goes to a temporary file, which is renamed at the end.
-pub(super) struct Edited {
+pub(super) struct InPlaceEdit {
     pub(super) output: Output,
     temporary: String,
     target: String,
 }
 
-impl Edited {
-    pub(super) fn start(name: &str, options: &Options) -> Result<Edited, Failure> {
+impl InPlaceEdit {
+    pub(super) fn start(name: &str, options: &Options) -> Result<InPlaceEdit, Failure> {
         let target = if options.follow_links { resolve(name)? } else { name.to_owned() };
         let directory = target.rfind('/').map_or("", |at| &target[..=at]);
         let how = OpenFlags::WRITE | OpenFlags::CREATE | OpenFlags::EXCLUSIVE;
@@ -134,7 +134,7 @@ impl Edited {
                 }
             }
         };
-        Ok(Edited { output: Output::to(fd, &temporary, options.end), temporary, target })
+        Ok(InPlaceEdit { output: Output::to(fd, &temporary, options.end), temporary, target })
     }
 
     /// Removes the temporary file and leaves the original unchanged.
@@ -150,7 +150,7 @@ impl Edited {
             // If the mode cannot be set, that of a new file stays.
             let _ = files::chmod(&self.temporary, found.mode, true);
         }
-        let Edited { output, temporary, target } = self;
+        let InPlaceEdit { output, temporary, target } = self;
         drop(output);
         let renamed = |from: &str, to: &str| {
             fs::rename(from, to).map_err(|errno| Failure(format!("cannot rename {from}: {}", text(errno)), 4))

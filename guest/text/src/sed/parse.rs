@@ -216,15 +216,7 @@ impl Parser<'_> {
                 Action::Nothing
             }
             b':' => {
-                let label = self.label();
-                if label.is_empty() {
-                    return Err(self.error("\":\" lacks a label"));
-                }
-                if self.labels.iter().any(|(known, _)| *known == label) {
-                    let label = String::from_utf8_lossy(&label).into_owned();
-                    return Err(self.error(&format!("duplicate label `{label}'")));
-                }
-                self.labels.push((label, index));
+                self.define_label(index)?;
                 return Ok(Action::Nothing);
             }
             b'b' | b't' | b'T' => {
@@ -261,11 +253,11 @@ impl Parser<'_> {
             b'r' => return Ok(Action::ReadFile(self.file_name()?)),
             b'R' => {
                 let name = self.file_name()?;
-                return Ok(Action::ReadLine(place(&mut self.script.inputs, name)));
+                return Ok(Action::ReadLine(index_of(&mut self.script.inputs, name)));
             }
             b'w' | b'W' => {
                 let file = self.file_name()?;
-                let file = place(&mut self.script.outputs, file);
+                let file = index_of(&mut self.script.outputs, file);
                 return Ok(if name == b'w' { Action::Write(file) } else { Action::WriteLine(file) });
             }
             b's' => self.substitute()?,
@@ -285,6 +277,19 @@ impl Parser<'_> {
         };
         self.end_of_command()?;
         Ok(action)
+    }
+
+    fn define_label(&mut self, index: usize) -> Result<(), Failure> {
+        let label = self.label();
+        if label.is_empty() {
+            return Err(self.error("\":\" lacks a label"));
+        }
+        if self.labels.iter().any(|(known, _)| *known == label) {
+            let label = String::from_utf8_lossy(&label).into_owned();
+            return Err(self.error(&format!("duplicate label `{label}'")));
+        }
+        self.labels.push((label, index));
+        Ok(())
     }
 
     fn end_of_command(&mut self) -> Result<(), Failure> {
@@ -348,7 +353,7 @@ impl Parser<'_> {
 }
 
 /// Returns the index of a name in a list, and appends the name if it is new.
-pub(super) fn place(names: &mut Vec<String>, name: String) -> usize {
+pub(super) fn index_of(names: &mut Vec<String>, name: String) -> usize {
     names.iter().position(|known| *known == name).unwrap_or_else(|| {
         names.push(name);
         names.len() - 1

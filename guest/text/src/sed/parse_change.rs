@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::Failure;
-use super::parse::{Parser, place};
+use super::parse::{Parser, index_of};
 use super::pattern::{self, escape};
 use super::replacement::Replacement;
 use super::script::{Action, Prints, Substitute, Translation};
@@ -127,7 +127,7 @@ impl Parser<'_> {
                 }
                 Some(b'w') => {
                     let file = self.file_name()?;
-                    substitute.file = Some(place(&mut self.script.outputs, file));
+                    substitute.file = Some(index_of(&mut self.script.outputs, file));
                     break;
                 }
                 Some(b'}' | b'#') => {

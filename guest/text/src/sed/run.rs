@@ -9,7 +9,7 @@ use memchr::memchr;
 
 use super::input::{Input, Line};
 use super::list::list;
-use super::output::{Edited, Output};
+use super::output::{InPlaceEdit, Output};
 use super::script::{Action, Address, Command, Range, Script};
 use super::substitute::{self, Buffers};
 use super::{Failure, Options};
@@ -23,8 +23,8 @@ pub(super) struct Editor<'a> {
     /// Standard output, then the files named by `w`.
     pub(super) outputs: Vec<Output>,
     /// The index in `outputs` of each file of the script.
-    pub(super) places: Vec<usize>,
-    pub(super) edited: Option<Edited>,
+    pub(super) output_indices: Vec<usize>,
+    pub(super) edited: Option<InPlaceEdit>,
     /// The last line written by `w /dev/stdout` had no terminator.
     pub(super) named_lacks_end: bool,
     /// The remaining lines of the files named by `R`.
@@ -32,7 +32,7 @@ pub(super) struct Editor<'a> {
     pub(super) space: Space,
     hold: Space,
     /// Output to print at the end of the cycle.
-    pub(super) queue: Vec<Queued>,
+    pub(super) queue: Vec<QueueEntry>,
     pub(super) last_regex: Option<Rc<Regex>>,
     pub(super) replaced: bool,
     pub(super) buffers: Buffers,
@@ -48,7 +48,7 @@ pub(super) struct Space {
 /// A line, and a flag that tells if it had a terminator.
 pub(super) type Piece = (Vec<u8>, bool);
 
-pub(super) enum Queued {
+pub(super) enum QueueEntry {
     Text(Vec<u8>),
     File(String),
     Line(Vec<u8>, bool),
@@ -74,9 +74,9 @@ impl<'a> Editor<'a> {
         files: &'a [String],
     ) -> Result<Editor<'a>, Failure> {
         let mut outputs = vec![Output::standard(options.end)];
-        let mut places = Vec::new();
+        let mut output_indices = Vec::new();
         for name in &script.outputs {
-            places.push(match name.as_str() {
+            output_indices.push(match name.as_str() {
                 "/dev/stdout" => 0,
                 "/dev/stderr" => {
                     outputs.push(Output::standard_error(options.end));
@@ -95,7 +95,7 @@ impl<'a> Editor<'a> {
             script,
             input: Input::new(call, options, files),
             outputs,
-            places,
+            output_indices,
             edited: None,
             named_lacks_end: false,
             sources,
@@ -197,7 +197,7 @@ impl<'a> Editor<'a> {
                         command.range = if is_zero { Range::Active(None) } else { Range::Inactive };
                     }
                     if self.options.in_place.is_some() {
-                        self.edited = Some(Edited::start(&name, self.options)?);
+                        self.edited = Some(InPlaceEdit::start(&name, self.options)?);
                     }
                 }
             }
@@ -319,7 +319,7 @@ impl<'a> Editor<'a> {
                 let number = self.input.line.to_string();
                 self.output().line(number.as_bytes(), true)?;
             }
-            Action::Append(text) => self.queue.push(Queued::Text(text.clone())),
+            Action::Append(text) => self.queue.push(QueueEntry::Text(text.clone())),
             Action::Insert(text) => self.insert(text)?,
             Action::Change(text) => {
                 if !matches!(command.range, Range::Active(_)) || command.negated {
@@ -377,28 +377,8 @@ impl<'a> Editor<'a> {
                 list(&self.space.text, length.unwrap_or(self.options.line_length), end, &mut shown);
                 self.output().text(&shown)?;
             }
-            Action::Next => {
-                if self.input.is_at_end()? {
-                    return Ok(Step::End(if self.options.posix { End::Deleted } else { End::Cycle }));
-                }
-                if !self.options.quiet {
-                    self.print_space()?;
-                }
-                self.empty_queue()?;
-                if !self.read(false)? {
-                    return Ok(Step::End(End::Deleted));
-                }
-            }
-            Action::AppendNext => {
-                // GNU prints the pattern space here; POSIX deletes it.
-                if self.input.is_at_end()? {
-                    return Ok(Step::End(if self.options.posix { End::Deleted } else { End::Cycle }));
-                }
-                self.empty_queue()?;
-                if !self.read(true)? {
-                    return Ok(Step::End(End::Cycle));
-                }
-            }
+            Action::Next => return self.next_line(false),
+            Action::AppendNext => return self.next_line(true),
             Action::Print => self.print_space()?,
             Action::PrintLine => {
                 let (line, has_end) = self.first_line();
@@ -406,10 +386,10 @@ impl<'a> Editor<'a> {
             }
             Action::Quit(code) => return Ok(Step::End(End::Quit(*code))),
             Action::QuitSilently(code) => return Ok(Step::End(End::QuitSilently(*code))),
-            Action::ReadFile(name) => self.queue.push(Queued::File(name.clone())),
-            Action::ReadLine(place) => {
-                if let Some((line, has_end)) = self.next_of(*place)? {
-                    self.queue.push(Queued::Line(line, has_end));
+            Action::ReadFile(name) => self.queue.push(QueueEntry::File(name.clone())),
+            Action::ReadLine(index) => {
+                if let Some((line, has_end)) = self.next_of(*index)? {
+                    self.queue.push(QueueEntry::Line(line, has_end));
                 }
             }
             Action::Write(file) => {
@@ -417,13 +397,30 @@ impl<'a> Editor<'a> {
             }
             Action::WriteLine(file) => {
                 let (line, has_end) = self.first_line();
-                self.outputs[self.places[*file]].line(&line, has_end)?;
+                self.outputs[self.output_indices[*file]].line(&line, has_end)?;
             }
             Action::Substitute(what) => self.substitute(what)?,
             Action::Translate(what) => substitute::translate(what, &mut self.space.text),
             Action::Zap => self.space.text.clear(),
         }
         Ok(Step::Next)
+    }
+
+    /// Runs `n`, or with `append` `N`.
+    fn next_line(&mut self, append: bool) -> Result<Step, Failure> {
+        // At the end GNU prints the pattern space; POSIX deletes it.
+        if self.input.is_at_end()? {
+            return Ok(Step::End(if self.options.posix { End::Deleted } else { End::Cycle }));
+        }
+        if !append && !self.options.quiet {
+            self.print_space()?;
+        }
+        self.empty_queue()?;
+        Ok(match (self.read(append)?, append) {
+            (true, _) => Step::Next,
+            (false, true) => Step::End(End::Cycle),
+            (false, false) => Step::End(End::Deleted),
+        })
     }
 }
 
