@@ -132,8 +132,8 @@ pub(crate) async fn one(places: &[Place], random: &mut Random) -> Result<(), Str
         _ => {
             let (line, expected, code) = LINES[random.below(LINES.len())];
             let answer = it.execute(line.into()).await.map_err(|error| error.to_string())?;
-            if (answer.output().as_slice(), answer.exit_code) != (expected.as_bytes(), code) {
-                return wrong(line, &(String::from_utf8_lossy(&answer.output()), answer.exit_code));
+            if (answer.output.as_slice(), answer.exit_code) != (expected.as_bytes(), code) {
+                return wrong(line, &(String::from_utf8_lossy(&answer.output), answer.exit_code));
             }
         }
     }

@@ -30,7 +30,7 @@ fn main() {
     let start = |walls| Worker::start_behind(walls, env!("CARGO_BIN_EXE_isopod"), ["worker"], &config);
     let here = || Isopod::new("here", Sandbox::builder().build().unwrap()).unwrap();
     let echo = |backend: &dyn SandboxBackend| {
-        assert_eq!(tokio.block_on(backend.execute("echo hi".into())).unwrap().stdout(), b"hi\n");
+        assert_eq!(tokio.block_on(backend.execute("echo hi".into())).unwrap().stdout, b"hi\n");
     };
     let native = |command: &str| assert!(host::works(&["sh", "-c", command]));
 

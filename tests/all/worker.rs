@@ -46,7 +46,7 @@ fn is_gone_within(pid: u32, seconds: i64) -> bool {
 }
 
 async fn says(worker: &Worker, line: &str) -> String {
-    String::from_utf8(worker.execute(line.into()).await.unwrap().output()).unwrap()
+    String::from_utf8(worker.execute(line.into()).await.unwrap().output).unwrap()
 }
 
 #[test]

@@ -247,7 +247,7 @@ fn provided(at: &Path, outcome: Option<&Result<(), String>>) {
         let lease = provider.get(id).unwrap();
         assert!(lease.read(ReadRequest::bytes("file")).await.is_ok());
         let executed = lease.execute("head -c 3 file; sed -n '$=' file".into()).await.unwrap();
-        let text = String::from_utf8(executed.stdout()).unwrap();
+        let text = String::from_utf8(executed.stdout).unwrap();
         assert!(["old20000\n", "new30000\n"].contains(&text.as_str()), "{text}");
         drop(lease);
         provider.release(id).await.unwrap();

@@ -30,7 +30,7 @@ fn a_clock_that_is_set_back_or_on_loses_no_sandbox_before_its_time() {
             provider.sweep().await.unwrap();
             assert_eq!(provider.acquire("thread", None).await.unwrap(), id);
             let lease = provider.get(id).unwrap();
-            assert_eq!(lease.execute("cat file".into()).await.unwrap().stdout(), b"kept");
+            assert_eq!(lease.execute("cat file".into()).await.unwrap().stdout, b"kept");
             drop(lease);
             assert!(provider.list(None).await.unwrap().items.iter().all(|info| info.damage.is_none()));
             provider.release(id).await.unwrap();

@@ -72,7 +72,7 @@ fn provider() {
             }
             let id = provider.acquire("again", None).await.unwrap();
             let lease = provider.get(id).unwrap();
-            assert_eq!(lease.execute("echo x > f; cat f".into()).await.unwrap().stdout(), b"x\n");
+            assert_eq!(lease.execute("echo x > f; cat f".into()).await.unwrap().stdout, b"x\n");
             drop(lease);
             assert!(provider.delete(id).await.unwrap());
         }

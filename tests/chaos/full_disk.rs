@@ -140,7 +140,7 @@ fn a_provider_on_a_full_disk_says_so_and_recovers() {
         let refused = provider.acquire("second", None).await.map(drop);
         let full = lease.write(WriteRequest::new("file", vec![b'n'; 64 << 10])).await.unwrap_err();
         assert_eq!(full.errno(), Some(Errno::NoSpace));
-        assert_eq!(lease.execute("cat file".into()).await.unwrap().stdout(), b"old");
+        assert_eq!(lease.execute("cat file".into()).await.unwrap().stdout, b"old");
         disk.free();
         match refused {
             // There are names for free on this kind of disk, and no room for a record.

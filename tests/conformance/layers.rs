@@ -303,7 +303,7 @@ fn a_path_map_shows_other_names_and_nothing_else() {
         assert_eq!(error.to_string(), "/mnt/skills/none: No such file or directory");
         assert_eq!(map.delete("/mnt/user-data/workspace").await.unwrap_err().errno(), Some(Errno::Busy));
         let request = Command::shell("pwd").cwd("/mnt/user-data/workspace/d");
-        assert_eq!(map.sandbox().unwrap().execute(request).await.unwrap().output(), b"/workspace/d\n");
+        assert_eq!(map.sandbox().unwrap().execute(request).await.unwrap().output, b"/workspace/d\n");
         let outside = map.sandbox().unwrap().execute(Command::shell("pwd").cwd("/etc")).await.unwrap_err();
         assert_eq!(outside.to_string(), "cannot start in \"/etc\": No such file or directory");
     });
@@ -378,7 +378,7 @@ fn attack_100_a_dry_run_changes_nothing_and_tells_what_it_would() {
             put(&dry, &at("same"), "same\n").await.unwrap();
             assert_eq!(text(&dry, &at("kept")).await.unwrap(), "one\n2\nthree\n");
             if let Some(sandbox) = dry.sandbox() {
-                let output = sandbox.execute("cat kept; echo 4 >> kept; ls".into()).await.unwrap().output();
+                let output = sandbox.execute("cat kept; echo 4 >> kept; ls".into()).await.unwrap().output;
                 assert_eq!(String::from_utf8(output).unwrap(), "one\n2\nthree\nd\nkept\nsame\n");
             }
             let diff = dry.diff(if root.is_empty() { "/" } else { root }).await.unwrap();

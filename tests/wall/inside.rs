@@ -195,13 +195,13 @@ fn provider(root: &Path) {
         let id = provider.acquire("thread", None).await.unwrap();
         let lease = provider.get(id).unwrap();
         let executed = lease.execute("echo kept > file; cat file | tr a-z A-Z".into()).await.unwrap();
-        assert_eq!(executed.stdout(), b"KEPT\n");
+        assert_eq!(executed.stdout, b"KEPT\n");
         drop(lease);
         let fork = provider.fork(id, Default::default()).await.unwrap();
         provider.release(id).await.unwrap();
         assert!(provider.delete(id).await.unwrap());
         let lease = provider.get_or_create(Some(fork)).await.unwrap();
-        assert_eq!(lease.execute("cat file".into()).await.unwrap().stdout(), b"kept\n");
+        assert_eq!(lease.execute("cat file".into()).await.unwrap().stdout, b"kept\n");
         drop(lease);
         provider.shutdown().await;
     });

@@ -35,7 +35,7 @@ fn paused(root: &Path, change: impl FnOnce(&mut Config)) -> (Provider, Clock) {
 }
 
 async fn says(lease: &Lease, command: &str) -> String {
-    String::from_utf8(lease.execute(command.into()).await.unwrap().output()).unwrap()
+    String::from_utf8(lease.execute(command.into()).await.unwrap().output).unwrap()
 }
 
 async fn state(provider: &Provider, id: SandboxId) -> SandboxState {
@@ -632,7 +632,7 @@ fn a_dry_run_in_a_leased_sandbox_lands_nowhere() {
         let dry = lease.fork().unwrap();
         let request =
             "cat file /data/file /tmp/file; rm file /data/file; echo new > /tmp/file; ls . /data; cat /tmp/file";
-        let said = dry.sandbox().unwrap().execute(request.into()).await.unwrap().output();
+        let said = dry.sandbox().unwrap().execute(request.into()).await.unwrap().output;
         assert_eq!(String::from_utf8_lossy(&said), "kept\nkept\nkept\n.:\n\n/data:\nnew\n");
         assert_eq!(says(&lease, "cat file /data/file /tmp/file").await, "kept\nkept\nkept\n");
         provider.release(id).await.unwrap();
