@@ -64,7 +64,7 @@ fn a_limit_has_the_same_fields_in_every_way_to_execute() {
 #[test]
 fn http_answers_with_the_same_fields() {
     let server = crate::http::client::Server::start(&[]);
-    let at = format!("/v1/sandboxes/{}", server.sandbox());
+    let at = server.sandbox();
     let body = serde_json::json!({ "command": COMMAND });
     assert_eq!(fields(&server.post(&format!("{at}/execute"), &body).is(200).json()), expected());
     let session = server.post(&format!("{at}/sessions"), &serde_json::json!({})).is(201).json();
