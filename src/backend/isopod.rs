@@ -10,6 +10,7 @@ use super::vfs_files::{HasFiles, VfsFiles};
 use super::{Backend, BackendError, Result, SandboxBackend};
 use crate::path::GuestPath;
 use crate::sandbox::{Chunk, Command, Completion, Execution, Output, Sandbox, StdinReader};
+use crate::vfs::{MountInfo, MountKind};
 
 /// A sandbox as a backend. Commands run in it; file operations run on its files without a command, under the same mounts,
 /// limits and protected paths.

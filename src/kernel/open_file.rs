@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 
-use super::output::{Capture, Channel};
+use super::output::Capture;
 use super::pipe::{PipeReader, PipeWriter};
+use super::transcript::Channel;
 use crate::error::{Errno, Result};
 use crate::limits::{LIST_ENTRIES, TRANSFER_BYTES};
 use crate::sync::lock;

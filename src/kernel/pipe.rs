@@ -65,7 +65,7 @@ impl State {
         PIPE_BYTES.saturating_sub(self.bytes)
     }
 
-    fn push(&mut self, tag: Tag, bytes: Bytes) {
+    fn push(&mut self, tag: PipeTag, bytes: Bytes) {
         self.is_wanted = false;
         self.bytes += bytes.len();
         match self.queue.back_mut() {

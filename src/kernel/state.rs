@@ -74,6 +74,11 @@ impl Kernel {
         self.table.len()
     }
 
+    /// Waits until no process lives.
+    pub async fn wait_idle(&self) {
+        self.table.wait_empty().await;
+    }
+
     pub(super) fn table(&self) -> &Table {
         &self.table
     }

@@ -7,6 +7,8 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use tokio::sync::Notify;
+
 use super::signal::{Signal, Signals};
 use crate::error::{Errno, Result};
 use crate::limits::PIDS;
@@ -25,6 +27,8 @@ pub(super) struct Table {
     /// Guards the map and the last number, and a job's flag `closed` while it is set. A leaf: nothing else is locked
     /// under it.
     live: Mutex<LiveProcesses>,
+    /// Notified when the last process has ended.
+    emptied: Notify,
 }
 
 #[derive(Default)]
@@ -52,7 +56,7 @@ impl LiveProcesses {
 
 impl Table {
     pub(super) fn new(limit: u32) -> Table {
-        Table { limit: limit as usize, live: Mutex::default() }
+        Table { limit: limit as usize, live: Mutex::default(), emptied: Notify::new() }
     }
 
     /// Enters a new process and returns its number. Fails if there are too many, or if its job is `closed`.
@@ -81,7 +85,27 @@ impl Table {
 
     /// Removes a process that has ended.
     pub(super) fn remove(&self, pid: Pid) {
-        self.live().entries.remove(&pid);
+        let is_empty = {
+            let mut live = self.live();
+            live.entries.remove(&pid);
+            live.entries.is_empty()
+        };
+        if is_empty {
+            self.emptied.notify_waiters();
+        }
+    }
+
+    /// Waits until no process lives.
+    pub(super) async fn wait_empty(&self) {
+        loop {
+            let mut emptied = std::pin::pin!(self.emptied.notified());
+            // Registered before the check, so that no notification falls between the two.
+            emptied.as_mut().enable();
+            if self.len() == 0 {
+                return;
+            }
+            emptied.await;
+        }
     }
 
     /// Marks a job as closed, so that no more processes start in it, and kills its processes.

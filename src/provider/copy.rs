@@ -96,7 +96,8 @@ impl ProviderState {
         (limits.wall, limits.wall_max) = (COPY_TIME, COPY_TIME);
         // Protected files have to be copied too.
         let builder = builder.limits(limits).protect(Rules::none());
-        let sandbox = builder.mount_dir(unpublished.files()?, TO, MountAccess::ReadWrite(ChargePolicy::Whole)).build()?;
+        let sandbox =
+            builder.mount_dir(unpublished.files()?, TO, MountAccess::ReadWrite(ChargePolicy::Whole)).build()?;
         let copy = Command::program(["cp", "-a", "--", &format!("{from}/."), TO]);
         let copied = sandbox.execute(copy).await.map_err(|error| ProviderError::Copy(error.to_string()))?;
         if copied.exit_code != 0 {

@@ -18,6 +18,7 @@ use crate::backend::{
 };
 use crate::kernel::Channel;
 use crate::sandbox::{Chunk, Command, Completion, Output, Session, StdinReader};
+use crate::sync::lock;
 
 /// The exit code of a command that was killed.
 const KILLED: u8 = 137;
@@ -71,10 +72,10 @@ impl Drop for OperationGuard {
 }
 
 /// An output that is taken away when the lease ends.
-type Slot = tokio::sync::Mutex<Option<OpenStream>>;
+type OutputSlot = tokio::sync::Mutex<Option<CommandOutput>>;
 
 /// The output of a running command.
-struct OpenStream {
+struct CommandOutput {
     stream: Box<dyn OutputStream>,
     /// Holds a share of the lock while the command runs.
     _backend: Arc<Isopod>,
@@ -179,7 +180,7 @@ impl Lease {
     }
 
     /// Wraps an output so that it is taken away when the lease ends.
-    fn lend(&self, output: OpenStream) -> Result<Box<dyn OutputStream>> {
+    fn lend_output(&self, output: CommandOutput) -> Result<Box<dyn OutputStream>> {
         let slot = Arc::new(tokio::sync::Mutex::new(Some(output)));
         {
             let mut streams = lock(&self.streams);
@@ -279,16 +280,16 @@ impl SandboxBackend for Lease {
 
     async fn stream(&self, command: Command) -> Result<Box<dyn OutputStream>> {
         let work = |backend: Arc<Isopod>| async move {
-            Ok(OpenStream { stream: backend.stream(command).await?, _backend: backend })
+            Ok(CommandOutput { stream: backend.stream(command).await?, _backend: backend })
         };
         self.lend_output(self.run(work).await?)
     }
 
     async fn stream_with_stdin(&self, command: Command, stdin: StdinReader) -> Result<Box<dyn OutputStream>> {
         let work = |backend: Arc<Isopod>| async move {
-            Ok(OpenStream { stream: backend.stream_with_stdin(command, stdin).await?, _backend: backend })
+            Ok(CommandOutput { stream: backend.stream_with_stdin(command, stdin).await?, _backend: backend })
         };
-        self.lend(self.run(work).await?)
+        self.lend_output(self.run(work).await?)
     }
 
     async fn execute(&self, command: Command) -> Result<Output> {
@@ -316,7 +317,7 @@ impl LeasedSession {
     /// stream interrupts the command; the shell goes on.
     pub async fn stream(&self, command: Command) -> Result<Box<dyn OutputStream>> {
         let work = |backend: Arc<Isopod>| async move {
-            Ok(OpenStream { stream: Box::new(self.session.stream(command).await?), _backend: backend })
+            Ok(CommandOutput { stream: Box::new(self.session.stream(command).await?), _backend: backend })
         };
         self.lease.lend_output(self.lease.run(work).await?)
     }
@@ -364,7 +365,7 @@ impl OutputStream for LeasedStream {
         // the slot, and a release has to take it from there.
         let _released = NotifyOnDrop(self.operation.0.released.clone());
         let mut slot = self.slot.lock().await;
-        if let Some(OpenStream { stream, .. }) = slot.as_mut() {
+        if let Some(CommandOutput { stream, .. }) = slot.as_mut() {
             tokio::select! {
                 biased;
                 _ = self.has_ended.wait_for(|has_ended| *has_ended) => {}
@@ -378,7 +379,7 @@ impl OutputStream for LeasedStream {
 
     async fn finish(mut self: Box<Self>) -> Completion {
         let killed = Completion::new(KILLED);
-        let Some(OpenStream { stream, _backend }) = self.slot.lock().await.take() else {
+        let Some(CommandOutput { stream, _backend }) = self.slot.lock().await.take() else {
             return killed;
         };
         tokio::select! {

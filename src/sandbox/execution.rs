@@ -12,7 +12,7 @@ use super::Sandbox;
 use super::command::{Command, CommandLine, ExecuteError, StdinReader, set_variables};
 use super::output::{Completion, Ended};
 use super::stdin::{self, Feed, feeding};
-use crate::kernel::{Channel, OpenFile, PipeReader, Request, Session, Status, pipe};
+use crate::kernel::{Channel, Job, OpenFile, PipeReader, Request, Status, pipe};
 use crate::limits::{Exceeded, Limit, Limits, TRANSFER_BYTES};
 
 /// The shell of command lines: bash, under the name that gives the shorter messages. `/bin/sh` leans to POSIX.
@@ -141,7 +141,7 @@ pub(super) fn output_pipe() -> (PipeReader, [Arc<OpenFile>; 2]) {
 
 /// A command that was started and that has not been polled yet.
 pub(super) struct Started {
-    session: ClosedOnDrop,
+    job: ClosedOnDrop,
     first: Pin<Box<dyn Future<Output = Status> + Send>>,
     feed: Option<Feed>,
     timeout: Duration,
@@ -149,7 +149,7 @@ pub(super) struct Started {
 }
 
 /// Closes a job when it is dropped, also with the future that waits for the job.
-struct ClosedOnDrop(Arc<Session>);
+struct ClosedOnDrop(Arc<Job>);
 
 impl Drop for ClosedOnDrop {
     fn drop(&mut self) {
@@ -186,22 +186,22 @@ pub(super) fn begin(
             return Err(limit.map_or(ExecuteError::Program(program, errno), ExecuteError::Limit));
         }
     };
-    Ok(Started { session: ClosedOnDrop(session), first, feed, timeout, began })
+    Ok(Started { job: ClosedOnDrop(job), first, feed, timeout, began })
 }
 
 impl Started {
     /// Runs the command to its end, or to the end of its time.
     pub(super) async fn finish(self) -> Ended {
-        let Started { session, first, feed, timeout, began } = self;
+        let Started { job, first, feed, timeout, began } = self;
         let status = feeding(feed, first).await;
-        // The first process has gone; what it left behind goes now, and is waited for: when the caller hears of
-        // the end, memory, files and slots are free.
-        let session = &session.0;
-        let verdict = session.verdict();
-        session.close();
-        session.gone().await;
+        // The first process has ended. Its remaining children end now and are waited for, so that memory, files and
+        // slots are free when the caller gets the result.
+        let job = &job.0;
+        let stop_reason = job.stop_reason();
+        job.close();
+        job.gone().await;
 
-        Ended::of(session, verdict, status.code(), timeout, began, session.usage())
+        Ended::of(job, stop_reason, status.code(), timeout, began, job.usage())
     }
 }
 

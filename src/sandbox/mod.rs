@@ -24,7 +24,7 @@ pub use snapshot::Snapshot;
 
 use tokio::io::AsyncRead;
 
-use crate::kernel::{Capture, Channel, Kernel, OpenFile};
+use crate::kernel::{Capture, Channel, Kernel, Machine, OpenFile};
 use crate::limits::Limits;
 use crate::path::GuestPath;
 use crate::vfs::{MountInfo, Overlay};

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
-use crate::kernel::{Channel, Elision, Session, Signal, Status, Transcript, Usage, Verdict};
+use crate::kernel::{Channel, Elision, Job, Signal, Status, StopReason, Transcript, Usage};
 use crate::limits::{Exceeded, Limit};
 
 /// The exit code of a command whose time is over, as `timeout` has it.
@@ -102,23 +102,23 @@ pub(super) struct Ended {
 }
 
 impl Ended {
-    /// Reads the end of a command from its session.
+    /// Reads the end of a command from its job.
     pub(super) fn of(
-        session: &Session,
-        verdict: Option<Verdict>,
+        job: &Job,
+        stop_reason: Option<StopReason>,
         status: u8,
         timeout: Duration,
         began: Instant,
         usage: Usage,
     ) -> Ended {
-        let timed_out = verdict == Some(Verdict::TimeIsOver);
-        let exit_code = match verdict {
-            Some(Verdict::TimeIsOver) => TIMED_OUT,
-            Some(Verdict::FuelIsOver) => Status::Signalled(Signal::XCPU).code(),
+        let timed_out = stop_reason == Some(StopReason::TimedOut);
+        let exit_code = match stop_reason {
+            Some(StopReason::TimedOut) => TIMED_OUT,
+            Some(StopReason::OutOfFuel) => Status::Signalled(Signal::XCPU).code(),
             None => status,
         };
-        let mut notices: Vec<Bytes> = session.take_faults().iter().map(|line| notice(line)).collect();
-        let mut limits = session.take_exceeded();
+        let mut notices: Vec<Bytes> = job.take_faults().iter().map(|line| notice(line)).collect();
+        let mut limits = job.take_exceeded();
         if timed_out {
             limits.push(Exceeded { kind: Limit::WallClock, value: super::execution::millis(timeout) });
         }

@@ -18,7 +18,7 @@ use super::execution::{self, Chunk, Execution, SHELL, output_pipe};
 use super::output::Ended;
 use super::stdin::{self, Feed, feeding};
 use super::{Output, Sandbox};
-use crate::kernel::{self, Capture, Channel, OpenFile, Relay, Request, Status, Transcript, Usage};
+use crate::kernel::{Capture, Channel, Job, OpenFile, Process, Relay, Request, Status, Transcript, Usage};
 use crate::limits::{Exceeded, Limit, Limits};
 
 /// Time for a shell to come back from a call that was dropped.
@@ -196,7 +196,7 @@ impl Inner {
         self.terminal.iter().zip(files).for_each(|(relay, file)| relay.connect(file));
     }
 
-    /// What background jobs wrote since the last call.
+    /// Takes the output of background jobs since the last call.
     fn earlier(&self) -> (Vec<Chunk>, Option<Exceeded>) {
         let transcript = self.capture.take();
         let limit = Exceeded { kind: Limit::Output, value: self.limits.output };
@@ -265,15 +265,15 @@ impl Call {
             }
         };
         inner.connect(inner.at_rest.clone());
-        Ended::of(session, verdict, status, self.timeout, self.began, session.usage().since(self.before))
+        Ended::of(job, stop_reason, status, self.timeout, self.began, job.usage().since(self.before))
     }
 }
 
 impl Drop for Call {
     fn drop(&mut self) {
         if !self.done {
-            // The caller gave it up. What runs for it ends now; the shell comes back when it is run again.
-            self.inner.session.abandon();
+            // The caller dropped the call. Its processes end now; the shell comes back when it is polled again.
+            self.inner.job.abandon();
             self.inner.connect(self.inner.at_rest.clone());
         }
     }

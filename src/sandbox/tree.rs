@@ -132,20 +132,8 @@ fn open_host(
     })
 }
 
-/// What `/proc` says of the machine.
-fn facts(runtime: &Runtime, mounts: &[HostMount], limits: &Limits) -> ProcFacts {
-    let own = [("/", "tmpfs", false), ("/bin", "programs", true), ("/usr/bin", "programs", true)];
-    let own = own.into_iter().chain([("/proc", "proc", true), ("/dev", "devtmpfs", false)]);
-    let own = own.chain(runtime.libraries().iter().map(|(place, _)| (*place, "library", true)));
-    let hosts = mounts.iter().map(|mount| {
-        let kind = match mount.access {
-            MountAccess::Overlay => "overlay",
-            MountAccess::Tracked => "tmpfs",
-            MountAccess::ReadOnly | MountAccess::ReadWrite(_) => "host",
-        };
-        (mount.guest.as_str(), kind, mount.access == MountAccess::ReadOnly)
-    });
-    let mounts = own.chain(hosts).filter_map(|(path, kind, read_only)| Some((at(path).ok()?, kind, read_only)));
+/// The facts that `/proc` shows.
+fn facts(limits: &Limits) -> ProcFacts {
     ProcFacts {
         memory: limits.sandbox_memory,
         // A process has no threads.

@@ -50,7 +50,15 @@ fn the_readme_s_configuration_for_mcp_starts_a_server() {
 
 #[test]
 fn every_link_of_the_documents_leads_to_a_file() {
-    let documents = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "THREATS.md", "SECURITY.md", "docs/promises.md", "docs/command-line.md"];
+    let documents = [
+        "README.md",
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "THREATS.md",
+        "SECURITY.md",
+        "docs/promises.md",
+        "docs/command-line.md",
+    ];
     for document in documents {
         let text = read(document);
         let targets = text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target);

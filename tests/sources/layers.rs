@@ -61,7 +61,10 @@ fn modules_of_one_layer_do_not_use_one_another() {
 
 #[test]
 fn the_layers_are_printed_as_they_are() {
-    let layers: Vec<String> = LAYERS.iter().map(|layer| layer.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")).collect();
+    let layers: Vec<String> = LAYERS
+        .iter()
+        .map(|layer| layer.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))
+        .collect();
     let line = layers.join(" ← ");
     for document in ["ARCHITECTURE.md", "src/lib.rs"] {
         // Line breaks and the marks of a comment aside.
@@ -168,7 +171,8 @@ impl Reader {
 impl<'ast> Visit<'ast> for Reader {
     fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
         let is_test = item.attrs.iter().any(|attribute| {
-            attribute.path().is_ident("cfg") && attribute.meta.require_list().is_ok_and(|list| list.tokens.to_string() == "test")
+            attribute.path().is_ident("cfg")
+                && attribute.meta.require_list().is_ok_and(|list| list.tokens.to_string() == "test")
         });
         if !is_test {
             self.module.push(item.ident.to_string());

@@ -34,7 +34,8 @@ fn comments_name_things_instead_of_describing_them() {
 
 /// The text of each line that is a comment.
 fn comments(source: &Source) -> Vec<String> {
-    let text = |line: &str| Some(line.trim_start().strip_prefix("//")?.trim_start_matches(['/', '!']).trim().to_owned());
+    let text =
+        |line: &str| Some(line.trim_start().strip_prefix("//")?.trim_start_matches(['/', '!']).trim().to_owned());
     source.text.lines().filter_map(text).collect()
 }
 

@@ -5,8 +5,19 @@ use syn::visit::{self, Visit};
 
 use crate::tree::sources;
 
-const EVERYWHERE: &[&str] =
-    &["src", "guest", "interpreters", "images", "precompile", "python", "xtask", "tests", "benches", "fuzz", "examples"];
+const EVERYWHERE: &[&str] = &[
+    "src",
+    "guest",
+    "interpreters",
+    "images",
+    "precompile",
+    "python",
+    "xtask",
+    "tests",
+    "benches",
+    "fuzz",
+    "examples",
+];
 
 /// Lines of a file. At 500 a seam is worth looking for; at this number the file is split.
 const FILE_LINES: usize = 800;

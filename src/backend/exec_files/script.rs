@@ -3,6 +3,10 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::alphabet::STANDARD as STANDARD_ALPHABET;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+
 use super::super::{BackendError, Result, bounds};
 use crate::error::Errno;
 use crate::path::GuestPath;
@@ -88,10 +92,10 @@ pub(super) struct ScriptOutput {
     pub(super) stderr: String,
 }
 
-impl Answer {
+impl ScriptOutput {
     /// The output of a script that succeeded, or the error of one that failed.
-    pub(super) fn new(path: &str, output: Output) -> Result<Answer> {
-        let answer = Answer::of(output);
+    pub(super) fn new(path: &str, output: Output) -> Result<ScriptOutput> {
+        let answer = ScriptOutput::of(output);
         if answer.timed_out {
             return Err(BackendError::TimedOut(path.to_owned()));
         }
@@ -103,8 +107,8 @@ impl Answer {
     }
 
     /// The output of a script, whatever its exit code. If it was cut, the part before the cut.
-    pub(super) fn of(output: Output) -> Answer {
-        Answer {
+    pub(super) fn of(output: Output) -> ScriptOutput {
+        ScriptOutput {
             exit_code: output.exit_code,
             is_cut: output.truncated,
             timed_out: output.timed_out,

@@ -29,7 +29,7 @@ impl ExecFiles {
             "{SEARCHABLE}find . {pruned}\\( -type f -o -type l{directories} \\) -exec stat --printf '%f %s %Y %n\\0' {{}} +"
         );
         let script = Script::new(script).path(&at).output(bounds::LISTING_BYTES).timeout(request.time);
-        let answer = Answer::of(self.executor.execute(script.request()).await?);
+        let answer = ScriptOutput::of(self.executor.execute(script.request()).await?);
         let records = records(&answer.stdout);
         if records.is_empty() && answer.exit_code >= 40 && !answer.timed_out {
             return Err(refused(&request.path, answer.exit_code, &answer.stderr));
@@ -96,7 +96,7 @@ impl ExecFiles {
             grep(request, false)?,
         );
         let script = Script::new(script).path(&at).output(bounds::LISTING_BYTES).timeout(request.time);
-        let answer = Answer::of(self.executor.execute(script.request()).await?);
+        let answer = ScriptOutput::of(self.executor.execute(script.request()).await?);
         if answer.exit_code >= 40 && !answer.timed_out && answer.stdout.is_empty() {
             return Err(refused(&request.path, answer.exit_code, &answer.stderr));
         }

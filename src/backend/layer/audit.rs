@@ -9,8 +9,9 @@ use async_trait::async_trait;
 use serde::Serialize;
 
 use super::super::{Backend, BackendError, CommandLineJson, Result};
-use super::gate::{Call, Gate, Guarded, Operation, Outcome, Permit};
+use super::gate::{AdmissionGuard, Call, Gate, GatedBackend, Operation, Outcome};
 use crate::sandbox::CommandLine;
+use crate::sync::lock;
 
 /// The destination of records. Each record is one call, with its end of line, so that records of several writers do not
 /// mix.

@@ -328,22 +328,22 @@ impl<G: Gate> SandboxBackend for GatedBackend<G> {
     }
 
     async fn stream(&self, command: Command) -> Result<Box<dyn OutputStream>> {
-        let pass = self.admit(Call::execute(&command, None)).await?;
+        let admitted = self.admit(Call::execute(&command, None)).await?;
         match self.executing()?.stream(command).await {
-            Ok(stream) => Ok(Box::new(Watched { stream, pass, bytes: 0 })),
-            Err(error) => pass.settle(Err(error), |_| None),
+            Ok(stream) => Ok(Box::new(GatedStream { stream, admitted, bytes: 0 })),
+            Err(error) => admitted.settle(Err(error), |_| None),
         }
     }
 
     async fn execute(&self, command: Command) -> Result<Output> {
-        let pass = self.admit(Call::execute(&command, None)).await?;
-        pass.settle_with(self.executing()?.execute(command).await, facts)
+        let admitted = self.admit(Call::execute(&command, None)).await?;
+        admitted.settle_with(self.executing()?.execute(command).await, facts)
     }
 
     async fn execute_with_offload(&self, command: Command, offload: Offload) -> Result<Offloaded> {
-        let pass = self.admit(Call::execute(&command, Some(&offload))).await?;
+        let admitted = self.admit(Call::execute(&command, Some(&offload))).await?;
         let answer = self.executing()?.execute_with_offload(command, offload).await;
-        pass.settle_with(answer, |offloaded| facts(&offloaded.output))
+        admitted.settle_with(answer, |offloaded| facts(&offloaded.output))
     }
 }
 
@@ -368,9 +368,9 @@ impl<G: Gate> OutputStream for GatedStream<G> {
 
     async fn finish(mut self: Box<Self>) -> Completion {
         while self.next().await.is_some() {}
-        let Watched { stream, pass, bytes } = *self;
+        let GatedStream { stream, admitted, bytes } = *self;
         let completion = stream.finish().await;
-        let _ = pass.settle_with(Ok(()), |()| (Some(bytes), Some(completion.exit_code)));
+        let _ = admitted.settle_with(Ok(()), |()| (Some(bytes), Some(completion.exit_code)));
         completion
     }
 }

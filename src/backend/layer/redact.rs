@@ -128,7 +128,7 @@ impl SandboxBackend for Redact {
     /// leave a part of a secret.
     async fn stream(&self, command: Command) -> Result<Box<dyn OutputStream>> {
         let stream = self.inner.sandbox().ok_or(BackendError::ExecutesNothing)?.stream(command).await?;
-        Ok(Box::new(Lines { stream, redact: self.clone(), pending: None, ready: VecDeque::new() }))
+        Ok(Box::new(RedactedStream { stream, redact: self.clone(), pending: None, ready: VecDeque::new() }))
     }
 }
 

@@ -101,7 +101,7 @@ impl Plan {
     /// Makes the plan of a program that no shell starts: itself, and the commands that its arguments name (`env ls`).
     pub fn of_program(argv: &[String]) -> Plan {
         match argv.iter().map(String::len).sum::<usize>() > bounds::PLAN_BYTES {
-            true => Plan { gap: Some(Gap::TooLong), ..Plan::default() },
+            true => Plan { gap: Some(PlanGap::TooLong), ..Plan::default() },
             false => walk::plan_of_program(argv),
         }
     }

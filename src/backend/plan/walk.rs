@@ -22,11 +22,11 @@ pub(super) fn plan(text: &str) -> Plan {
     walk.plan
 }
 
-/// What a program with these arguments would run.
+/// Makes the plan of a program with these arguments.
 pub(super) fn plan_of_program(argv: &[String]) -> Plan {
     let mut walk = Walk::default();
     let fields: Vec<Field> = argv.iter().map(|word| Field::of_constant(word)).collect();
-    walk.run(Step { line: 1, ..Step::default() }, &fields, &Feed::default());
+    walk.run(Step { line: 1, ..Step::default() }, &fields, &ExternalInput::default());
     walk.plan
 }
 

@@ -19,10 +19,11 @@ use crate::http::App;
 use crate::http::auth::sandbox_in_address;
 use crate::http::body::{Json, Named, Query};
 use crate::http::error::{ApiError, Kind};
-use crate::http::gate::accessed;
 use crate::kernel::Transcript;
+use crate::limits::server::http::AIO_GREP_LINES;
 use crate::provider::{Lease, LeasedSession, SandboxId};
 use crate::sandbox::{Command, Completion, Output};
+use crate::sync::lock;
 use crate::units;
 
 /// The session of calls that name none.
@@ -440,7 +441,11 @@ fn timed(app: &App, command: &str, env: &[(String, String)], hard_timeout: Optio
 }
 
 /// Collects the output of a stream until it ends or is silent for too long. The flag says that it was silent.
-async fn listen(mut stream: Box<dyn OutputStream>, limit: u64, silence: Option<Duration>) -> (Output, bool) {
+async fn collect_until_silent(
+    mut stream: Box<dyn OutputStream>,
+    limit: u64,
+    silence: Option<Duration>,
+) -> (Output, bool) {
     let mut transcript = Transcript::new(limit);
     loop {
         let next = match silence {

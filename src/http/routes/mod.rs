@@ -11,10 +11,11 @@ pub(super) mod snapshots;
 
 use std::sync::Arc;
 
-use super::Shared;
+use super::AppState;
 use super::error::{ApiError, Kind, Result};
 use crate::backend::Encoding;
-use crate::provider::{Lease, ProviderError, SandboxId};
+use crate::limits::server::http::LEASE_WAIT;
+use crate::provider::{Lease, SandboxId};
 
 impl AppState {
     /// Leases a sandbox, or returns its lease.

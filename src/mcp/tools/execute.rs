@@ -9,9 +9,9 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use super::{Call, Effect, Refusal, Reply, Tool};
 use crate::backend::{CommandLineJson, OutputJson};
 use crate::kernel::Transcript;
-use crate::mcp::bounds;
+use crate::limits::server::mcp as limits;
 use crate::mcp::progress::LastLine;
-use crate::mcp::seat::Started;
+use crate::mcp::session::RunningCommand;
 use crate::sandbox::{Command, Output};
 
 pub(super) struct Execute;
@@ -20,7 +20,8 @@ pub(super) struct Execute;
 #[schemars(crate = "rmcp::schemars")]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// A command line for bash: pipes, redirections, loops, here-documents, several lines.
+    /// A command line for bash: pipes, redirections, loops, here-documents, several lines. Or an array of a program and
+    /// its arguments, which no shell reads.
     command: CommandLineJson,
     /// Seconds after which the command is ended with exit code 124. By default the server's own limit (30 unless it was
     /// set), at most 300.
@@ -76,7 +77,7 @@ impl Tool for Execute {
         if restart {
             workspace.close().await;
         }
-        let started = room.start(|| {
+        let started = workspace.start(|| {
             let mut command = Command::new(command.clone().into());
             if let Some(text) = &stdin {
                 command = command.stdin(text.clone());
