@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use isopod::Sandbox;
-use isopod::backend::layer::{Approval, Audit, Call, Verdict};
+use isopod::backend::layer::{Approval, Audit, Call, Decision};
 use isopod::backend::{Backend, EditRequest, Isopod, WriteRequest};
 
 /// What a model may ask for.
@@ -50,13 +50,13 @@ impl Model {
 }
 
 /// Refuses commands that would run `rm`, by the plan that the shell's own parser makes of the text.
-fn policy(call: &Call) -> Verdict {
+fn policy(call: &Call) -> Decision {
     let removes = |plan: &isopod::backend::plan::Plan| {
         plan.steps.iter().any(|step| step.program.as_ref().is_some_and(|program| program.text == "rm"))
     };
     match call.plan().is_some_and(|plan| removes(&plan)) {
-        true => Verdict::Deny("rm needs a person's consent".to_owned()),
-        false => Verdict::Approve,
+        true => Decision::Deny("rm needs a person's consent".to_owned()),
+        false => Decision::Approve,
     }
 }
 
@@ -65,7 +65,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let log = Arc::new(Mutex::new(Vec::new()));
     let sandbox: Arc<dyn Backend> = Arc::new(Isopod::new("agent", Sandbox::builder().build()?)?);
     let approved = Arc::new(Approval::around(sandbox, policy));
-    let agent = Audit::around(approved, Shared(log.clone()));
+    let agent = Audit::around(approved, Shared(log.clone()), "model");
 
     let mut model = Model::new();
     let mut observation: Option<String> = None;

@@ -12,10 +12,10 @@ use isopod::{Command, Limits, Sandbox};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let sandbox = Sandbox::builder()
-        .mount_read_only(env!("CARGO_MANIFEST_DIR"), "/workspace")
-        .limits(Limits { wall: Duration::from_secs(10), ..Limits::hardened() })
-        .build()?;
+    let mut limits = Limits::hardened();
+    limits.wall = Duration::from_secs(10);
+    let sandbox =
+        Sandbox::builder().mount_read_only(env!("CARGO_MANIFEST_DIR"), "/workspace").limits(limits).build()?;
 
     // A command line: pipes, globs and redirections work as in bash.
     let output = sandbox.execute("cat examples/*.rs | wc -l").await?;

@@ -5,11 +5,11 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use isopod::Command;
+use isopod::CommandLine;
 use isopod::backend::{
     self, BackendError, Content, EditRequest, GlobRequest, GrepRequest, ReadAs, ReadRequest, SandboxBackend, Upload,
     WriteMode, WriteRequest,
 };
-use isopod::sandbox::CommandLine;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 

@@ -1,9 +1,9 @@
 //! What Deep Agents asks and is answered: the library's profile over a backend.
 
+use isopod::CommandLine;
 use isopod::backend::profile::deepagents::{self as profile, Version};
 use isopod::backend::{BackendError, EditRequest, Upload};
 use isopod::error::Errno;
-use isopod::sandbox::CommandLine;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 

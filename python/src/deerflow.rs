@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use isopod::CommandLine;
 use isopod::backend::profile::deerflow as profile;
 use isopod::backend::{ReadRequest, WriteRequest};
-use isopod::sandbox::CommandLine;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 

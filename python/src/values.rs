@@ -1,10 +1,10 @@
 //! The values that Python gets and gives.
 
 use isopod::Chunk as Piece;
+use isopod::CommandLine;
 use isopod::backend;
 use isopod::backend::{Cut, Found, GrepMatch, LimitJson, OutputJson, UsageJson};
 use isopod::kernel::Channel;
-use isopod::sandbox::CommandLine;
 use isopod::vfs::{self, Kind};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;

@@ -62,8 +62,8 @@ impl Command {
     }
 
     /// Sets the bytes for its standard input.
-    pub fn stdin(mut self, bytes: impl Into<Bytes>) -> Command {
-        self.stdin = Some(bytes.into());
+    pub fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Command {
+        self.stdin = Some(Bytes::from(bytes.into()));
         self
     }
 

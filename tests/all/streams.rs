@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use isopod::Command;
 use isopod::kernel::Channel;
 use tokio::io::AsyncWriteExt;
 

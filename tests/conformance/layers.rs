@@ -202,8 +202,8 @@ fn an_approval_is_asked_before_commands_and_changes_only() {
     let approval = Approval::around(inner, move |call: &Call| {
         seen.lock().unwrap().push(call.operation);
         match &call.command {
-            Some(command) if command.to_shell().contains("rm") => Verdict::Deny("no removing".to_owned()),
-            _ => Verdict::Approve,
+            Some(command) if command.to_shell().contains("rm") => Decision::Deny("no removing".to_owned()),
+            _ => Decision::Approve,
         }
     });
     runtime().block_on(async {

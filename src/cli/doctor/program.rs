@@ -49,8 +49,8 @@ fn worker() -> Finding {
                 Worker::start(program, ["worker"], &Config::new("")).await.map_err(|error| error.to_string())?;
             let started = began.elapsed();
             match worker.execute("echo works".into()).await {
-                Ok(answer) if answer.stdout() == b"works\n" => Ok(started),
-                Ok(answer) => Err(format!("answers with exit code {}", answer.exit_code())),
+                Ok(answer) if answer.stdout == b"works\n" => Ok(started),
+                Ok(answer) => Err(format!("answers with exit code {}", answer.exit_code)),
                 Err(error) => Err(error.to_string()),
             }
         })

@@ -84,8 +84,8 @@ impl Words {
     }
 }
 
-/// What is known of a sandbox, as `--json` has it.
-fn as_json(info: &Info) -> Value {
+/// The description of a sandbox for `--json`.
+fn as_json(info: &SandboxInfo) -> Value {
     json!({
         "id": info.id,
         "state": state(info.state),
@@ -106,7 +106,7 @@ fn state(state: SandboxState) -> &'static str {
     }
 }
 
-/// The id of a sandbox that was made.
-fn made(info: &Info) -> Result<Answer, Failure> {
+/// The answer for a new sandbox: its id.
+fn made(info: &SandboxInfo) -> Result<Answer, Failure> {
     Ok(Answer::new(format!("{}\n", info.id), as_json(info)))
 }

@@ -8,7 +8,7 @@ use std::process::{Child, Command as HostCommand, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use isopod::backend::{Backend, SandboxBackend, WriteMode, WriteRequest};
-use isopod::provider::{Metadata, Provider, ProviderError, State};
+use isopod::provider::{Metadata, Provider, ProviderError, SandboxState};
 
 use super::{all, names, open, open_below, paused, run, says};
 
