@@ -227,6 +227,8 @@ pub const JOB_FAULTS: usize = 8;
 /// The time that a live shell has to give up an order whose deadline has passed, before it is killed with all its
 /// state.
 pub const ORDER_GRACE: Duration = Duration::from_secs(1);
+/// The time that a live shell has to come back after its caller dropped a call. Longer means that the shell is stuck.
+pub const SHELL_RECOVERY_TIME: Duration = Duration::from_secs(1);
 
 // WebAssembly instances.
 
@@ -284,6 +286,9 @@ pub mod backend {
     pub const COMMAND_TIME: Duration = Duration::from_secs(120);
     /// The longest timeout of a command on the host.
     pub const COMMAND_TIME_MAX: Duration = Duration::from_secs(3600);
+    /// Time for the last output of a command on the host after its end. Its process group was killed, so only a process
+    /// that left the group can hold the pipe open.
+    pub const LAST_OUTPUT_TIME: Duration = Duration::from_millis(200);
     /// Bytes of output that go to a file before the rest is dropped.
     pub const CAPTURE_BYTES: u64 = 10 << 20;
     /// Bytes of the head and tail of output that went to a file, at least: enough for a preview.
@@ -311,6 +316,9 @@ pub mod backend {
     pub const SCRIPT_BYTES: usize = 64 << 10;
     /// Bytes of a file that one shell command returns.
     pub const FETCH_BYTES: u64 = 512 << 10;
+
+    /// Links that one shell command resolves: their names fit into a command line.
+    pub const LINKS_PER_COMMAND: usize = 200;
 
     // Searches.
 
@@ -348,4 +356,20 @@ pub mod backend {
     pub const PLAN_DEPTH: u32 = 40;
     /// Characters of a word in a plan that is not a constant.
     pub const PLAN_WORD: usize = 200;
+}
+
+/// The limits of a worker process and of the frames that it exchanges with its host.
+pub mod worker {
+    use std::time::Duration;
+
+    /// Bytes of a frame beside the largest file: a command, its arguments, names, matches of a search.
+    pub const FRAME_SLACK_BYTES: u64 = 48 << 20;
+    /// Bytes of the first frame: a configuration with its mounts.
+    pub const HELLO_BYTES: u64 = 4 << 20;
+    /// Pieces of one command's output on their way, each of at most 64 KiB: two megabytes hide a switch of threads.
+    pub const OUTPUT_WINDOW: usize = 32;
+    /// The time for a worker to be ready: it loads a shell and opens directories.
+    pub const START_TIME: Duration = Duration::from_secs(30);
+    /// The time for a worker to end after its socket is closed: a core may have to be dumped.
+    pub const EXIT_TIME: Duration = Duration::from_secs(1);
 }

@@ -15,12 +15,9 @@ use tokio::time::Instant;
 use super::execute::OutputStream;
 use super::{BackendError, Result, bounds};
 use crate::kernel::Channel;
+use crate::limits::backend::LAST_OUTPUT_TIME;
 use crate::limits::{Exceeded, Limit, TRANSFER_BYTES};
 use crate::sandbox::{Chunk, Command, Completion, ExecuteError};
-
-/// Time for the last output after the end of the program. Its process group was killed, so only a process that left the
-/// group can hold the pipe open.
-const GRACE: Duration = Duration::from_millis(200);
 
 /// The exit code of a command whose time is over.
 const TIMED_OUT: u8 = 124;
@@ -114,7 +111,7 @@ impl Running {
     fn ended(&mut self, status: ExitStatus) {
         self.status = Some(status);
         self.kill();
-        self.until = Instant::now() + GRACE;
+        self.until = Instant::now() + LAST_OUTPUT_TIME;
     }
 
     fn exceeded(&self) -> Exceeded {

@@ -19,10 +19,7 @@ use super::output::Ended;
 use super::stdin::{self, Feed, feeding};
 use super::{Output, Sandbox};
 use crate::kernel::{Capture, Channel, Job, OpenFile, Process, Relay, Request, Status, Transcript, Usage};
-use crate::limits::{Exceeded, Limit, Limits};
-
-/// Time for a shell to come back from a call that was dropped.
-const RECOVERY: Duration = Duration::from_secs(1);
+use crate::limits::{Exceeded, Limit, Limits, SHELL_RECOVERY_TIME};
 
 /// A live shell. Clones are handles to the same one; calls take turns.
 ///
@@ -207,7 +204,7 @@ impl Inner {
 
     /// Lets a shell start, or come back from a call that was dropped. Returns false for one that does not come back.
     async fn recover(&self, life: &mut Life) -> bool {
-        let came_back = matches!(tokio::time::timeout(RECOVERY, self.idle(life)).await, Ok(Ok(_)));
+        let came_back = matches!(tokio::time::timeout(SHELL_RECOVERY_TIME, self.idle(life)).await, Ok(Ok(_)));
         if came_back {
             self.capture.take();
         } else {

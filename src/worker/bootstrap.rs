@@ -14,6 +14,7 @@ use tokio::net::UnixStream;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::{Walls, wire};
+use crate::limits::worker::HELLO_BYTES;
 use crate::wall::{Report, Wall, WallError};
 
 /// The first frame: the version of the host, and the task of the worker.
@@ -59,7 +60,7 @@ fn receive<T: DeserializeOwned>(wall: impl FnOnce(&T) -> Result<Wall, WallError>
     let tokio = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(text)?;
     let hello: Hello<T> = tokio.block_on(async {
         let mut stream = connect(socket.try_clone().map_err(text)?).map_err(text)?;
-        let read = wire::read(&mut stream, wire::HELLO_BYTES).await;
+        let read = wire::read(&mut stream, HELLO_BYTES).await;
         read.map_err(|error| error.to_string())?.ok_or_else(|| "there is no first message".to_owned())
     })?;
     if hello.version != wire::VERSION {

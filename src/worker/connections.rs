@@ -10,6 +10,7 @@ use tokio::net::UnixStream;
 use super::bootstrap::{self, Bootstrap};
 use super::pass;
 use super::wire::{self, Welcome};
+use crate::limits::worker::HELLO_BYTES;
 use crate::wall::{Wall, WallError};
 
 /// Runs a worker: opens its task behind its wall, and serves every connection that comes. For `main`, before it starts any
@@ -31,7 +32,7 @@ pub(crate) fn serve<T: DeserializeOwned, S: Clone, W: Future<Output = ()> + Send
             Ok((report, service)) => (Welcome::Ready(report), Some(service)),
             Err(why) => (Welcome::Refused(why), None),
         };
-        let welcome = wire::frame(&welcome, wire::HELLO_BYTES).map_err(std::io::Error::other)?;
+        let welcome = wire::frame(&welcome, HELLO_BYTES).map_err(std::io::Error::other)?;
         stream.write_all(&welcome).await?;
         let Some(service) = service else { return Ok(()) };
         while let Some(connection) = next(&stream).await? {

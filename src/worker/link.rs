@@ -19,11 +19,12 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 
 use super::bootstrap::Hello;
-use super::wire::{self, Answer, HostMessage, Request, WINDOW, Welcome, WireError, WorkerMessage};
-use super::{EXIT_TIME, START_TIME, Walls, unexpected};
+use super::wire::{self, Answer, HostMessage, Request, Welcome, WireError, WorkerMessage};
+use super::{Walls, unexpected};
 use crate::backend::{BackendError, Result};
 use crate::kernel::Channel;
 use crate::limits::TRANSFER_BYTES;
+use crate::limits::worker::{EXIT_TIME, HELLO_BYTES, OUTPUT_WINDOW, START_TIME};
 use crate::provider::Config;
 use crate::sandbox::{Chunk, Command, Completion, StdinReader};
 use crate::wall::Report;
@@ -103,11 +104,11 @@ impl Link {
         let (from, mut to) = connected.map_err(|error| refused(error.to_string()))?.into_split();
         let mut from = BufReader::with_capacity(TRANSFER_BYTES, from);
 
-        let hello = wire::frame(&Hello::new(walls, config.clone().made_absolute()), wire::HELLO_BYTES)
+        let hello = wire::frame(&Hello::new(walls, config.clone().made_absolute()), HELLO_BYTES)
             .map_err(|error| refused(error.to_string()))?;
         let welcome = async {
             to.write_all(&hello).await?;
-            wire::read(&mut from, wire::HELLO_BYTES).await
+            wire::read(&mut from, HELLO_BYTES).await
         };
         let report = match tokio::time::timeout(START_TIME, welcome).await {
             Ok(Ok(Some(Welcome::Ready(report)))) => report,
@@ -147,7 +148,7 @@ impl Link {
     pub(super) async fn stream(self: &Arc<Link>, command: Command, stdin: Option<StdinReader>) -> Result<WorkerStream> {
         let began = Instant::now();
         let (sender, started) = oneshot::channel();
-        let (output, events) = mpsc::channel(WINDOW + 1);
+        let (output, events) = mpsc::channel(OUTPUT_WINDOW + 1);
         let (wanted, wishes) = mpsc::channel(1);
         let (request, wanted) = match stdin {
             Some(_) => (Request::ExecuteWithStdin(command), Some(wanted)),
@@ -419,7 +420,8 @@ mod tests {
 
     /// A command that has started, and its events.
     fn running_with(stdin: Option<mpsc::Sender<()>>) -> (Calls, mpsc::Receiver<Event>) {
-        let (calls, (sender, _), (output, events)) = (Calls::default(), oneshot::channel(), mpsc::channel(WINDOW + 1));
+        let (calls, (sender, _), (output, events)) =
+            (Calls::default(), oneshot::channel(), mpsc::channel(OUTPUT_WINDOW + 1));
         calls.lock().pending.insert(1, PendingCall::Start(sender, CommandEvents { output, stdin }));
         calls.dispatch(WorkerMessage::Answer(1, Ok(Answer::Started))).unwrap();
         (calls, events)
@@ -453,7 +455,7 @@ mod tests {
     fn a_worker_that_sends_more_than_there_is_room_for_is_found_out() {
         let (calls, _events) = running();
         let sent = (0..).take_while(|_| calls.dispatch(piece(1)).is_ok()).count();
-        assert_eq!(sent, WINDOW + 1);
+        assert_eq!(sent, OUTPUT_WINDOW + 1);
         let (calls, _events) = running();
         assert!(calls.dispatch(piece(TRANSFER_BYTES + 1)).is_err());
     }
@@ -478,7 +480,7 @@ mod tests {
     #[test]
     fn the_end_of_a_command_has_room_besides_its_output() {
         let (calls, mut events) = running();
-        (0..WINDOW).for_each(|_| calls.dispatch(piece(1)).unwrap());
+        (0..OUTPUT_WINDOW).for_each(|_| calls.dispatch(piece(1)).unwrap());
         calls.dispatch(ended()).unwrap();
         let received =
             std::iter::from_fn(|| events.try_recv().ok()).filter(|event| matches!(event, Event::Completed(_)));

@@ -58,7 +58,6 @@ mod wire;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 
@@ -69,6 +68,7 @@ use crate::backend::{
     OutputStream, ReadRequest, Result, SandboxBackend, Upload, WriteRequest, Written,
 };
 use crate::kernel::Transcript;
+use crate::limits::worker::FRAME_SLACK_BYTES;
 use crate::provider::Config;
 use crate::sandbox::{Chunk, Command, Completion, Output, StdinReader};
 use crate::wall::Report;
@@ -79,12 +79,6 @@ pub use spawner::{Spawner, spawner};
 
 /// The exit code of a command whose worker died: 128 and SIGKILL.
 pub(crate) const DIED: u8 = 137;
-
-/// The time for a worker to be ready: it loads a shell and opens directories.
-const START_TIME: Duration = Duration::from_secs(30);
-
-/// The time for a worker to end after its socket is closed: a core may have to be dumped.
-const EXIT_TIME: Duration = Duration::from_secs(1);
 
 /// A sandbox in a process of its own. Clones are handles to the same one; the process ends with the last.
 #[derive(Clone)]
@@ -181,7 +175,7 @@ impl Backend for Worker {
     async fn write(&self, request: WriteRequest) -> Result<Written> {
         // Content that is far too large is refused without sending it.
         let (size, limit) = (request.content.len() as u64, self.largest_file);
-        if size > limit.saturating_add(wire::SLACK / 2) {
+        if size > limit.saturating_add(FRAME_SLACK_BYTES / 2) {
             return Err(BackendError::TooLarge { path: request.path, size, limit });
         }
         ask!(self, Request::Write(request), Written)

@@ -9,7 +9,8 @@ use tokio::sync::watch;
 
 use super::spawner::{Spawner, describe};
 use super::wire::{self, Welcome};
-use super::{EXIT_TIME, START_TIME, bootstrap, pass};
+use super::{bootstrap, pass};
+use crate::limits::worker::{EXIT_TIME, HELLO_BYTES, START_TIME};
 
 /// A worker that takes connections. When this is dropped it is killed.
 pub(crate) struct Process {
@@ -44,7 +45,7 @@ impl Process {
         let (end, ended) = watch::channel(false);
         tokio::spawn(supervise(life, ended, told));
         // From here on, dropping this value kills it.
-        let welcome = tokio::time::timeout(START_TIME, wire::read(&mut socket, wire::HELLO_BYTES)).await;
+        let welcome = tokio::time::timeout(START_TIME, wire::read(&mut socket, HELLO_BYTES)).await;
         let process = Process { socket, death, end };
         match welcome {
             Ok(Ok(Some(Welcome::Ready(_)))) => Ok(process),

@@ -13,9 +13,10 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::AbortHandle;
 
 use super::bootstrap::{self, Bootstrap};
-use super::wire::{self, Answer, HostMessage, Request, WINDOW, Welcome, WorkerMessage};
+use super::wire::{self, Answer, HostMessage, Request, Welcome, WorkerMessage};
 use crate::backend::{Backend, BackendError, Isopod, OutputStream, SandboxBackend};
 use crate::limits::TRANSFER_BYTES;
+use crate::limits::worker::{HELLO_BYTES, OUTPUT_WINDOW};
 use crate::provider::Config;
 use crate::runtime::Runtime;
 use crate::wall::Wall;
@@ -47,7 +48,7 @@ fn work(Bootstrap { task: config, socket, report }: Bootstrap<Config>) -> ExitCo
             Ok((sandbox, report)) => (Welcome::Ready(report), Some(sandbox)),
             Err(why) => (Welcome::Refused(why), None),
         };
-        if let Ok(frame) = wire::frame(&welcome, wire::HELLO_BYTES) {
+        if let Ok(frame) = wire::frame(&welcome, HELLO_BYTES) {
             let _ = out.send(frame);
         }
         let Some(sandbox) = sandbox else {
@@ -95,7 +96,7 @@ impl Dispatcher {
         let mut tasks = self.tasks();
         match message {
             HostMessage::Call(id, request) => {
-                let (dispatcher, room) = (self.clone(), Arc::new(Semaphore::new(WINDOW)));
+                let (dispatcher, room) = (self.clone(), Arc::new(Semaphore::new(OUTPUT_WINDOW)));
                 let (stdin, pieces) = mpsc::unbounded_channel();
                 let of_task = room.clone();
                 // Started with the lock held, so that the task is in the table before it is done.

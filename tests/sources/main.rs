@@ -13,6 +13,7 @@
 
 mod confinement;
 mod layers;
+mod limits;
 mod pins;
 mod prose;
 mod shape;

@@ -16,9 +16,6 @@ use crate::vfs::Kind;
 /// Excludes directories of the root that hold no user files and may be endless.
 const PRUNED: &str = "\\( -path ./proc -o -path ./sys -o -path ./dev \\) -prune -o ";
 
-/// The links that one command resolves: their names fit into a command line.
-const LINKS_PER_COMMAND: usize = 200;
-
 impl ExecFiles {
     pub(super) async fn find(&self, request: &GlobRequest) -> Result<Globbed> {
         let at = self.parse(&request.path).await?;
@@ -58,7 +55,7 @@ impl ExecFiles {
         let links: Vec<&Record> = records.iter().filter(|record| record.kind == Kind::Symlink).collect();
         let mut targets = HashMap::new();
         // In batches that fit into a command.
-        for batch in links.chunks(LINKS_PER_COMMAND) {
+        for batch in links.chunks(bounds::LINKS_PER_COMMAND) {
             let names: Vec<String> = batch.iter().map(|link| quote(&format!("./{}", link.path))).collect();
             let script = format!(
                 "{SEARCHABLE}r=$(pwd -P); [ \"$r\" = / ] && r=\nfor l in {}; do t=$(readlink -f -- \"$l\") && [ -f \"$t\" ] || continue\n\
