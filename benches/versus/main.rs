@@ -146,11 +146,12 @@ fn measure_all(options: &Options, chosen: &[&String]) -> Fallible<Results> {
 fn write(options: &Options, results: &Results) -> Fallible<()> {
     let (table, json) = (table::markdown(results), format!("{:#}\n", results.json()));
     std::fs::create_dir_all(&options.out)?;
-    let files: [(&str, &str); 6] = [
+    let files: [(&str, &str); 7] = [
         ("table.md", &table),
         ("summary.md", &summary::markdown(results)),
         ("results.json", &json),
         ("rows.svg", &plot::rows(results)),
+        ("comparison.svg", &plot::headline(results)),
         ("growth.svg", &plot::growth(results)),
         ("index.html", &page::html(results)),
     ];

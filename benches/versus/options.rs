@@ -11,7 +11,7 @@ Words choose the rows and curves whose name or group holds one of them; without,
 
   --quick           smaller sizes and fewer samples: about a minute instead of a quarter of an hour
   --list            name the rows and curves, and measure nothing
-  --out DIR         where to write table.md, summary.md, results.json, rows.svg, growth.svg and index.html [target/versus]
+  --out DIR         where to write table.md, summary.md, results.json, rows.svg, comparison.svg, growth.svg and index.html [target/versus]
   --json FILE       write the JSON there as well; - is standard output, and the table then goes to standard error
   --bashkit FILE    the peer program of benches/peers [target/peers/release/bashkit-peer]
   --image NAME      the image for docker; it needs a /bin/sh [isopod-versus:busybox]

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::results::{Curve, Outcome, Results, Row, Unit};
+use crate::rows::{LIVE_ECHO, NEW_ECHO};
 use crate::table::{bytes, seconds};
 
 const WIDTH: f64 = 960.0;
@@ -15,12 +16,25 @@ const OURS: &str = "#1b6e53";
 const THEIRS: &str = "#9aa5ad";
 const FAULTY: &str = "#b3362b";
 
+/// The rows of the README's picture.
+const HEADLINE: [&str; 2] = [NEW_ECHO, LIVE_ECHO];
+
 /// All rows, as bars.
 pub fn rows(results: &Results) -> String {
     let mut body = String::new();
     let mut at = 20.0;
     for row in &results.rows {
         // Writing to a string cannot fail.
+        let _ = bars(&mut body, row, &mut at);
+    }
+    document(at, &body)
+}
+
+/// The first rows alone, for the README: creating a sandbox, and a command in a live one.
+pub fn headline(results: &Results) -> String {
+    let mut body = String::new();
+    let mut at = 20.0;
+    for row in results.rows.iter().filter(|row| HEADLINE.contains(&row.name.as_str())) {
         let _ = bars(&mut body, row, &mut at);
     }
     document(at, &body)

@@ -101,10 +101,10 @@ pub enum Encoding {
     Base64,
 }
 
-/// A command in JSON: a text for the shell, or a list of a program and its arguments, which no shell looks at.
+/// A command in JSON: a text for the shell, or a list of a program and its arguments, which no shell reads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(as = CommandLine))]
-#[cfg_attr(feature = "mcp", derive(rmcp::schemars::JsonSchema), schemars(crate = "rmcp::schemars"))]
+#[cfg_attr(feature = "mcp", derive(rmcp::schemars::JsonSchema), schemars(crate = "rmcp::schemars", inline))]
 #[serde(untagged)]
 pub enum CommandLineJson {
     /// A command line for the shell.

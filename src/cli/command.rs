@@ -16,8 +16,10 @@ use super::{NO_SANDBOX, USAGE};
 /// The choice of the command's standard input.
 #[derive(Args)]
 pub(super) struct StdinOptions {
-    /// Hand this program's standard input to the command even if it is a terminal. Without a terminal the
-    /// command gets it in any case, as it reads: up to 64 KiB more are taken than it has read
+    /// Give standard input to the command, even if it is a terminal
+    ///
+    /// Other input reaches the command in any case. It is read when the command reads;
+    /// up to 64 KiB more than that may be taken.
     #[arg(long, conflicts_with = "no_stdin")]
     stdin: bool,
 

@@ -14,7 +14,7 @@ use super::answer::Failure;
 /// The options for the root directory of sandboxes.
 #[derive(Args)]
 pub(super) struct RootOptions {
-    /// The directory of sandboxes [default: $ISOPOD_ROOT, or that of the file, or the user's data]
+    /// The directory of sandboxes [default: $ISOPOD_ROOT, the file's, or the user's data]
     #[arg(long, global = true, value_name = "DIR")]
     root: Option<PathBuf>,
 

@@ -27,18 +27,9 @@ pub fn from_base64(text: &str) -> Option<Vec<u8>> {
 
 /// Formats nanoseconds since 1970 as ISO 8601 in UTC.
 fn iso8601(nanos: u64) -> String {
-    let seconds = nanos / 1_000_000_000;
-    let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // Computes the date by eras of 400 years that begin in March, so that leap days come last.
-    let shifted = days + 719_468;
-    let (era, of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    let year = era * 400 + year_of_era + next;
-    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}+00:00", rest / 3600, rest / 60 % 60, rest % 60)
+    // A number of 64 bits ends in the year 2554, and jiff in 9999.
+    let time = jiff::Timestamp::from_nanosecond(i128::from(nanos)).unwrap_or(jiff::Timestamp::MAX);
+    time.strftime("%Y-%m-%dT%H:%M:%S+00:00").to_string()
 }
 
 #[cfg(test)]

@@ -23,9 +23,10 @@ use source::Source;
 
 /// Talk to a shell in a sandbox
 ///
-/// Directory, variables, functions and background jobs last until `exit` or Ctrl-D; Ctrl-C interrupts a command. Lines
-/// can be edited and found again, and Tab completes programs and files. Without a terminal the commands are read from
-/// standard input, and the exit code is that of the last.
+/// Directory, variables, functions and background jobs last until `exit` or Ctrl-D; Ctrl-C
+/// interrupts a command. Lines can be edited and found again, and Tab completes programs and files.
+/// Without a terminal the commands are read from standard input, and the exit code is that of the
+/// last.
 ///
 /// Examples:
 ///   isopod shell --dir .
@@ -41,7 +42,7 @@ pub(super) struct Shell {
     #[command(flatten)]
     overlay: OverlayOptions,
 
-    /// Read commands from standard input and answer each with one line of JSON, as `run --json` has it
+    /// Read commands from standard input; answer each with one line of JSON, as `run --json` does
     #[arg(long)]
     json: bool,
 

@@ -215,7 +215,7 @@ mod tests {
             for (name, argument) in tool.input_schema["properties"].as_object().unwrap() {
                 assert!(argument["description"].is_string(), "{name} of {}", entry.name);
                 assert!(
-                    argument["type"].is_string() || argument["enum"].is_array(),
+                    argument["type"].is_string() || argument["enum"].is_array() || argument["anyOf"].is_array(),
                     "{name} of {}: {argument}",
                     entry.name
                 );

@@ -4,6 +4,6 @@ mod bounds;
 pub mod client;
 mod deerflow;
 mod keys;
-mod readme;
+mod manual;
 mod rest;
 pub mod stream;

@@ -1,20 +1,19 @@
-//! Runs the README's commands.
+//! Runs the commands of docs/http.md.
 
 use std::process::Command;
 
 use super::client::Server;
 
 #[test]
-fn the_lines_of_the_readme_do_what_it_says() {
+fn the_commands_of_the_manual_do_what_it_says() {
     let has = |program: &str| Command::new(program).arg("--version").output().is_ok();
     if !has("curl") || !has("jq") {
         println!("left out: there is no curl or no jq");
         return;
     }
     let server = Server::start(&[]);
-    let readme = include_str!("../../../README.md");
-    let section = readme.split("## Over HTTP").nth(1).unwrap();
-    let block = section.split("```sh\n").nth(1).unwrap().split("```").next().unwrap();
+    let manual = include_str!("../../../docs/http.md");
+    let block = manual.split("```sh\n").nth(1).unwrap().split("```").next().unwrap();
     let lines: Vec<&str> = block.lines().filter(|line| !line.starts_with("isopod serve")).collect();
     assert_eq!(lines.len(), block.lines().count() - 1);
     let script = lines.join("\n").replace("127.0.0.1:7070", &server.address);
