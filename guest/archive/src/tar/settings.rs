@@ -120,7 +120,8 @@ const VERSION_CONTROL: [&str; 23] = [
 /// The largest list of names that is read.
 const LONGEST_LIST: usize = 64 << 20;
 
-/// Stands for the next argument, so that its text cannot be taken for an option.
+/// A placeholder for the next argument while an option is parsed, so that the argument itself is never parsed as an
+/// option.
 const NEXT: &str = "\u{1}next";
 
 impl Settings {
