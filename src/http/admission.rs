@@ -1,4 +1,4 @@
-//! Bounds the number of requests in work and the time of each.
+//! Bounds the number of requests in progress and the time of each.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};

@@ -29,7 +29,7 @@ struct Durations {
     buckets: [u64; BUCKETS.len()],
 }
 
-/// A request in work. Dropping it counts it down.
+/// A request in progress. Dropping it counts it down.
 pub(super) struct InFlight<'a>(&'a AtomicUsize);
 
 impl Drop for InFlight<'_> {
@@ -39,7 +39,7 @@ impl Drop for InFlight<'_> {
 }
 
 impl Metrics {
-    /// Counts a request in work.
+    /// Counts a request in progress.
     pub(super) fn begin(&self) -> InFlight<'_> {
         self.in_flight.fetch_add(1, Ordering::Relaxed);
         InFlight(&self.in_flight)
