@@ -209,7 +209,7 @@ impl Link {
 async fn copy_stdin(link: Arc<Link>, id: u64, mut reader: StdinReader, mut wishes: mpsc::Receiver<()>) {
     let mut buffer = vec![0; TRANSFER_BYTES];
     while wishes.recv().await.is_some() {
-        // A reader that fails is at its end: the command cannot be told why.
+        // An error of the reader ends the input, since the protocol cannot carry the error to the command.
         let len = reader.read(&mut buffer).await.unwrap_or(0);
         link.send(&HostMessage::Stdin(id, Bytes::copy_from_slice(&buffer[..len])));
         if len == 0 {
