@@ -66,7 +66,7 @@ impl Metrics {
 
     fn write(&self, to: &mut String, gauges: &[Gauge<'_>]) -> std::fmt::Result {
         let in_flight = self.in_flight.load(Ordering::Relaxed);
-        let own = ("isopod_http_requests_in_flight", "Requests in work.", &[("", in_flight)][..]);
+        let own = ("isopod_http_requests_in_flight", "Requests in progress.", &[("", in_flight)][..]);
         for (name, help, values) in [own].iter().chain(gauges) {
             write!(to, "# HELP {name} {help}\n# TYPE {name} gauge\n")?;
             for (label, value) in *values {
