@@ -410,7 +410,7 @@ fn death_of(status: Option<ExitStatus>, fault: Option<String>) -> String {
         (Some(fault), _) => format!("killed, because {fault}"),
         (None, Some((Some(signal), _))) => format!("signal {signal}"),
         (None, Some((_, Some(code)))) => format!("exit code {code}"),
-        _ => "nobody knows how".to_owned(),
+        _ => "unknown cause".to_owned(),
     }
 }
 
