@@ -1,4 +1,4 @@
-//! Streams of output, and the files that hold output which is too long to hand back.
+//! The output of a command: as a stream, and in a file if it is too long to be returned.
 
 use std::future::Future;
 
@@ -8,7 +8,7 @@ use super::{Result, WriteMode, WriteRequest, Written, bounds};
 use crate::kernel::Transcript;
 use crate::sandbox::{Chunk, Completion, Output};
 
-/// A command that runs. Dropping it ends the command.
+/// The output of a running command. Dropping it ends the command.
 #[async_trait]
 pub trait OutputStream: Send {
     /// Returns the next piece of output, `None` at the end.
@@ -18,12 +18,12 @@ pub trait OutputStream: Send {
     async fn finish(self: Box<Self>) -> Completion;
 }
 
-/// The file for output that is too long to hand back.
+/// The file for output that is too long to be returned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offload {
-    /// The path of the file. A file that is there is replaced.
+    /// The path of the file. An existing file is replaced.
     pub path: String,
-    /// Bytes of output up to which no file is made.
+    /// Output of at most this many bytes is returned, and no file is made.
     pub inline: u64,
     /// The largest size of the file in bytes; output beyond it is dropped.
     pub most: u64,
@@ -65,8 +65,8 @@ pub(crate) async fn collect(mut stream: Box<dyn OutputStream>, limit: u64) -> Re
     Ok(Output::new(transcript, stream.finish().await))
 }
 
-/// Copies a stream to a file, piece by piece, as soon as there is more than may be handed back. Output that is too large for
-/// memory is not lost this way.
+/// Reads a stream to its end. Once there is more than `how.inline` bytes, the output is written to the file in pieces,
+/// so that it is never in memory as a whole.
 pub(super) async fn offload<W, F>(mut stream: Box<dyn OutputStream>, how: &Offload, write: W) -> Result<Offloaded>
 where
     W: Fn(WriteRequest) -> F,
@@ -118,7 +118,7 @@ impl FileCapture<'_> {
                 Ok(())
             }
             Err(error) if is_first => Err(error),
-            // The disk may be full: the file stays as it is, the command goes on, and the result says that it is cut.
+            // The disk may be full. The file stays as it is, the command goes on, and the result has `is_cut`.
             Err(_) => {
                 (self.most, file.is_cut) = (file.bytes, true);
                 Ok(())

@@ -3,7 +3,8 @@
 //! tokio starts a thread for each blocking task, up to 512, and the embedder has other uses for them. A semaphore in
 //! front of tokio was tried and is no bound: a thread that has finished a task wakes the waiting caller and is often
 //! descheduled before it is idle, so the next task gets a new thread. Here a thread that has finished takes the next
-//! task itself. Only a thread that found no task may still be about to become idle when the next thread starts.
+//! task itself. The bound is exceeded only for a moment, by a thread that found no task and is not idle yet when the
+//! next one starts.
 
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -28,9 +29,9 @@ type Task = Box<dyn FnOnce() + Send>;
 /// The tasks of one runtime.
 #[derive(Default)]
 struct WorkQueue {
-    /// The number of threads that work.
+    /// The number of threads that run tasks.
     threads: usize,
-    /// The number of these that search.
+    /// The number of these that run a search.
     searches: usize,
     /// The file operations that wait for a thread.
     files: VecDeque<Task>,
@@ -43,8 +44,8 @@ static QUEUES: LazyLock<Mutex<HashMap<Id, WorkQueue>>> = LazyLock::new(Mutex::de
 
 /// The largest number of threads of a runtime.
 static MOST: LazyLock<usize> = LazyLock::new(|| {
-    let (a_core, least) = FILE_THREADS;
-    (a_core * std::thread::available_parallelism().map_or(1, usize::from)).max(least)
+    let (per_core, least) = FILE_THREADS;
+    (per_core * std::thread::available_parallelism().map_or(1, usize::from)).max(least)
 });
 
 /// Queues a task for a thread of this runtime that may block.
@@ -61,7 +62,7 @@ pub(super) fn submit(kind: Work, task: impl FnOnce() + Send + 'static) {
             Work::File => queue.files.push_back(Box::new(task)),
             Work::Search => queue.waiting_searches.push_back(Box::new(task)),
         }
-        // A thread that works takes the task later: all are busy, or all that may search are.
+        // No new thread is allowed for this task. One of the running threads takes it later.
         if queue.threads >= *MOST || (kind == Work::Search && !queue.may_search()) {
             return;
         }
@@ -106,8 +107,8 @@ impl Worker {
         }
     }
 
-    /// Takes the next task. A thread that finds none leaves before the lock is released: a task that is added after
-    /// that must not wait for it.
+    /// Takes the next task. A thread that finds none takes itself off the count before it releases the lock, so that a
+    /// task which is added after that gets a new thread.
     fn next(&mut self) -> Option<Task> {
         let mut queues = queues();
         let queue = queues.get_mut(&self.id)?;
@@ -135,7 +136,8 @@ impl Worker {
     }
 }
 
-/// Leaves for a thread whose runtime ended before it began. The tasks that wait are then dropped.
+/// Takes a thread off the count that never ran, because its runtime was shut down. If it was the last one, the tasks
+/// that wait are dropped.
 impl Drop for Worker {
     fn drop(&mut self) {
         if !self.has_left {
@@ -152,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_that_finds_no_work_is_not_counted_on() {
+    fn a_thread_that_finds_no_task_is_not_counted() {
         let tokio = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let id = tokio.handle().id();
         queues().insert(id, WorkQueue { threads: 1, ..WorkQueue::default() });

@@ -49,11 +49,11 @@ impl HostStdin {
         Some(HostStdin { requests: None, pieces, answers: Some(answers), piece: Vec::new(), at: 0, is_awaited: false })
     }
 
-    /// Asks for the next piece.
+    /// Requests the next piece from the thread, which is started by the first request.
     fn ask(&mut self) -> io::Result<()> {
         if let Some(answers) = self.answers.take() {
-            let (requests, wishes) = mpsc::channel();
-            std::thread::Builder::new().name("isopod-stdin".into()).spawn(move || read_pieces(&wishes, &answers))?;
+            let (requests, received) = mpsc::channel();
+            std::thread::Builder::new().name("isopod-stdin".into()).spawn(move || read_pieces(&received, &answers))?;
             self.requests = Some(requests);
         }
         // An error says that the thread has ended at the end of the input.
@@ -65,8 +65,8 @@ impl HostStdin {
 }
 
 /// Reads a piece for each request, until the end of the input.
-fn read_pieces(wishes: &mpsc::Receiver<()>, answers: &UnboundedSender<io::Result<Vec<u8>>>) {
-    while wishes.recv().is_ok() {
+fn read_pieces(received: &mpsc::Receiver<()>, answers: &UnboundedSender<io::Result<Vec<u8>>>) {
+    while received.recv().is_ok() {
         let mut piece = vec![0; PIECE_BYTES];
         let read = loop {
             match rustix::io::read(io::stdin(), &mut piece) {

@@ -71,13 +71,13 @@ pub(super) struct Mcp {
 
 /// The resources that are open before the first client is served.
 struct Opened {
-    seats: Seats,
+    runner: SessionRunner,
     http: Option<(TcpListener, HttpSettings)>,
 }
 
-/// The sandboxes of the clients.
-enum Seats {
-    Here(Arc<SessionTemplate>),
+/// Runs the sessions of clients, in this process or in workers.
+enum SessionRunner {
+    InProcess(Arc<SessionTemplate>),
     Isolated(Spawner),
 }
 
@@ -97,7 +97,7 @@ impl Mcp {
             let spawner = self.spawner(http.as_ref())?;
             // Everything else that the server needs is open.
             self.guarded.raise(|| Ok(Wall::new()))?;
-            return Ok(Opened { seats: Seats::Isolated(spawner), http });
+            return Ok(Opened { runner: SessionRunner::Isolated(spawner), http });
         }
         self.guarded.raise(|| Ok(self.settings.wall(self.commit)))?;
         let mut builder = self.settings.builder(None);
@@ -108,22 +108,22 @@ impl Mcp {
             BuildError::Runtime(_) => Failure { code: NO_SANDBOX, why: error.to_string() },
             _ => Failure::usage(error.to_string()),
         })?;
-        Ok(Opened { seats: Seats::Here(Arc::new(SessionTemplate::new(&sandbox, self.commit))), http })
+        Ok(Opened { runner: SessionRunner::InProcess(Arc::new(SessionTemplate::new(&sandbox, self.commit))), http })
     }
 
     /// Starts the process that starts workers: behind its wall this process can start nothing.
     fn spawner(&self, http: Option<&(TcpListener, HttpSettings)>) -> Result<Spawner, Failure> {
         let no_process = |error: io::Error| Failure { code: NO_SANDBOX, why: format!("no worker: {error}") };
-        let mut seat = WorkerSettings::new(self.settings.config(None));
-        isolate::check(&seat.config)?;
-        (seat.cwd, seat.commit) = (self.settings.cwd().map(str::to_owned), self.commit);
+        let mut worker = WorkerSettings::new(self.settings.config(None));
+        isolate::check(&worker.config)?;
+        (worker.cwd, worker.commit) = (self.settings.cwd().map(str::to_owned), self.commit);
         let http = match http {
             Some((listener, settings)) => Some((listener.local_addr().map_err(no_process)?.ip(), settings)),
             None => None,
         };
         let program = std::env::current_exe().map_err(no_process)?;
         let walls = self.guarded.of_workers();
-        seat.spawner(http, walls, program, ["worker", "spawner"], ["worker", "mcp"]).map_err(no_process)
+        worker.spawner(http, walls, program, ["worker", "spawner"], ["worker", "mcp"]).map_err(no_process)
     }
 
     fn listen(&self, address: SocketAddr) -> Result<(TcpListener, HttpSettings), Failure> {
@@ -140,7 +140,7 @@ impl Mcp {
     }
 }
 
-async fn serve(Opened { seats, http }: Opened) -> ExitCode {
+async fn serve(Opened { runner, http }: Opened) -> ExitCode {
     let signals = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
     let (Ok(mut interrupt), Ok(mut terminate)) = signals else {
         return refuse(NO_SANDBOX, "cannot listen for signals");
@@ -156,9 +156,9 @@ async fn serve(Opened { seats, http }: Opened) -> ExitCode {
             if let Ok(address) = listener.local_addr() {
                 say(format_args!("serving http://{address}/mcp"));
             }
-            match seats {
-                Seats::Here(origin) => serve_http(origin, listener, settings, stop).await,
-                Seats::Isolated(spawner) => serve_http_isolated(spawner, listener, settings, stop).await,
+            match runner {
+                SessionRunner::InProcess(origin) => serve_http(origin, listener, settings, stop).await,
+                SessionRunner::Isolated(spawner) => serve_http_isolated(spawner, listener, settings, stop).await,
             }
         }
         None => {
@@ -167,9 +167,9 @@ async fn serve(Opened { seats, http }: Opened) -> ExitCode {
             }
             let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
             let served = async {
-                match seats {
-                    Seats::Here(origin) => serve_stdio(origin, input, output).await,
-                    Seats::Isolated(spawner) => serve_stdio_isolated(spawner, input, output).await,
+                match runner {
+                    SessionRunner::InProcess(origin) => serve_stdio(origin, input, output).await,
+                    SessionRunner::Isolated(spawner) => serve_stdio_isolated(spawner, input, output).await,
                 }
             };
             tokio::select! {

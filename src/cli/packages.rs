@@ -5,7 +5,7 @@
 //! change removes. The old directory stays until then, for sandboxes that still use it. A lock of the machine's kernel
 //! makes changes wait for each other; it ends with its holder.
 
-#![allow(clippy::disallowed_methods, reason = "the directory is the user's, and named by nobody else")]
+#![allow(clippy::disallowed_methods, reason = "the directory is the user's, and no guest names it")]
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};

@@ -28,7 +28,7 @@ const KEY_BYTES: u64 = 4096;
 /// Serve sandboxes over HTTP
 ///
 /// REST with OpenAPI at /openapi.json, and the routes that DeerFlow speaks. Without a key it is for this
-/// machine only. SIGTERM and Ctrl-C end it: requests in work have some time to finish.
+/// machine only. SIGTERM and Ctrl-C end it: requests in progress have some time to finish.
 ///
 /// Examples:
 ///   isopod serve
@@ -52,7 +52,7 @@ pub(super) struct Serve {
     #[arg(long, value_name = "URL", value_parser = public_url)]
     public_url: Option<String>,
 
-    /// Requests in work at the same time
+    /// Requests in progress at the same time
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = requests)]
     max_requests: usize,
 
@@ -64,7 +64,7 @@ pub(super) struct Serve {
     #[arg(long, value_name = "TIME", value_parser = values::time)]
     request_timeout: Option<Duration>,
 
-    /// Time for requests in work at the end
+    /// Time for requests in progress at the end
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = values::time)]
     grace: Duration,
 

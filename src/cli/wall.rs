@@ -1,4 +1,4 @@
-//! `--wall`: a second wall around this process.
+//! `--wall`: the machine's kernel restricts this process, as a second wall around the sandbox.
 
 use clap::{Args, ValueEnum};
 use isopod::wall::{Wall, WallError};
@@ -23,12 +23,13 @@ enum WallMode {
 }
 
 impl WallOption {
-    /// Returns the wall of a worker, which has one unless the machine cannot.
+    /// Returns the kind of wall of a worker. Without the option it has one if the machine supports it.
     pub(super) fn of_worker(&self) -> Walls {
         if self.wall == Some(WallMode::Strict) { Walls::Strict } else { Walls::BestEffort }
     }
 
-    /// Raises the wall around the needs of the command, if the option asks for it, and prints the parts that do not hold.
+    /// Raises the wall if the option is given, and prints the parts that the machine does not support. `around` makes
+    /// the wall, with the access that the command needs.
     pub(super) fn raise(&self, around: impl FnOnce() -> Result<Wall, WallError>) -> Result<(), Failure> {
         self.wall.map_or(Ok(()), |effort| raise(effort, around))
     }
@@ -62,7 +63,7 @@ impl ServerWallOption {
         }
     }
 
-    /// Raises the wall around the needs of the server.
+    /// Raises the wall, with the access that the server needs.
     pub(super) fn raise(&self, around: impl FnOnce() -> Result<Wall, WallError>) -> Result<(), Failure> {
         match self.wall {
             ServerWallMode::BestEffort => raise(WallMode::BestEffort, around),

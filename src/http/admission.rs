@@ -1,4 +1,4 @@
-//! Bounds the number of requests in work and the time of each.
+//! Bounds the number of requests in progress and the time of each.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -22,7 +22,7 @@ pub(super) async fn admit(State(app): State<App>, request: Request, next: Next) 
         return Ok(next.run(request).await);
     }
     let Ok(permit) = app.admission.clone().try_acquire_owned() else {
-        let message = format!("{} requests are in work: try again", app.settings.max_requests);
+        let message = format!("{} requests are in progress: try again", app.settings.max_requests);
         return Err(ApiError::new(Kind::Overloaded, message));
     };
     match tokio::time::timeout(app.request_timeout, next.run(request)).await {

@@ -45,7 +45,7 @@ impl Key {
         Sha256::digest(text).ct_eq(self.0.as_slice()).into()
     }
 
-    /// Returns the token that stands for the key in the address of one sandbox, for clients that send no key.
+    /// Returns the token that replaces the key in the URL of one sandbox, for clients that cannot send a key.
     fn token(&self, id: SandboxId) -> String {
         // HMAC takes keys of any length, so this does not fail.
         let Ok(mut mac) = <Hmac<Sha256> as KeyInit>::new_from_slice(self.0.as_slice()) else { return String::new() };

@@ -40,8 +40,8 @@ pub(super) async fn serve<F: Future<Output = ()>>(
                 Ok((stream, _)) => {
                     let connection = graceful.watch(connect(stream, router.clone()));
                     connections.spawn(async move {
-                        // Ends with an error if the client disconnected or spoke another protocol: there is nobody to
-                        // report it to.
+                        // An error means that the client disconnected or spoke another protocol, so it cannot be
+                        // reported.
                         let _ = connection.await;
                         drop(permit);
                     });

@@ -29,7 +29,7 @@ struct Durations {
     buckets: [u64; BUCKETS.len()],
 }
 
-/// A request in work. Dropping it counts it down.
+/// A request in progress. Dropping it counts it down.
 pub(super) struct InFlight<'a>(&'a AtomicUsize);
 
 impl Drop for InFlight<'_> {
@@ -39,7 +39,7 @@ impl Drop for InFlight<'_> {
 }
 
 impl Metrics {
-    /// Counts a request in work.
+    /// Counts a request in progress.
     pub(super) fn begin(&self) -> InFlight<'_> {
         self.in_flight.fetch_add(1, Ordering::Relaxed);
         InFlight(&self.in_flight)
@@ -66,7 +66,7 @@ impl Metrics {
 
     fn write(&self, to: &mut String, gauges: &[Gauge<'_>]) -> std::fmt::Result {
         let in_flight = self.in_flight.load(Ordering::Relaxed);
-        let own = ("isopod_http_requests_in_flight", "Requests in work.", &[("", in_flight)][..]);
+        let own = ("isopod_http_requests_in_flight", "Requests in progress.", &[("", in_flight)][..]);
         for (name, help, values) in [own].iter().chain(gauges) {
             write!(to, "# HELP {name} {help}\n# TYPE {name} gauge\n")?;
             for (label, value) in *values {

@@ -36,7 +36,7 @@
 //!
 //! # Locks
 //! The mutexes of `sessions`, `metrics` and `routes::aio` are leaves: each is held for a look-up, never across an
-//! await, and no other lock is taken meanwhile. `sessions` is the one exception: it starts a shell under its lock, so
+//! await, and no other lock is taken under it. `sessions` is the one exception: it starts a shell under its lock, so
 //! that two requests with one name start one shell.
 
 mod admission;
@@ -88,13 +88,13 @@ pub struct Settings {
     pub key: Option<Key>,
     /// The address by which clients reach the server, as `http://HOST[:PORT]` without a path.
     pub public_url: Option<String>,
-    /// Requests in work at the same time.
+    /// Requests in progress at the same time.
     pub max_requests: usize,
     /// Bytes of a JSON body.
     pub max_body: u64,
     /// The time of a request. By default the longest command's, plus some time for the transfer.
     pub request_timeout: Option<Duration>,
-    /// The time that requests in work have when the server stops.
+    /// The time that requests in progress have when the server stops.
     pub grace: Duration,
 }
 
@@ -138,7 +138,7 @@ struct AppState {
     sessions: LiveSessions,
     prepared: PreparedLeases,
     metrics: Metrics,
-    /// One permit for each request in work.
+    /// One permit for each request in progress.
     admission: Arc<Semaphore>,
     /// The budget of memory for bodies.
     body_budget: Arc<Semaphore>,
@@ -255,8 +255,8 @@ impl Server {
         self.listener.local_addr()
     }
 
-    /// Serves requests until the first `stop`. Requests in work may finish until the second `stop` or the end of the
-    /// grace period. Returns the number of connections that were cut off.
+    /// Serves requests until the first `stop`. Requests in progress may finish until the second `stop` or the end of
+    /// the grace period. Returns the number of connections that were cut off.
     pub async fn run<F: Future<Output = ()>>(self, stop: impl FnMut() -> F) -> usize {
         let Server { listener, app } = self;
         let tend = tokio::spawn(tend(app.clone()));
@@ -288,7 +288,7 @@ impl Service {
 
     /// Serves a connection until it ends.
     pub async fn serve(&self, connection: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
-        // Ends with an error if the client disconnected or spoke another protocol: there is nobody to report it to.
+        // An error means that the client disconnected or spoke another protocol, so it cannot be reported.
         let _ = listener::serve_on(connection, self.router.clone()).await;
     }
 

@@ -44,7 +44,7 @@
 //! | `Process.descriptors` | the table from descriptor numbers to open files; files are closed under it |
 //! | `OpenFile.offset` | the offset, over a whole read or write, so that two of them never overlap |
 //! | `OpenFile` directory | the position of a listing, over the reading of a piece |
-//! | `Relay.target` | the file that a relay stands for |
+//! | `Relay.target` | the file that a relay forwards to |
 //! | `Pipe.state` | the queue of a pipe and the count of its ends |
 //! | `Job.time` | the deadline, and the moment between two orders of a live shell |
 //! | `Table.live` | the live processes and the last number; a job is closed under it |

@@ -29,7 +29,7 @@ enum Object {
     Writer(PipeWriter),
     Directory(Mutex<OpenDirectory>),
     Capture(Arc<Capture>, Channel),
-    /// Only in descriptor tables: a look-up returns the file that the relay stands for.
+    /// Only in descriptor tables: a look-up returns the file that the relay forwards to.
     Relay(Arc<Relay>),
 }
 
@@ -256,12 +256,12 @@ impl OpenFile {
     }
 }
 
-/// An open file that stands for another file, which its owner may exchange.
+/// An open file that forwards to another file, which its owner may exchange.
 ///
-/// The processes of a live job keep their descriptors, while each call brings an input and takes the output. A relay
-/// lies between the two, as a terminal does elsewhere.
+/// The processes of a live job keep their descriptors, while each call has an input and an output of its own. A relay
+/// connects the two, as a terminal does on other systems.
 pub struct Relay {
-    /// Guards the file that the relay stands for. Held for a copy. A leaf.
+    /// Guards the file that the relay forwards to. Held for a copy. A leaf.
     target: Mutex<Arc<OpenFile>>,
 }
 

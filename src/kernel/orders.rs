@@ -1,6 +1,6 @@
 //! Orders: the commands that the owner of a live job gives to its shell, one at a time.
 //!
-//! A live shell asks for its next order, and reports with that call the exit status of the last one. The owner polls
+//! A live shell gets its next order by a call that also reports the exit status of the last one. The owner polls
 //! the shell's future while it waits, so there is no task between the two.
 
 use std::sync::{Mutex, MutexGuard};

@@ -44,7 +44,7 @@ impl Future for ProcessFuture<'_> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Status> {
         loop {
-            // Registered before the flag is read: a signal in between would otherwise wake nobody.
+            // Registered before the flag is read, or a signal in between would not wake this task.
             self.process.signals.register(cx.waker());
             if let Some(signal) = self.process.signals.fatal() {
                 return Poll::Ready(Status::Signalled(signal));

@@ -123,7 +123,7 @@ impl Table {
     pub(super) fn signal_order(&self, job: JobId, order: u64, shell: Signal, others: Signal) {
         let members = self.live().of_job(job);
         for process in members {
-            // Both signals can be sent to any process, and a process that ended meanwhile needs none.
+            // Both signals can be sent to any process, and a process that has already ended needs none.
             let _ = match process.order {
                 _ if process.is_first => process.signals.send(shell),
                 Some(number) if number == order => process.signals.send(others),

@@ -9,24 +9,25 @@
 pub(crate) mod http {
     use std::time::Duration;
 
-    /// Requests in work at the same time, by default. Each may hold a runtime slot, of which there are some hundreds.
+    /// Requests in progress at the same time, by default. Each may hold a runtime slot, of which there are some
+    /// hundreds.
     pub(crate) const DEFAULT_REQUESTS: usize = 256;
     /// Bytes of a JSON body, by default: a file of 8 MiB as base64, or escaped, with room to spare.
     pub(crate) const DEFAULT_BODY_BYTES: u64 = 16 << 20;
-    /// Time that requests in work have when the server stops, by default: less than the 30 s after which service
+    /// Time that requests in progress have when the server stops, by default: less than the 30 s after which service
     /// managers usually kill.
     pub(crate) const DEFAULT_GRACE: Duration = Duration::from_secs(10);
-    /// Time after which an unused lease ends, by default. A sandbox is warm soon after its last request, so that it can
-    /// be evicted and other processes can lease it.
+    /// Time after which an unused lease ends, by default. It is short, so that soon after its last request a sandbox
+    /// can be evicted from memory, or leased by another process.
     pub(crate) const DEFAULT_LEASE_TIMEOUT: Duration = Duration::from_secs(30);
     /// Time that a request has beyond the longest command, for the transfer of its bodies.
     pub(crate) const REQUEST_MARGIN: Duration = Duration::from_secs(30);
     /// Time that a request waits for a sandbox that changes its state, such as one that is being released. A release
     /// takes milliseconds.
     pub(crate) const LEASE_WAIT: Duration = Duration::from_millis(500);
-    /// Bytes of an API key, at least. Sixteen random visible characters are about 100 bits, which nobody guesses.
+    /// Bytes of an API key, at least. Sixteen random visible characters are about 100 bits, too many to guess.
     pub(crate) const KEY_BYTES: usize = 16;
-    /// Bytes of a request id that a client may choose: four times a UUID's digits would still be shorter.
+    /// Bytes of a request id that a client may choose. A UUID has 36.
     pub(crate) const REQUEST_ID_BYTES: usize = 64;
 
     /// Connections at the same time; the next one waits to be accepted. Each is an open file of the server, and the
@@ -55,7 +56,7 @@ pub(crate) mod http {
     pub(crate) const KEEP_ALIVE: Duration = Duration::from_secs(15);
     /// Lines of a page of a file, by default, as most agent frameworks have it.
     pub(crate) const PAGE_LINES: u64 = 2000;
-    /// Lines that a search of the AIO interface answers with: by default, and at most.
+    /// Lines that a search of the AIO interface returns: by default, and at most.
     pub(crate) const AIO_GREP_LINES: (usize, usize) = (100, 10_000);
     /// Bytes of a piece of a snapshot that is sent or received.
     pub(crate) const SNAPSHOT_PIECE_BYTES: usize = 64 << 10;
@@ -84,7 +85,8 @@ pub(crate) mod mcp {
     /// Time after which a session without a message ends, by default.
     pub(crate) const DEFAULT_IDLE_TIMEOUT: Duration = Duration::from_secs(600);
 
-    /// Bytes of a client's message: an upload of 6 MiB as base64, and what is around it. Larger files go in pieces.
+    /// Bytes of a client's message: an upload of 6 MiB as base64, and the JSON around it. Larger files are
+    /// uploaded in pieces.
     pub(crate) const MESSAGE_BYTES: usize = 9 << 20;
     /// Bytes of a worker's answer. The largest is an image, as base64 and as text; a longer one is a protocol
     /// violation.
@@ -154,8 +156,8 @@ pub(crate) mod workers {
 pub(crate) mod provider {
     use std::time::Duration;
 
-    /// Sandboxes in the memory of a process, by default. Each takes three descriptors, and a process often has a
-    /// thousand.
+    /// Sandboxes in the memory of a process, by default. Each takes three descriptors, and a process may often
+    /// open only about a thousand.
     pub(crate) const DEFAULT_COUNT: usize = 128;
     /// Time that a warm sandbox stays in memory, by default.
     pub(crate) const DEFAULT_IDLE_TIMEOUT: Duration = Duration::from_secs(600);

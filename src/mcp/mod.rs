@@ -55,7 +55,7 @@
 //! # Invariants
 //! - **Cancel is drop.** A call is a future, and so is everything that it runs.
 //! - Standard output carries frames only.
-//! - The mutexes of this module are held for a look-up, never across an await, and no other lock is taken meanwhile.
+//! - The mutexes of this module are held for a look-up, never across an await, and no other lock is taken under them.
 //!   `Workspace::shell` starts a shell under its lock, so that two calls start one.
 
 mod endpoint;

@@ -34,7 +34,7 @@ pub struct Config {
     pub ttl: Option<Duration>,
     /// The time after which an unused lease ends.
     pub lease_timeout: Option<Duration>,
-    /// The place of a server's sandboxes.
+    /// The process in which a server runs its sandboxes.
     pub isolate: Isolation,
     /// The limits of a sandbox.
     pub limits: Limits,
@@ -50,7 +50,7 @@ pub struct Config {
     pub deny_programs: Option<Vec<String>>,
 }
 
-/// The place of a server's sandboxes. A provider ignores it: its own are always in its process.
+/// The process in which a server runs its sandboxes. A provider ignores it: its own are always in its process.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Isolation {

@@ -75,7 +75,7 @@ pub enum ProviderError {
 
 impl ProviderError {
     /// Classifies an error about a part of a sandbox that should exist. A file that is missing, or of another kind, is
-    /// damage. Other errors, such as too many open files, are not: nobody should delete a sandbox for them.
+    /// damage. Other errors, such as too many open files, are not: they are no reason to delete a sandbox.
     pub(super) fn part(id: SandboxId, part: &str, error: impl Into<io::Error>) -> ProviderError {
         use io::ErrorKind as Kind;
         let error = error.into();

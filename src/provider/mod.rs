@@ -267,7 +267,7 @@ impl Provider {
     }
 
     /// Saves all files of a sandbox, `/workspace` included, as [`Snapshot::save`] does. The sandbox is leased
-    /// meanwhile, unless it is leased here already.
+    /// for that time, unless this provider leases it already.
     pub async fn snapshot(&self, id: SandboxId, to: impl Write + Send + 'static) -> Result<Digest> {
         self.shared.snapshot(id, to).await
     }

@@ -240,7 +240,7 @@ impl Root {
 
     fn remove(&self, name: &str) -> Result<()> {
         match remove_tree(&*self.dir, name) {
-            // A file of that name: a record that was being written, or a file of somebody else's.
+            // The name is that of a file: an unfinished record, or a file that no provider made.
             Err(Errno::NOTDIR | Errno::LOOP) => match self.dir.remove_file(name) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                     Err(ProviderError::host("remove a sandbox", error))

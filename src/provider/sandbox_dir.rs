@@ -82,7 +82,8 @@ impl AsFd for LockedFile {
     }
 }
 
-/// The identity of a sandbox and the number of its leases. If both are unchanged, nobody else has leased the sandbox.
+/// The identity of a sandbox and the number of its leases. If both are unchanged, no other process has leased
+/// the sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Generation {
     inode: u64,

@@ -1,8 +1,8 @@
 //! Takes a sandbox from one state to the next.
 //!
 //! A transition marks the sandbox as busy in the table, works on the host's files without the table's lock, and then
-//! sets the new state. A [`Transition`] stands for that right. If the work fails, or its caller goes away, dropping it
-//! removes the busy entry: the sandbox is then stored, with its files on disk.
+//! sets the new state. A [`Transition`] holds the busy entry. If the work fails or is cancelled, dropping it removes
+//! the entry: the sandbox is then stored, with its files on disk.
 
 use std::io;
 use std::pin::pin;
@@ -40,7 +40,7 @@ pub(super) struct ProviderState {
     transition_ended: Notify,
 }
 
-/// The sandbox that a caller asks for.
+/// The sandbox to lease.
 pub(super) enum LeaseTarget {
     /// The sandbox of a thread. It is created if it is missing.
     Thread(Owner, Metadata),
@@ -50,7 +50,8 @@ pub(super) enum LeaseTarget {
     New(Metadata),
 }
 
-/// The right to take a sandbox to its next state. The table has the sandbox as busy meanwhile.
+/// The exclusive right to change the state of a sandbox. The sandbox is marked as busy in the table as long as it
+/// exists.
 struct Transition {
     shared: Arc<ProviderState>,
     id: SandboxId,

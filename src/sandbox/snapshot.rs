@@ -14,7 +14,8 @@ use crate::vfs::{self, ArchiveError, Digest, MemSnapshot, Quota};
 /// file.
 ///
 /// It holds the files in memory and the changes of overlays. It does not hold directories of the host: a fork sees and
-/// changes the same ones. It does not hold processes. The changes of a command that runs meanwhile may be there in part.
+/// changes the same ones. It does not hold processes. If a command runs while it is taken, it may hold only a part
+/// of the command's changes.
 pub struct Snapshot(Origin);
 
 enum Origin {

@@ -47,14 +47,14 @@ pub(super) async fn feeding<T>(feed: Option<Feed>, command: impl Future<Output =
 }
 
 impl Feed {
-    /// Copies the reader to the pipe until one of them ends; then waits for ever. The reader is asked only when the
+    /// Copies the reader to the pipe until one of them ends; then waits for ever. The reader is read only when the
     /// command waits for input, so that a command which reads nothing takes nothing away from other readers of the
     /// same source.
     async fn all<T>(mut self) -> T {
         let mut buffer = Vec::new();
         while self.writer.wanted().await.is_ok() {
             buffer.resize(TRANSFER_BYTES, 0);
-            // A reader that fails is at its end: the command cannot be told why.
+            // An error of the reader ends the input, since a pipe cannot carry the error to the command.
             let Ok(len @ 1..) = self.reader.read(&mut buffer).await else { break };
             if self.writer.write(Bytes::copy_from_slice(&buffer[..len])).await.is_err() {
                 break;

@@ -27,8 +27,8 @@ pub trait FrozenFs: Send + Sync {
 /// A tree of names at one moment. Taking it and forking from it cost nothing for the files it holds.
 ///
 /// File systems of the sandbox (memory, overlays) are frozen. Others (directories of the host, devices, programs) are
-/// not: a fork uses them as they are then. Each file system is frozen at its own moment, so a command that runs
-/// meanwhile may show half of its changes in two of them.
+/// not: a fork uses them as they are then. Each file system is frozen at its own moment, so the
+/// changes of a command that runs at that time may be in one of them and not in another.
 pub struct Snapshot {
     mounts: Vec<SnapshotMount>,
 }

@@ -1,4 +1,4 @@
-//! The worker's end of a server's worker: its work comes as connections.
+//! The main loop of a server's worker process, which serves connections that the server passes to it.
 
 use std::os::fd::OwnedFd;
 use std::process::ExitCode;
@@ -13,8 +13,8 @@ use super::wire::{self, Welcome};
 use crate::limits::worker::HELLO_BYTES;
 use crate::wall::{Wall, WallError};
 
-/// Runs a worker: opens its task behind its wall, and serves every connection that comes. For `main`, before it starts any
-/// thread. A [`Spawner`](super::Spawner) runs a program that calls this.
+/// Runs a worker: raises its wall, opens its service, and serves every connection. Call it in `main`, before any thread
+/// is started. A [`Spawner`](super::Spawner) runs a program that calls this.
 pub(crate) fn serve<T: DeserializeOwned, S: Clone, W: Future<Output = ()> + Send + 'static>(
     wall: impl FnOnce(&T) -> Result<Wall, WallError>,
     open: impl FnOnce(T) -> Result<S, String>,
@@ -45,7 +45,7 @@ pub(crate) fn serve<T: DeserializeOwned, S: Clone, W: Future<Output = ()> + Send
 async fn next(stream: &UnixStream) -> std::io::Result<Option<OwnedFd>> {
     loop {
         match stream.async_io(Interest::READABLE, || pass::receive(stream)).await? {
-            // The descriptor was lost for want of room among the open files. Its other end is closed, too.
+            // The descriptor was lost because this process has too many open files. Its other end is closed, too.
             Some((_, handles)) if handles.is_empty() => {}
             Some((_, mut handles)) => return Ok(handles.pop()),
             None => return Ok(None),

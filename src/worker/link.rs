@@ -209,7 +209,7 @@ impl Link {
 async fn copy_stdin(link: Arc<Link>, id: u64, mut reader: StdinReader, mut wishes: mpsc::Receiver<()>) {
     let mut buffer = vec![0; TRANSFER_BYTES];
     while wishes.recv().await.is_some() {
-        // A reader that fails is at its end: the command cannot be told why.
+        // An error of the reader ends the input, since the protocol cannot carry the error to the command.
         let len = reader.read(&mut buffer).await.unwrap_or(0);
         link.send(&HostMessage::Stdin(id, Bytes::copy_from_slice(&buffer[..len])));
         if len == 0 {
@@ -410,7 +410,7 @@ fn death_of(status: Option<ExitStatus>, fault: Option<String>) -> String {
         (Some(fault), _) => format!("killed, because {fault}"),
         (None, Some((Some(signal), _))) => format!("signal {signal}"),
         (None, Some((_, Some(code)))) => format!("exit code {code}"),
-        _ => "nobody knows how".to_owned(),
+        _ => "unknown cause".to_owned(),
     }
 }
 

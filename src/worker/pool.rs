@@ -33,8 +33,7 @@ use super::process::{Lost, Process};
 use crate::limits::server::workers::SWEEP_PERIOD;
 use crate::sync::lock;
 
-/// Answers whether a worker that no request uses may be ended. It is asked before an eviction and after the idle
-/// timeout.
+/// Returns true if a worker that no request uses may be ended. Called before an eviction and after the idle timeout.
 pub(crate) type EvictionCheck = fn(Arc<PooledWorker>) -> BoxFuture<'static, bool>;
 
 /// The workers of a server.
@@ -96,8 +95,8 @@ impl PooledWorker {
 }
 
 impl ActiveWorker {
-    /// Marks a worker as used. The caller holds the table's lock, unless nobody else knows the worker: without the lock
-    /// an eviction could end it in between.
+    /// Marks a worker as used. The caller holds the table's lock, unless the worker is not in the table yet: without
+    /// the lock an eviction could end the worker before it is marked.
     fn new(worker: &Arc<PooledWorker>) -> ActiveWorker {
         worker.users.fetch_add(1, Ordering::AcqRel);
         ActiveWorker(worker.clone())

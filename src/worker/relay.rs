@@ -1,4 +1,5 @@
-//! An HTTP request to a worker. Each has a connection of its own, so that the worker sees when the client goes away.
+//! An HTTP request to a worker. Each has a connection of its own, so that the worker sees when the client
+//! disconnects.
 
 use std::error::Error;
 use std::pin::Pin;

@@ -201,6 +201,6 @@ pub(super) fn describe(status: Option<[u8; 2]>) -> String {
     match status {
         Some([BY_SIGNAL, signal]) => format!("signal {signal}"),
         Some([BY_ITSELF, code]) => format!("exit code {code}"),
-        _ => "nobody knows how".to_owned(),
+        _ => "unknown cause".to_owned(),
     }
 }

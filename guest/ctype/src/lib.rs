@@ -54,8 +54,8 @@ impl Class {
         })
     }
 
-    /// Whether a character, given by itself or by its code point, is in the class. A number that is no code point is in
-    /// none.
+    /// Returns true if a character, given as `char` or as code point, is in the class. A number that is no code point
+    /// is in none.
     pub fn contains(self, character: impl Into<u32>) -> bool {
         let Some(c) = char::from_u32(character.into()) else { return false };
         match self {

@@ -52,7 +52,7 @@ pub fn catch_signals() {
     }
 }
 
-/// Waits for a child, at most until `deadline`, and hands on signals meanwhile. `Ok(None)` is the deadline.
+/// Waits for a child, at most until `deadline`, and forwards signals to it. `Ok(None)` means that the deadline passed.
 pub fn wait(child: u32, deadline: Option<Instant>) -> Result<Option<Status>, Errno> {
     loop {
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
@@ -61,7 +61,7 @@ pub fn wait(child: u32, deadline: Option<Instant>) -> Result<Option<Status>, Err
             Err(Errno::TimedOut) => return Ok(None),
             Err(Errno::Interrupted) => {
                 for signal in process::pending() {
-                    // A child that has ended meanwhile is reaped by the next wait.
+                    // A child that has already ended is reaped by the next wait.
                     let _ = process::kill(child, signal);
                 }
             }

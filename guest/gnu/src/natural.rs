@@ -18,7 +18,7 @@ const KARATSUBA: usize = 64;
 /// The number of limbs from which a column of products is longer than the work around it.
 const FEW: usize = 16;
 
-/// The number of products of two limbs whose sum, with what is carried into it, fits 64 bits.
+/// The number of products of two limbs whose sum, with the carry, fits 64 bits.
 const PRODUCTS: usize = 16;
 
 /// Returns the limbs of a machine number.

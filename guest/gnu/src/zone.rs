@@ -87,7 +87,7 @@ impl Zone {
 }
 
 impl LocalTime for Zone {
-    /// A text that is neither a name nor a rule stands for UTC under that name, as in the C library.
+    /// A text that is neither the name of a zone nor a rule gives UTC with that text as its name, as in the C library.
     fn named(text: &str) -> Option<Zone> {
         let text = text.strip_prefix(':').unwrap_or(text);
         if matches!(text, "" | "UTC" | "UTC0") {

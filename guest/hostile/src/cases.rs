@@ -301,7 +301,7 @@ fn bad_handle() {
     print("not refused\n");
 }
 
-#[allow(unsafe_code, reason = "the bindings take care that nobody does this")]
+#[allow(unsafe_code, reason = "the safe bindings prevent this")]
 fn handle_after_drop() {
     let (root, _) = preopens::get_directories().remove(0);
     let number = root.handle();

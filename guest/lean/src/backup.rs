@@ -28,7 +28,7 @@ impl Backup {
             match (*option, value) {
                 ("backup", Some(word)) => control = Some(word.clone()),
                 ("backup", None) => control = Some(std::env::var("VERSION_CONTROL").unwrap_or_default()),
-                // A suffix alone asks for backups too.
+                // `--suffix` implies `--backup`.
                 ("suffix", _) => {
                     _ = control.get_or_insert_with(|| std::env::var("VERSION_CONTROL").unwrap_or_default())
                 }

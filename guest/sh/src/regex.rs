@@ -46,7 +46,7 @@ pub struct RegexCache {
 impl RegexCache {
     /// Returns the compiled expression, from the cache if it is there.
     pub fn get(&mut self, source: &str, fold: bool) -> Result<Rc<Regex>, Error> {
-        // An engine that gave up once says so for ever, whatever its next text.
+        // `gave_up` stays true after the text that caused it, so such a regex is compiled again.
         let is_wanted =
             |(known, folds, regex): &(String, bool, Rc<Regex>)| *folds == fold && known == source && !regex.gave_up();
         let position = self.entries.iter().rposition(is_wanted);

@@ -230,7 +230,7 @@ impl Shell {
         self.end()
     }
 
-    /// Ends the shell: runs what is still due and returns the status.
+    /// Ends the shell: runs the EXIT trap, raises a signal that is due, waits for readers, and returns the status.
     fn end(mut self) -> u8 {
         self.run_exit_trap();
         self.raise_fatal_signal();

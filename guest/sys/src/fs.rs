@@ -1,6 +1,6 @@
 //! Changes of the directory tree. WASI has calls for them, so the kernel has none.
 //!
-//! std and libc resolve paths on their own and know no working directory unless they are told one. Here a relative
+//! std and libc resolve paths on their own and do not know the kernel's working directory. Here a relative
 //! path starts at the kernel's working directory, as in every other call.
 
 use std::io;

@@ -6,7 +6,8 @@ use super::script::{Script, here_document, quote};
 use crate::error::Errno;
 use crate::path::{End, GuestPath};
 
-/// Exits with a fault if `$p` cannot be written, creates its directory, and sets `$t` to the target of a link.
+/// Exits with one of the fault codes of `script` if `$p` is no path for a regular file, creates its parent directories,
+/// and sets `$t` to the path of the file itself, with all links resolved.
 const WRITABLE: &str = "case $p in */) exit 41;; esac\n[ -d \"$p\" ] && exit 41; if [ -e \"$p\" ]; then [ -f \"$p\" ] || exit 43; fi\n\
                         mkdir -p -- \"$(dirname -- \"$p\")\" || exit 1\nt=$(readlink -f -- \"$p\") || exit 47\n";
 
@@ -43,6 +44,7 @@ impl ExecFiles {
         let fetched = self.fetch(path, bounds::FILE_BYTES).await?;
         let (content, occurrences) = replace::replace(fetched.content, request, bounds::FILE_BYTES.min(request.most))?;
         let at = self.parse(path).await?;
+        // Fails if the file was changed since it was fetched.
         let unchanged = format!(
             "[ -f \"$t\" ] && [ \"$(cksum < \"$t\")\" = {} ] || {{ rm -f -- \"$n\"; exit 45; }}\n",
             quote(&fetched.sum)
@@ -64,7 +66,8 @@ impl ExecFiles {
         self.run(path, Script::new(script)).await.map(drop)
     }
 
-    /// Writes content to a new file beside `at` and renames it to `at`.
+    /// Writes content to a new file beside `at`, in pieces, and renames it to `at`. The script `before` runs before the
+    /// first piece is written, the script `last` before the new file is renamed.
     async fn put(&self, path: &str, at: &GuestPath, content: &[u8], before: &str, last: &str) -> Result<()> {
         let mut token = [0; 8];
         getrandom::fill(&mut token).map_err(|_| BackendError::file(path, Errno::Io))?;

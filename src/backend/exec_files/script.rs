@@ -51,6 +51,7 @@ const MESSAGES: [Errno; 13] = [
 /// A script. `$p` is the path that it operates on.
 pub(super) struct Script {
     text: String,
+    /// The largest number of bytes of output.
     output: u64,
     timeout: Duration,
 }
@@ -130,7 +131,7 @@ pub(super) fn refused(path: &str, code: u8, stderr: &str) -> BackendError {
         Some((_, Fault::Changed)) => return BackendError::Conflict(path.to_owned()),
         None => {}
     }
-    // The message of mkdir if a file is in the way of a directory.
+    // `mkdir -p` prints "File exists" if a part of the path is a file.
     if stderr.contains(&Errno::Exist.to_string()) {
         return BackendError::file(path, Errno::NotDirectory);
     }

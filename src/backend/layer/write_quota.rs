@@ -14,8 +14,8 @@ use super::gate::{AdmissionGuard, Call, Gate, GatedBackend, Operation, Outcome};
 pub struct WriteQuota {
     limit: u64,
     used: AtomicU64,
-    /// An edit holds it for writing and excludes all other writes: its size is known only at its end, and no other
-    /// write may take its room meanwhile.
+    /// An edit holds it exclusively, all other writes share it: the size of an edit is known only at its end, and no
+    /// other write may use up the quota before that.
     turn: Arc<RwLock<()>>,
 }
 

@@ -16,9 +16,9 @@ pub(super) type Facts = (bool, u64, u64, u64, u32);
 pub(super) const NAMES: TableDefinition<'static, Key, Facts> = TableDefinition::new("names");
 /// The content of files, apart from the names so that a listing does not read it.
 pub(super) const CONTENT: TableDefinition<'static, Key, &'static [u8]> = TableDefinition::new("content");
-/// The last inode number, and the bytes of all files.
+/// The last inode number (`LAST_INODE`), and the bytes of all files (`BYTES`).
 const COUNTERS: TableDefinition<'static, &'static str, u64> = TableDefinition::new("counters");
-const NEXT: &str = "next";
+const LAST_INODE: &str = "next";
 const BYTES: &str = "bytes";
 
 /// The inode number of the root, which is not in the tables.
@@ -57,7 +57,7 @@ pub(super) fn look(names: &impl ReadableTable<Key, Facts>, path: Subpath<'_>) ->
     }
 }
 
-/// Looks up the attributes of a path, or returns the error of its absence.
+/// Looks up the attributes of a path. Fails if it does not exist, or if a name on the way is a file.
 pub(super) fn find(names: &impl ReadableTable<Key, Facts>, path: Subpath<'_>) -> Result<Facts> {
     if let Some(facts) = look(names, path)? {
         return Ok(facts);
@@ -66,7 +66,7 @@ pub(super) fn find(names: &impl ReadableTable<Key, Facts>, path: Subpath<'_>) ->
     Err(Errno::NoEntry)
 }
 
-/// Checks that the parent directory of a path exists.
+/// Checks that the parent of a path exists and is a directory.
 pub(super) fn directory_of(names: &impl ReadableTable<Key, Facts>, path: Subpath<'_>) -> Result<()> {
     let mut at = path;
     while let Some((parent, _)) = at.split() {
@@ -80,16 +80,17 @@ pub(super) fn directory_of(names: &impl ReadableTable<Key, Facts>, path: Subpath
     Ok(())
 }
 
-/// Counts `size` bytes instead of `before` and returns a new inode number.
+/// Replaces a file's old size `before` by `size` in the count of all bytes, and returns a new inode number. Fails if
+/// the file grows and the count is then above `most`.
 pub(super) fn account(write: &WriteTransaction, before: u64, size: u64, most: u64) -> Result<u64> {
     let mut counters = write.open_table(COUNTERS).map_err(io)?;
     let bytes = value(&counters, BYTES)?.saturating_sub(before).saturating_add(size);
     if size > before && bytes > most {
         return Err(Errno::NoSpace);
     }
-    let number = value(&counters, NEXT)?.max(ROOT) + 1;
+    let number = value(&counters, LAST_INODE)?.max(ROOT) + 1;
     counters.insert(BYTES, bytes).map_err(io)?;
-    counters.insert(NEXT, number).map_err(io)?;
+    counters.insert(LAST_INODE, number).map_err(io)?;
     Ok(number)
 }
 
@@ -106,7 +107,7 @@ pub(super) fn make(database: &redb::Database) -> Result<()> {
     write.commit().map_err(io)
 }
 
-/// Calls `look` with a snapshot of the names.
+/// Calls `look` with a snapshot of the names, and with its transaction, for the content.
 pub(super) fn read<T>(
     database: &redb::Database,
     look: impl FnOnce(&redb::ReadOnlyTable<Key, Facts>, &redb::ReadTransaction) -> Result<T>,

@@ -78,6 +78,7 @@ impl VfsFiles {
         Ok(())
     }
 
+    /// Writes a file once, without creating its parent directories.
     fn put(&self, path: &GuestPath, request: &WriteRequest) -> crate::error::Result<()> {
         let expected = match request.mode {
             WriteMode::Replace => Expected::Anything,
@@ -100,7 +101,7 @@ impl VfsFiles {
             let at = path.prefix(depth);
             match self.vfs().mkdir(&at, 0o755) {
                 Ok(()) => {}
-                // A read-only mount reports that error also for a directory that exists.
+                // A read-only mount refuses `mkdir` with its own error even if the directory exists.
                 Err(Errno::Exist | Errno::ReadOnly | Errno::NotPermitted | Errno::Access)
                     if self.vfs().stat(&at, true).is_ok_and(|stat| stat.kind == Kind::Directory) => {}
                 Err(Errno::Exist) => return Err(Errno::NotDirectory),

@@ -58,7 +58,7 @@ impl VfsFiles {
         Ok(search.finish(walked.or(unreadable.then_some(Cut::Unreadable)), stop))
     }
 
-    /// Searches the one file that the request names. Only a pattern about names can exclude it.
+    /// Searches the one file that the request names. Only an `include` pattern without a slash can exclude it.
     fn grep_file(
         &self,
         request: &GrepRequest,
@@ -90,11 +90,16 @@ struct Search {
     matcher: RegexMatcher,
     searcher: Searcher,
     matches: Vec<GrepMatch>,
+    /// Bytes of text in `matches`.
     bytes: usize,
+    /// The largest number of matches.
     most: usize,
+    /// The largest size in bytes of a file that is searched.
     largest: u64,
+    /// Lines of context before and after a match.
     before: usize,
     after: usize,
+    /// The reason why the search ended early.
     cut: Option<Cut>,
 }
 
@@ -124,7 +129,7 @@ impl Search {
         let (first, recent) = (matches.len(), Vec::new());
         let (most, before, after) = (*most, *before, *after);
         let sink = LineSink { path, matches, first, bytes, most, before, after, cut, recent };
-        // Most files are one piece, which is searched in place.
+        // Most files fit into one read, and are searched in memory.
         let piece = file.read_at(0, TRANSFER_BYTES).map_err(io::Error::other)?;
         let is_whole = piece.len() < TRANSFER_BYTES
             && file.read_at(piece.len() as u64, TRANSFER_BYTES).map_err(io::Error::other)?.is_empty();
@@ -242,7 +247,7 @@ impl Sink for LineSink<'_> {
     }
 }
 
-/// A line without its end.
+/// Decodes a line, without its newline.
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes.strip_suffix(b"\n").unwrap_or(bytes)).into_owned()
 }

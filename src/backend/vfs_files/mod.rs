@@ -27,7 +27,7 @@ use crate::kernel::Kernel;
 use crate::path::GuestPath;
 use crate::vfs::Vfs;
 
-/// Has a tree of files.
+/// An owner of a VFS.
 pub(super) trait Tree: Send + Sync {
     fn vfs(&self) -> &Vfs;
 }
@@ -44,7 +44,7 @@ impl Tree for Kernel {
     }
 }
 
-/// A handle to a tree, and the directory of relative paths.
+/// A handle to a tree, and the directory at which relative paths start.
 #[derive(Clone)]
 pub(super) struct VfsFiles {
     tree: Arc<dyn Tree>,
@@ -86,7 +86,7 @@ impl VfsFiles {
         GuestPath::parse(&self.cwd, text).map_err(|errno| BackendError::file(text, errno))
     }
 
-    /// Does work on a thread that may block.
+    /// Runs `work` on a thread that may block, for at most `time`.
     async fn on_thread<T: Send + 'static>(
         &self,
         kind: Work,
@@ -128,6 +128,7 @@ impl VfsFiles {
         Ok(Listed { entries, cut })
     }
 
+    /// Returns the absolute path without links. The last names of the path need not exist.
     fn resolve(&self, text: &str) -> Result<String> {
         let path = self.parse(text)?;
         for depth in (0..=path.depth()).rev() {
@@ -226,7 +227,7 @@ impl<T: HasFiles> Backend for T {
     }
 }
 
-/// A path in results: absolute, and as the caller wrote it, without empty names and `.`.
+/// Formats a path for results: absolute, without empty names and `.`. Links are not resolved.
 fn shown(path: &GuestPath) -> String {
     path.as_str().to_owned()
 }

@@ -36,7 +36,7 @@ pub(in super::super) struct Fs {
     json: bool,
 
     #[command(flatten)]
-    whose: FilesOptions,
+    location: FilesOptions,
 }
 
 #[derive(Subcommand)]
@@ -56,7 +56,7 @@ impl Fs {
     pub(in super::super) fn run(self) -> ExitCode {
         let raw = matches!(&self.verb, Verb::Read(read) if read.raw);
         block_on_host(async {
-            let files = match self.whose.open().await {
+            let files = match self.location.open().await {
                 Ok(files) => files,
                 Err(failure) => return show(Err(failure), self.json, raw),
             };

@@ -12,7 +12,7 @@ use crate::cli::location::RootOptions;
 
 /// List the sandboxes: id, state, time since the last use, thread and user, metadata
 ///
-/// States: leased (someone works with it) or stored.
+/// States: leased (a process uses it) or stored.
 ///
 /// Examples:
 ///   isopod sandbox list

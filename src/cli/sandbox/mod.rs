@@ -18,7 +18,7 @@ use super::{block_on_host, values};
 /// Make, use and remove sandboxes that last
 ///
 /// A sandbox has an id. Its /workspace lasts until it is removed; all other files are new for each
-/// command. One process at a time has it: others are told that it is in use.
+/// command. Only one process at a time can use it; others get an error.
 ///
 /// Examples:
 ///   id=$(isopod sandbox create)

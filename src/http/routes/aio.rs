@@ -433,7 +433,7 @@ fn session_or_new(
     }
 }
 
-/// Makes a command with a timeout of at most the sandbox's longest. DeerFlow asks for a longer one with every command.
+/// Makes a command with a timeout of at most the sandbox's longest. DeerFlow sends a longer one with every command.
 fn timed(app: &App, command: &str, env: &[(String, String)], hard_timeout: Option<f64>) -> Command {
     let mut request = aio::exec_request(command, env, hard_timeout);
     request.timeout = Some(request.timeout.map_or(app.limits.wall_max, |time| time.min(app.limits.wall_max)));

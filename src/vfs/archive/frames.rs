@@ -49,7 +49,8 @@ impl<W: Write> FrameWriter<W> {
             return Ok(());
         }
         let mut frame = compress_to_vec(self.pending.as_slice(), CompressionLevel::Fastest);
-        // The compressor is young, and a large snapshot is better than one that cannot be loaded.
+        // The compressor is new and may have faults. A frame that does not decompress to its input is stored
+        // uncompressed.
         if decompress(frame.as_slice()).ok().as_ref() != Some(&self.pending) {
             frame = compress_to_vec(self.pending.as_slice(), CompressionLevel::Uncompressed);
         }
@@ -182,7 +183,7 @@ impl<R: Read> Read for HashingReader<R> {
 mod tests {
     use super::*;
 
-    fn shell(bytes: &[u8]) -> (Vec<u8>, Digest) {
+    fn compressed(bytes: &[u8]) -> (Vec<u8>, Digest) {
         let mut file = Vec::new();
         let mut writer = FrameWriter::new(&mut file);
         writer.write_all(bytes).unwrap();
@@ -201,7 +202,7 @@ mod tests {
         };
         let mixed: Vec<u8> = (0..2 * FRAME + 5).map(|at| if at % 7 < 3 { noise() } else { 7 }).collect();
         for bytes in [Vec::new(), vec![0; FRAME], mixed, b"text".to_vec()] {
-            let (file, digest) = shell(&bytes);
+            let (file, digest) = compressed(&bytes);
             let mut reader = FrameReader::new(file.as_slice(), 1 << 30);
             let mut read = Vec::new();
             reader.read_to_end(&mut read).unwrap();
@@ -212,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_that_nobody_writes_are_refused() {
+    fn frames_that_the_writer_never_makes_are_refused() {
         let forged = |pieces: &[&[u8]]| {
             let mut file = Vec::new();
             let mut writer = FrameWriter::new(&mut file);
@@ -235,7 +236,7 @@ mod tests {
 
     #[test]
     fn a_file_that_expands_beyond_its_limit_is_refused() {
-        let (file, _) = shell(&vec![0; 20 << 20]);
+        let (file, _) = compressed(&vec![0; 20 << 20]);
         assert!(file.len() < 100_000);
         let mut reader = FrameReader::new(file.as_slice(), 10 << 20);
         let error = super::super::from_io(reader.read_to_end(&mut Vec::new()).unwrap_err());

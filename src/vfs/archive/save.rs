@@ -107,7 +107,7 @@ impl<W: Write> SnapshotWriter<W> {
             let max = (size - offset).min(TRANSFER_BYTES as u64) as usize;
             let bytes = file.read_at(offset, max).map_err(error)?;
             if bytes.is_empty() {
-                // A lower file of the host was truncated meanwhile.
+                // A lower file, in a directory of the host, was truncated since its size was read.
                 return Err(error(Errno::Io));
             }
             self.to.write_all(&bytes)?;

@@ -131,7 +131,7 @@ impl Ledger {
         }
     }
 
-    /// Takes the gate for calls without growth. No name is removed meanwhile.
+    /// Takes the gate for calls without growth. No name is removed while it is held.
     pub(super) fn shared(&self) -> GateShared<'_> {
         self.gate.read().unwrap_or_else(PoisonError::into_inner)
     }

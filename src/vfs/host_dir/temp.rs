@@ -189,7 +189,7 @@ impl TempFile {
             Some(dir) => Ok(DirHandle::Root(dir)),
             None => {
                 let found = self.host.walk().directory(Subpath::trusted(&self.directory));
-                // A link was put there meanwhile.
+                // A link has replaced the directory.
                 found.map_err(|stop| stop.errno_or(Errno::NotDirectory))
             }
         }

@@ -34,7 +34,7 @@ pub(super) enum Body {
     Symlink(Arc<str>),
 }
 
-/// A directory: its own names, and in an overlay the lower directory that it stands for.
+/// A directory: its own names, and in an overlay the lower directory that it covers.
 #[derive(Clone, Default)]
 pub(super) struct Directory {
     pub(super) names: Names,
@@ -49,7 +49,7 @@ impl Inode {
         Inode { body, mode, uid: USER, gid: GROUP, links, charged: 1, accessed: now, modified: now, changed: now }
     }
 
-    /// Creates an inode that stands for a lower file.
+    /// Creates an inode that represents a lower file.
     pub(super) fn adopted(stat: &Stat, body: Body) -> Inode {
         Inode {
             body,

@@ -7,9 +7,9 @@
 //! must not depend on other sandboxes.
 //!
 //! # Overlays
-//! A file system may stand on another one, its `lower`, which it only reads ([`Overlay`](super::Overlay)). Each
+//! A file system may be a layer over another one, its `lower`, which it only reads ([`Overlay`](super::Overlay)). Each
 //! directory then knows its lower directory, and files that are not in the table show through. Before a change a lower
-//! file is *claimed*: it becomes an inode that stands for the lower file, and so do the directories that lead to it. A
+//! file is *claimed*: it gets an inode that represents the lower file, and so do the directories that lead to it. A
 //! rename moves that inode like any other, and the content of a renamed directory moves with it.
 //!
 //! # Locks
@@ -91,7 +91,7 @@ impl MemFs {
     }
 
     /// Calls `apply` with the current state and the lower directory of the host, then discards every change. The lock
-    /// is held, so nothing can change meanwhile, and no file may be open.
+    /// is held, so nothing can change during the call. No file may be open.
     pub(in crate::vfs) fn drain_changes<E: From<Errno>>(
         &self,
         apply: impl FnOnce(&MemSnapshot, Option<&HostDir>) -> std::result::Result<(), E>,

@@ -202,7 +202,7 @@ mod tests {
         assert!(radix.remove(9999).is_none());
         radix.insert(7, Arc::new(0));
         assert_eq!((**copy.get(7).unwrap(), **radix.get(7).unwrap()), (7, 0));
-        // What was in the copied leaf has two owners now, the rest has one: its leaf is shared.
+        // The values of the copied leaf have two owners now. The others have one, because their leaf is shared.
         let owners = |number| Arc::strong_count(copy.get(number).unwrap());
         assert_eq!((owners(6), owners(1999)), (2, 1));
     }

@@ -441,7 +441,7 @@ mod tests {
         map.insert(7, Arc::new(0));
         assert!(!map.is_shared_with(&copy));
         assert_eq!((**copy.get(&7).unwrap(), **map.get(&7).unwrap()), (7, 0));
-        // What was in the copied leaf has two owners now, the rest has one: its leaf is shared.
+        // The values of the copied leaf have two owners now. The others have one, because their leaf is shared.
         let owners = |key: u64| Arc::strong_count(copy.get(&key).unwrap());
         assert_eq!((owners(6), owners(1999)), (2, 1));
     }

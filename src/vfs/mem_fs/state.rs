@@ -101,7 +101,7 @@ impl FsState {
         Ok(())
     }
 
-    /// Creates an inode, already charged, that stands for a lower file.
+    /// Creates an inode, already charged, that represents a lower file.
     fn adoptable(&mut self, below: String, stat: &Stat) -> Attempt<Inode> {
         let lower = self.table.lower.as_ref().ok_or(Errno::Io)?;
         let body = match stat.kind {

@@ -11,7 +11,7 @@
 //! A path that reaches a file system holds no `..` and passes through no link: a link is returned to the mount table,
 //! and its target arrives here as another path. The names of a path therefore show its real location. Names are
 //! compared in folded form (`fold`). When a directory moves to a location with other rules, its content is checked.
-//! Nothing can change meanwhile: `rename_lock` is exclusive for `rename` and shared by every other change.
+//! Nothing can change during that check: `rename_lock` is exclusive for `rename` and shared by every other change.
 //!
 //! The protection is per mount: two sandboxes with the same directory have separate locks.
 

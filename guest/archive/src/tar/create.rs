@@ -98,6 +98,7 @@ struct Create<'a> {
     archive: Option<Attributes>,
     lines: Lines,
     out: Out,
+    /// The names of users and groups by their numbers, as far as they were looked up.
     names: HashMap<u32, String>,
     groups: HashMap<u32, String>,
     /// The first name of each file with several links.
@@ -112,7 +113,8 @@ struct Create<'a> {
 }
 
 impl Create<'_> {
-    /// Adds a file and, if it is a directory, all below it. An error is one of the archive and ends the run.
+    /// Adds a file and, if it is a directory, all below it. `directory` is the number of the `-C` directory, and
+    /// `index` the position of the name among all names. Fails only if the archive cannot be written.
     fn tree(&mut self, name: &str, directory: usize, index: usize) -> io::Result<()> {
         let mut pending = vec![name.to_owned()];
         let (mut device, mut within) = (None, Ancestors::default());
@@ -248,7 +250,7 @@ impl Create<'_> {
             }
             let line = self.lines.line(&shown, self.settings.verbosity > 1);
             if self.settings.file == "-" {
-                // There is no place left to report that standard error is gone.
+                // A failure to write to standard error cannot be reported.
                 let _ = isopod_sys::write_all(2, line.as_bytes());
             } else {
                 self.out.push(line.as_bytes());
@@ -257,7 +259,7 @@ impl Create<'_> {
         self.builder.header(&header)
     }
 
-    /// Returns the name that a file is stored under: relative and transformed.
+    /// Returns the name that a file is stored under: transformed, and relative unless `-P` is given.
     fn stored(&mut self, name: &str, role: Role) -> String {
         let changed = self.settings.transformed(name, role);
         if self.settings.is_absolute {

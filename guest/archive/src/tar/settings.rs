@@ -45,26 +45,38 @@ pub(super) struct Settings {
     pub(super) directories: Vec<String>,
     /// The names, each with the number of its directory.
     pub(super) names: Vec<(String, usize)>,
+    /// True if names were read from a file (`-T`).
     pub(super) has_list: bool,
     pub(super) excluded: Exclusions,
     /// The exclusions after the last name, which have no effect.
     pub(super) late_exclusions: Vec<String>,
     pub(super) matching: Matching,
+    /// The number of leading names that are removed: `--strip-components`.
     pub(super) strip: usize,
     pub(super) transforms: Vec<Transform>,
     pub(super) shows_transformed: bool,
     pub(super) existing: Existing,
     pub(super) to_stdout: bool,
+    /// False with `--touch`.
     pub(super) keeps_time: bool,
+    /// `--preserve-permissions`
     pub(super) keeps_mode: bool,
+    /// `--same-owner`
     pub(super) keeps_owner: bool,
+    /// `--numeric-owner`: users and groups have no names.
     pub(super) has_numbers: bool,
+    /// `--dereference`: symbolic links are followed.
     pub(super) dereferences: bool,
+    /// `--hard-dereference`: each name of a file is stored as a file.
     pub(super) follows_hard: bool,
+    /// `--absolute-names`
     pub(super) is_absolute: bool,
     pub(super) is_recursive: bool,
+    /// `--one-file-system`
     pub(super) one_device: bool,
+    /// `--remove-files`
     pub(super) removes: bool,
+    /// `--ignore-failed-read`
     pub(super) forgives: bool,
     pub(super) owner: Option<(String, Option<u64>)>,
     pub(super) group: Option<(String, Option<u64>)>,
@@ -72,6 +84,7 @@ pub(super) struct Settings {
     /// The time of `--mtime`, in nanoseconds since 1970.
     pub(super) modified: Option<i128>,
     pub(super) dialect: Dialect,
+    /// The size of a record in bytes.
     pub(super) record: u64,
     pub(super) ignores_zeros: bool,
     pub(super) full_time: bool,
@@ -82,7 +95,9 @@ struct OptionReader<'a> {
     call: &'a Call,
     operations: Vec<Operation>,
     settings: Settings,
+    /// `--auto-compress`
     automatic: bool,
+    /// True if names in a list end with a NUL byte: `--null`.
     has_null: bool,
     is_verbatim: bool,
     /// The interpretation of exclusions, which is looser than that of names.
@@ -120,7 +135,8 @@ const VERSION_CONTROL: [&str; 23] = [
 /// The largest list of names that is read.
 const LONGEST_LIST: usize = 64 << 20;
 
-/// Stands for the next argument, so that its text cannot be taken for an option.
+/// A placeholder for the next argument while an option is parsed, so that the argument itself is never parsed as an
+/// option.
 const NEXT: &str = "\u{1}next";
 
 impl Settings {

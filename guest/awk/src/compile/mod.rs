@@ -76,6 +76,7 @@ pub(crate) fn compile(program: &Program) -> Compiled<Code> {
 }
 
 impl Compiler<'_> {
+    /// Compiles the functions, then BEGIN, END and the rules.
     fn all(&mut self) -> Compiled<()> {
         let program = self.program;
         for (index, function) in program.functions.iter().enumerate() {
@@ -103,6 +104,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
+    /// Compiles all blocks of one kind, such as BEGIN, one after the other. Returns the index of the first instruction.
     fn part(&mut self, blocks: &[Vec<Statement>]) -> Compiled<Option<usize>> {
         if blocks.is_empty() {
             return Ok(None);
@@ -145,11 +147,13 @@ impl Compiler<'_> {
         Ok(())
     }
 
+    /// Appends an instruction and returns its index.
     fn emit(&mut self, op: Op) -> usize {
         self.code.ops.push(op);
         self.code.ops.len() - 1
     }
 
+    /// Returns the index of the next instruction.
     fn here(&self) -> u32 {
         self.code.ops.len() as u32
     }
@@ -166,6 +170,7 @@ impl Compiler<'_> {
         }
     }
 
+    /// Sets the target of a jump.
     fn aim(&mut self, jump: usize, to: u32) {
         match &mut self.code.ops[jump] {
             Op::Jump(target)
@@ -183,6 +188,7 @@ impl Compiler<'_> {
         (self.code.constants.len() - 1) as u32
     }
 
+    /// Adds a global variable and returns its slot.
     fn new_global(&mut self, name: &str) -> u32 {
         self.code.globals.push(name.to_owned());
         self.code.arrays.push(false);
@@ -190,6 +196,7 @@ impl Compiler<'_> {
         (self.code.globals.len() - 1) as u32
     }
 
+    /// Returns the slot of a predefined variable.
     fn known_global(&self, name: &str) -> usize {
         GLOBALS.iter().position(|known| *known == name).unwrap_or(0)
     }

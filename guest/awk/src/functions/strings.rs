@@ -21,7 +21,7 @@ impl Machine {
             return true;
         }
         let is_ascii = text.is_ascii();
-        // A short string is checked again faster than it is remembered.
+        // For a short string a second check is cheaper than the cache.
         if is_ascii && text.len() > 256 {
             self.ascii = Some(Rc::clone(text));
         }
@@ -32,6 +32,7 @@ impl Machine {
         if self.bytes { text.len() } else { text::count(text) }
     }
 
+    /// `length`: characters of a text, or elements of an array.
     pub(super) fn length(&mut self, count: usize) -> Run<Value> {
         if count == 0 {
             let record = self.record_text();
@@ -67,7 +68,7 @@ impl Machine {
                 &converted
             }
         };
-        // A start before the first character counts as the first and does not shorten the part, as in gawk and mawk.
+        // A start before the first character counts as the first and does not shorten the part, as in gawk.
         let skip = (start - 1.0).max(0.0) as usize;
         let take = if length.is_finite() { length.max(0.0) as usize } else { usize::MAX };
         if start.is_nan() || length.is_nan() || take == 0 {
@@ -125,6 +126,7 @@ impl Machine {
                 self.splitter_of(&source, false)?
             }
         };
+        // White space before the first field is the separator of number 0.
         let leading = match (&splitter, &separators) {
             (Splitter::Blanks, Some(_)) => text.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n')).count(),
             _ => 0,

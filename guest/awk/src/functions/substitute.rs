@@ -16,6 +16,7 @@ enum Piece {
 #[derive(Clone, Copy)]
 enum Which {
     All,
+    /// The match of this number, from 1.
     Only(usize),
 }
 

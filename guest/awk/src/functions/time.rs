@@ -1,4 +1,4 @@
-//! `strftime` and `mktime`, in UTC: the zones of `TZ` would cost 200 KB of every `awk`.
+//! `strftime` and `mktime`, in UTC. `TZ` has no effect: the data of all zones would add 200 KB to the program.
 
 use isopod_gnu::calendar::{Date, days_of};
 

@@ -1,4 +1,4 @@
-//! The instructions that are longer than a line.
+//! The instructions that take more than a line of code.
 //!
 //! Those of hot loops are always inlined into the interpreter loop, because a call would cost more than they do.
 
@@ -15,6 +15,7 @@ fn array_in_scalar_context() -> String {
 
 /// Loads and stores.
 impl Machine {
+    /// Returns the value of a global variable. NF, NR and FNR are computed.
     pub(super) fn computed(&mut self, slot: usize) -> Value {
         match slot {
             global::NF => Value::Number(self.record.count() as f64),
@@ -65,7 +66,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Pushes a local array, which is created if the variable is unset. Unless `required`, a scalar is pushed, too.
+    /// Pushes a local array, which is created if the variable is unset. A scalar is pushed as it is, or is an error
+    /// if an array is `required`.
     #[inline(always)]
     pub(super) fn load_local_array(&mut self, slot: usize, required: bool) -> Run<()> {
         let local = &mut self.stack[slot];
@@ -80,8 +82,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Pushes the array in an element, which is created if the element is unset. Unless `required`, a scalar is pushed,
-    /// too.
+    /// Pushes the array in an element, which is created if the element is unset. A scalar is pushed as it is, or is an
+    /// error if an array is `required`.
     pub(super) fn load_sub_array(&mut self, required: bool) -> Run<()> {
         let value = self.with_element(|element| {
             if let Value::Unset = element {
@@ -122,6 +124,7 @@ impl Machine {
         Ok(())
     }
 
+    /// Assigns a variable whose assignment has side effects, such as NF and FS.
     pub(super) fn store_hooked(&mut self, slot: usize, keep: bool) -> Run<()> {
         let value = self.pop_assigned(keep)?;
         self.set_hooked(slot, value)

@@ -47,6 +47,7 @@ struct Frame {
     return_to: usize,
     /// The index on the stack of the first parameter.
     base: usize,
+    /// The number of `for (key in array)` loops outside the call.
     iterators: usize,
 }
 
@@ -62,16 +63,22 @@ pub(crate) struct Machine {
     code: Rc<Code>,
     stack: Vec<Value>,
     frames: Vec<Frame>,
+    /// The targets of `sub` and `getline` whose call is not complete.
     lvalues: Vec<Lvalue>,
+    /// The remaining keys of each active `for (key in array)` loop.
     iterators: Vec<std::vec::IntoIter<Value>>,
     pub(crate) globals: Vec<Value>,
+    /// True for each range pattern whose first record was found and whose last was not.
     ranges: Vec<bool>,
     pub(crate) record: Record,
     pub(crate) streams: Streams,
+    /// The current file of the main input.
     main: Option<Reader>,
-    /// The index in ARGV of the next operand, and a flag that is set once an operand was a file.
+    /// The index in ARGV of the next operand.
     next_operand: usize,
+    /// True once an operand was a file.
     had_file: bool,
+    /// The text that ended the last record, as in RT.
     terminator: Vec<u8>,
     nr: f64,
     fnr: f64,
@@ -82,7 +89,7 @@ pub(crate) struct Machine {
     pub(crate) convfmt: Vec<u8>,
     ofmt: Vec<u8>,
     pub(crate) ignore_case: bool,
-    /// Every byte is a character.
+    /// True if every byte is a character.
     pub(crate) bytes: bool,
     /// The last long string found to be ASCII. A loop over its characters need not check it again.
     pub(crate) ascii: Option<Rc<Vec<u8>>>,
@@ -91,11 +98,11 @@ pub(crate) struct Machine {
     regexes: HashMap<Vec<u8>, Rc<Regex>>,
     pub(crate) random: Random,
     pub(crate) exit_code: u8,
-    /// The output replaces each file of the main input.
+    /// True if the output replaces each file of the main input.
     pub(crate) in_place: bool,
     /// The program name for messages.
     pub(crate) name: String,
-    /// The depth of sorts whose comparison function calls a sort.
+    /// The depth of nested sorts: a comparison function may sort, too.
     nested: usize,
 }
 

@@ -303,7 +303,7 @@ impl GitHeader {
 /// Merges the two halves of a context hunk. Returns `None` if they do not fit.
 fn merged(old: Vec<(u8, Vec<u8>)>, new: Vec<(u8, Vec<u8>)>) -> Option<Vec<(Kind, Vec<u8>)>> {
     let mut lines = Vec::new();
-    // An empty half stands for the common lines of the other.
+    // An empty half has only the common lines of the other.
     let (no_old, no_new) = (old.is_empty(), new.is_empty());
     let (mut old, mut new) = (old.into_iter().peekable(), new.into_iter().peekable());
     loop {

@@ -254,8 +254,8 @@ impl Coding {
         Ok(())
     }
 
-    /// Decodes whole groups of letters into the bytes. At a group that is not valid it stops and returns false; the
-    /// bytes that the start of that group stands for are kept.
+    /// Decodes whole groups of letters and replaces the content of `bytes` by the result. Stops at an invalid group and
+    /// returns false. `bytes` then ends with the bytes of that group's valid start, except for Z85.
     fn decode(&self, letters: &[u8], group: usize, bytes: &mut Vec<u8>) -> bool {
         match self {
             Coding::Bits(encoding, plain) => {

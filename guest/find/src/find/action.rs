@@ -46,7 +46,7 @@ pub(super) struct ActionContext {
     pub(super) names: Names,
     /// The time at which the run started.
     pub(super) now: u64,
-    /// True if a file that was removed meanwhile is no error.
+    /// True if a file that is removed during the run is no error.
     pub(super) forgives_races: bool,
 }
 

@@ -16,7 +16,7 @@ pub(super) enum Piece {
 /// The value that a directive shows.
 #[derive(Debug, PartialEq)]
 pub(super) enum Field {
-    /// A letter that stands for itself in GNU's table, such as `p` and `s`.
+    /// A directive of one letter in GNU's table, such as `p` and `s`.
     Letter(char),
     /// A time by `strftime`'s letter.
     Time(Stamp, char),

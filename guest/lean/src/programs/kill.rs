@@ -106,7 +106,7 @@ fn describe(call: &Call, names: &[&String]) -> Result<u8, u8> {
     }
     for name in names {
         let line = match name.parse::<u8>() {
-            // The exit status of a process that a signal ended stands for that signal.
+            // 128 and more is the exit status of a process that a signal ended.
             Ok(number) => signals::name(number & 0x7f).map(str::to_owned),
             Err(_) => signals::parse(name).map(|number| number.to_string()),
         };

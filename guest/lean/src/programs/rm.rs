@@ -35,7 +35,7 @@ pub(crate) const PROGRAM: Program = Program {
     run: |call| run(call).unwrap_or_else(|code| code),
 };
 
-/// The occasions on which the user is asked.
+/// The cases in which the user must confirm.
 #[derive(Clone, Copy, PartialEq)]
 enum PromptPolicy {
     Never,

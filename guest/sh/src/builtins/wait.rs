@@ -58,7 +58,7 @@ fn each(shell: &mut Shell, targets: &[String]) -> (u8, Option<u32>) {
     last
 }
 
-/// The signal whose death is not reported: the job was asked to end.
+/// A job that ended by this signal is not reported, because it was told to end.
 const TERM: u8 = 15;
 
 enum WaitResult {

@@ -1,4 +1,4 @@
-//! Pipelines: every stage a process, all at once.
+//! Pipelines. The stages run at the same time, each in a process, except those that this shell can run itself.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use crate::syntax::tree::{Chain, Command, Kind, Name, Operation, Parameter, Part
 
 /// The broken-pipe signal.
 const SIGPIPE: u8 = 13;
-/// INT and QUIT.
+/// The signals of the keyboard: INT and QUIT.
 const KEYBOARD: [u8; 2] = [2, 3];
 
 impl Shell {
@@ -38,12 +38,12 @@ impl Shell {
                 Stage::Process(_) | Stage::Failed(_) => None,
             });
         }
-        let pids: Vec<_> = stages.iter().map(Stage::result).collect();
+        let results: Vec<_> = stages.iter().map(Stage::result).collect();
         drop(stages);
         drop(input);
         plumbing.drain();
-        for (outcome, here) in pids.into_iter().zip(here) {
-            statuses.push(match (here, outcome) {
+        for (result, here) in results.into_iter().zip(here) {
+            statuses.push(match (here, result) {
                 (Some(status), _) => status,
                 (None, StageResult::Process(pid)) => self.wait_for(pid, None)?,
                 (None, StageResult::Status(status)) => status,
@@ -59,7 +59,8 @@ impl Shell {
         Ok(())
     }
 
-    /// Starts the stages, each with its pipes. Returns those that this shell may run itself.
+    /// Starts the stages, connected by pipes, and returns them all. With `wait` the caller waits for the pipeline, so a
+    /// stage that this shell can run itself is not started but left to the caller.
     fn start_stages(&mut self, pipeline: &Pipeline, plumbing: &Plumbing, wait: bool) -> Result<Vec<Stage>, Stop> {
         let count = pipeline.stages.len();
         let (input, output) = (self.files.get(0).cloned(), self.files.get(1).cloned());
@@ -169,7 +170,8 @@ impl Shell {
         Some(stage)
     }
 
-    /// Returns a first stage that only prints. Running it in place saves a process.
+    /// Returns the command if it is a builtin that only prints. As the first stage it then runs in this shell, which
+    /// saves a process.
     fn writes_only(&self, command: &Command) -> Option<Rc<Simple>> {
         let Kind::Simple(simple) = &command.kind else { return None };
         let name = simple.words.first()?.bare()?;
@@ -185,8 +187,8 @@ impl Shell {
             .then(|| simple.clone())
     }
 
-    /// Runs a stage that only prints: its output is collected and written at once. The shell itself must survive a
-    /// closed reader.
+    /// Runs a stage that only prints: its output is collected and written at once. SIGPIPE is ignored for the write,
+    /// since it would end this shell.
     fn write_stage(&mut self, simple: &Rc<Simple>, writer: Rc<File>) -> Result<u8, Stop> {
         let output = self.files.get(1).cloned();
         let buffer = File::capture();
@@ -222,6 +224,7 @@ impl Shell {
         self.options.shopt(Shopt::LASTPIPE)
     }
 
+    /// Runs the last stage in this shell, with the end of the pipe as its input.
     fn last_stage(&mut self, command: &Command, reader: Rc<File>) -> Result<u8, Stop> {
         let input = self.files.get(0).cloned();
         self.files.set(0, Some(reader));
@@ -295,11 +298,15 @@ impl Shell {
 /// A stage: a started process, or a command for this shell to run.
 enum Stage {
     Process(u32),
+    /// A command that could not be started, with its exit status.
     Failed(u8),
+    /// A first stage that only prints, and its output file.
     Output(Rc<Simple>, Rc<File>),
+    /// A last stage that runs in this shell, and its input file.
     Last(Command, Rc<File>),
 }
 
+/// The process of a stage to wait for, or its status if there is no process.
 enum StageResult {
     Process(u32),
     Status(u8),

@@ -343,7 +343,7 @@ pub(super) fn parse_reference(text: &str) -> Option<(Name, Option<Index>)> {
     Some((Name::Variable(name.to_owned()), Some(index)))
 }
 
-/// Returns whether the values are joined, if a parameter stands for several.
+/// Returns true if the values are joined, false if not, `None` if the parameter has one value.
 fn many(name: &Name, index: Option<&Index>) -> Option<bool> {
     match (name, index) {
         (Name::Special(special @ (b'@' | b'*')), _) => Some(*special == b'*'),

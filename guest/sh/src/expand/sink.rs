@@ -122,7 +122,7 @@ impl Sink {
     /// Adds several results: `$@`, `${a[*]}`.
     pub(super) fn values(&mut self, values: &[String], joined: bool, quoted: bool, joiner: &str) {
         if !self.makes_fields() || (joined && quoted) {
-            // Where there are no fields, `$@` is joined by blanks and `$*` by the first separator.
+            // If the word is not split into fields, `$@` is joined by blanks and `$*` by the first separator.
             let between = if joined && !self.document { joiner } else { " " };
             return self.value(&values.join(between), quoted);
         }

@@ -18,7 +18,7 @@ pub enum File {
     Kernel {
         /// The descriptor.
         fd: Fd,
-        /// Whether it can be seeked, once known.
+        /// True if the descriptor can seek, `None` before the first check.
         seekable: Cell<Option<bool>>,
     },
     /// Output that a command substitution in place collects.

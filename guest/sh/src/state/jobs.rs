@@ -2,7 +2,7 @@
 
 use isopod_sys::process;
 
-/// Jobs in the background, and ended ones that have not been asked about.
+/// The jobs in the background, and the ended ones whose status has not been read.
 #[derive(Debug, Default)]
 pub struct Jobs {
     /// The jobs, oldest first.

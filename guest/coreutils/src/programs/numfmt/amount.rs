@@ -100,7 +100,8 @@ impl Amount {
         Some(Amount { above, below, ..self })
     }
 
-    /// Formats the amount with a unit letter and so many digits, or as many as its size asks for. `None` is too large.
+    /// Formats the amount with a unit letter and `precision` decimals, by default as many as suit its size. Returns
+    /// `None` if the amount is too large.
     pub(super) fn text(self, scale: Scale, precision: Option<usize>, round: Round) -> Option<String> {
         let sign = if self.negative { "-" } else { "" };
         if scale == Scale::None {

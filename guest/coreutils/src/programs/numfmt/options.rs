@@ -18,18 +18,23 @@ pub(super) enum Invalid {
 /// The options of a run.
 pub(super) struct Settings {
     pub(super) delimiter: Option<u8>,
+    /// The ranges of fields that are converted, both ends included.
     fields: Vec<(usize, usize)>,
     from: Scale,
     to: Scale,
     from_unit: u64,
     to_unit: u64,
+    /// The width of the result; negative to align it at the left, 0 for none.
     padding: i64,
     precision: Option<usize>,
+    /// True if the width is filled with zeros.
     zeros: bool,
+    /// The text of `--format` before and after the number.
     before: String,
     after: String,
     round: Round,
     suffix: String,
+    /// The number of lines at the start that are printed unchanged.
     pub(super) header: u64,
     pub(super) invalid: Invalid,
     pub(super) end: u8,

@@ -18,7 +18,7 @@ enum Item {
     Bytes(Vec<u8>),
 }
 
-/// Whether a byte is in a class. `tr` works on bytes, so only ASCII is in any.
+/// Returns true if a byte is in a class. `tr` works on bytes, so every class has only ASCII characters.
 fn is_member(class: Class, byte: u8) -> bool {
     byte.is_ascii() && class.contains(byte)
 }

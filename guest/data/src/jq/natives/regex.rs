@@ -13,7 +13,7 @@ use crate::value::{List, Object, Text, Value};
 const MOST_STEPS: usize = 10_000_000;
 
 /// The most compiled patterns that are cached: most programs have few, and use them on every input.
-const KEPT: usize = 32;
+const MOST_CACHED: usize = 32;
 
 /// The flags of a match.
 struct Flags {
@@ -214,7 +214,7 @@ fn compile(source: String) -> Result<Rc<Regex>, Value> {
             .build()
             .map_err(|error| Value::text(format!("{} (at offset 0) is not a valid regex: {error}", source)))?;
         let regex = Rc::new(regex);
-        if compiled.len() >= KEPT {
+        if compiled.len() >= MOST_CACHED {
             compiled.remove(0);
         }
         compiled.push((source, regex.clone()));

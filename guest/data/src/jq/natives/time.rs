@@ -159,7 +159,7 @@ impl Date {
         date.format(format).map_err(|wrong| Value::text(format!("strftime: {wrong} is not supported")))
     }
 
-    /// Reads a text by a format; returns what is left of the text. An error may name a directive that is unknown.
+    /// Parses a text by a format and returns the rest of the text. An error names the directive if it is unknown.
     fn parse<'t>(&mut self, text: &'t str, format: &str, seen: &mut Seen) -> Result<&'t str, Option<char>> {
         let mut rest = text;
         let mut chars = format.chars();
@@ -267,7 +267,8 @@ impl Date {
         Ok(rest)
     }
 
-    /// What follows from what was read: the days of the week and of the year.
+    /// Computes the fields that follow from others: all from the epoch, or the hour from AM and PM, and the days of the
+    /// week and of the year from the date.
     fn complete(&mut self, seen: Seen) {
         if let Some(seconds) = seen.epoch {
             *self = Date::from_seconds(seconds);

@@ -45,10 +45,12 @@ pub(crate) const PROGRAM: Program = Program {
 /// The part of a file that is printed.
 #[derive(Clone, Copy)]
 struct Part {
+    /// True if `count` is a number of lines, false if it is one of bytes.
     lines: bool,
     count: u64,
-    /// The part begins at this line or byte, counted from the start.
+    /// True if the part begins at line or byte `count`, counted from the start of the file.
     from_start: bool,
+    /// The byte that ends a line.
     end: u8,
 }
 
@@ -60,7 +62,7 @@ fn run(call: &Call) -> Result<u8, u8> {
     let part = part(&call)?;
     let follow = follow::Follow::read(&call)?;
     if part.count == 0 && !part.from_start && follow.is_none() {
-        // Nothing of any file: GNU's does not even open them.
+        // Nothing is printed, and the files are not opened, as in GNU's.
         return Ok(0);
     }
     let inputs = or_standard_input(&call.operands);
@@ -92,7 +94,7 @@ fn run(call: &Call) -> Result<u8, u8> {
     Ok(call.finish(out, code))
 }
 
-/// `-5` stands for `-n 5`, `+5` for `-n +5`, `-5c` for `-c 5`, `-5f` for `-f -n 5`.
+/// Rewrites an obsolete first argument: `-5` as `-n5`, `+5` as `-n+5`, `-5c` as `-c5`, `-5f` as `-fn5`.
 fn spell_out(args: &mut [String]) {
     let Some(first) = args.first_mut() else { return };
     let (sign, rest) = match (first.strip_prefix('-'), first.strip_prefix('+')) {
@@ -113,7 +115,7 @@ fn spell_out(args: &mut [String]) {
     };
 }
 
-/// `-f` takes a value only in its long form: `-fn5` is two options.
+/// Splits `-f` from letters after it, because it takes a value only in its long form: `-fn5` is `-f -n5`.
 fn take_bare_follow(args: &mut Vec<String>) {
     let mut index = 0;
     while index < args.len() && args[index] != "--" {
@@ -164,7 +166,7 @@ impl Part {
     }
 
     fn copy_from(self, input: &Input, out: &mut Out) -> Result<(), Errno> {
-        // The first line is number one, and so is the zeroth.
+        // `+0` and `+1` both start at the first line.
         let mut skip = self.count.saturating_sub(1);
         while !out.has_failed() {
             let piece = input.read()?;
@@ -190,7 +192,7 @@ impl Part {
         Ok(())
     }
 
-    /// Copies the end of a file. It reads backwards, so that the rest of the file is never read.
+    /// Copies the end of a file. Searches backwards for its start, so that the rest of the file is never read.
     fn copy_last(self, input: &Input, size: u64, out: &mut Out) -> Result<(), Errno> {
         let current = files::seek(input.fd(), 0, Whence::Current)?;
         let start = if self.lines {
@@ -228,7 +230,7 @@ impl Part {
             }
             block.truncate((end - start) as usize);
             for (at, _) in block.iter().enumerate().rev().filter(|(_, byte)| **byte == self.end) {
-                // The end of the last line does not begin another.
+                // A newline at the end of the file does not start a line.
                 if start + at as u64 + 1 == size {
                     continue;
                 }
@@ -258,7 +260,7 @@ impl Part {
             ends.push_back(count);
             pieces.push_back(piece);
             while let (Some(first), Some(first_ends)) = (pieces.front(), ends.front()) {
-                // One line more: the last may have no end.
+                // One line more is kept: the last may have no newline.
                 let spare =
                     if self.lines { lines - first_ends > self.count } else { bytes - first.len() as u64 >= self.count };
                 if !spare {
