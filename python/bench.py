@@ -53,7 +53,7 @@ def threads(command: str, count: int) -> None:
             rate = count / (time.perf_counter() - began)
             each = (time.process_time() - computed) / count
         alone = alone or rate
-        # The processor time per command is the better figure on a busy machine: it grows only if threads hinder each other.
+        # On a busy machine compare the processor time per command: it grows only if threads hinder each other.
         print(f"  {number} threads: {rate:10.1f} a second, {rate / alone:.2f} × one; {each * 1e6:9.1f} µs of a core each")
 
 

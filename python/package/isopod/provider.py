@@ -61,8 +61,8 @@ class Provider:
     ) -> None:
         """Open a directory, and create it if it is missing.
 
-        Missing arguments are taken from the variables ``ISOPOD_…``, then from the configuration ``file``. The default of
-        ``root`` is ``isopod`` in the user's data directory.
+        Missing arguments are taken from the variables ``ISOPOD_…``, then from the configuration ``file``. The default
+        of ``root`` is ``isopod`` in the user's data directory.
         """
         self._native = _isopod.Provider(
             root=root,

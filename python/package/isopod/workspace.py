@@ -16,7 +16,7 @@ class Found(list[T]):
     """A list that may be incomplete."""
 
     cut: _isopod.Cut | None
-    """The reason why it is incomplete: ``count``, ``budget`` (of time), ``unreadable``, ``transport``; None if complete."""
+    """The reason: ``count``, ``budget`` (of time), ``unreadable`` or ``transport``; None if it is complete."""
 
     def __init__(self, items: Iterable[T] = (), cut: _isopod.Cut | None = None) -> None:
         super().__init__(items)
