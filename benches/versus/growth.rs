@@ -133,7 +133,7 @@ pub fn run(
         };
         let entries = match growth.work {
             Work::Both(script) => {
-                let reference = field.reference().ok_or("no native shell says what is right")?;
+                let reference = field.reference().ok_or("no native shell to compare with")?;
                 let script = script(size);
                 let answer = reference.run(&script).map_err(|fault| format!("{fault:?}"))?;
                 let expected = Expected { stdout: answer.stdout, sorted: false };

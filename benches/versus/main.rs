@@ -173,7 +173,7 @@ fn write(options: &Options, results: &Results) -> Fallible<()> {
 }
 
 fn weigh(arguments: &[String]) -> Fallible<ExitCode> {
-    let [_, what, count] = arguments else { return Err("what to weigh, and how many".into()) };
+    let [_, what, count] = arguments else { return Err("expected a kind and a count".into()) };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     println!("{}", many::weigh(&runtime, what, count.parse()?)?);
     Ok(ExitCode::SUCCESS)

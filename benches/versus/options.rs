@@ -7,7 +7,7 @@ Isopod against native processes, containers and another sandbox, measured in tur
 
 usage: cargo bench --bench versus -- [OPTION…] [WORD…]
 
-Words choose the rows and curves whose name or group holds one of them; without, all are measured.
+Words select the rows and curves whose name or group contains one of them; without words, all are measured.
 
   --quick           smaller sizes and fewer samples: about a minute instead of a quarter of an hour
   --list            name the rows and curves, and measure nothing
@@ -16,11 +16,11 @@ Words choose the rows and curves whose name or group holds one of them; without,
   --bashkit FILE    the peer program of benches/peers [target/peers/release/bashkit-peer]
   --image NAME      the image for docker; it needs a /bin/sh [isopod-versus:busybox]
   --wasmtime FILE   wasmtime's command [target/peers/bin/wasmtime]
-  --coreutils FILE  the core utilities as a component that it compiled [target/peers/bin/coreutils.cwasm]
+  --coreutils FILE  the core utilities as a component precompiled by it [target/peers/bin/coreutils.cwasm]
   --strict          fail if a goal is missed
   --help            this
 
-docker is asked through DOCKER_HOST, as its client does; benches/versus/docker-up starts a daemon of its own and
+The docker client uses DOCKER_HOST; benches/versus/docker-up starts a daemon of its own and
 benches/versus/all does everything: the daemon, the peers, the measurement.
 ";
 

@@ -129,7 +129,7 @@ pub fn echoes(field: &Field<'_>, budget: Budget, progress: &mut Progress, is_liv
 /// Measures a script by all contenders with something warm.
 pub fn run(script: &Script, field: &Field<'_>, budget: Budget, progress: &mut Progress) -> Result<Row, String> {
     let right = |text: &str| -> Result<Expected, String> {
-        let reference = field.reference().ok_or("no native shell says what is right")?;
+        let reference = field.reference().ok_or("no native shell to compare with")?;
         match reference.run(text) {
             Ok(answer) if answer.exit_code == 0 => Ok(Expected { stdout: answer.stdout, sorted: script.sorted }),
             Ok(answer) => Err(format!("the native answer is an error: {}", String::from_utf8_lossy(&answer.stderr))),
