@@ -15,7 +15,7 @@ const OURS: &str = "#1b6e53";
 const THEIRS: &str = "#9aa5ad";
 const FAULTY: &str = "#b3362b";
 
-/// Draws all rows as bars.
+/// All rows, as bars.
 pub fn rows(results: &Results) -> String {
     let mut body = String::new();
     let mut at = 20.0;
@@ -26,7 +26,7 @@ pub fn rows(results: &Results) -> String {
     document(at, &body)
 }
 
-/// Draws all curves, two beside each other.
+/// All curves, two beside each other.
 pub fn growth(results: &Results) -> String {
     let (mut body, height) = (String::new(), 250.0);
     for (number, curve) in results.curves.iter().enumerate() {

@@ -148,7 +148,7 @@ fn an_input_that_stays_open_does_not_keep_the_program_from_ending() {
         assert_eq!(child.wait().unwrap().code(), Some(0), "{args:?}");
         assert!(begin.elapsed() < Duration::from_secs(5), "{args:?}: {:?}", begin.elapsed());
     }
-    // The timeout also ends a command that waits for its input.
+    // Nor one that the command reads, and that comes too late.
     let mut child = isopod(&["run", "--timeout", "1", "--", "cat"]).stdin(Stdio::piped()).spawn().unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(124));
     let mut isolated = isopod(&["run", "--isolate", "process", "--", "true"]);
