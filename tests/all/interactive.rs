@@ -136,7 +136,7 @@ fn a_person_has_a_prompt_history_completion_and_interrupts() {
     terminal.type_in("read word; echo \"<$word>\"\r").shows("\r\n");
     terminal.type_in("typed\n").shows("<typed>").shows("isopod:/tmp$ ");
     terminal.type_in("(exit 9)\r").shows("isopod:/tmp$ ").type_in("echo is:$?\r").shows("is:9").shows("isopod:/tmp$ ");
-    // Ctrl-C ends the command, and so does SIGINT.
+    // SIGINT, the signal of Ctrl-C, ends the command and not the shell.
     terminal.type_in("echo r''eady; sleep 1000; echo n''ever\r").shows("ready");
     let pid = rustix::process::Pid::from_raw(terminal.child.id() as i32).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();

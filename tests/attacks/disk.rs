@@ -76,7 +76,7 @@ pub const ATTACKS: &[Attack] = &[
         a.refuses("mkdir d; cp -r d d/e", "into itself");
         a.refuses("mv d d/e", "subdirectory of itself");
         a.run("cp -r /workspace /workspace/x; tar -cf d/t.tar d; zip -qr d/z.zip d; rm d/*; true");
-        // Links that lead back are followed forty times, as on Linux. The command ends, or its timeout does.
+        // Links that lead back are followed forty times, as on Linux. The command ends by itself or by its timeout.
         a.run_for("ln -s .. d/up; cp -rL d /tmp/copy; tar -chf d/u.tar d; true", Duration::from_secs(2));
     }),
     ("attack_48_a_tree_of_ten_thousand_levels_is_refused_and_what_is_there_can_be_removed", |a| {
