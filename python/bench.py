@@ -1,8 +1,8 @@
-"""What Python costs, in one run with what Rust takes, and what threads gain.
+"""The overhead of Python over Rust, and the gain of threads, measured in one run.
 
     python python/bench.py [--quick]
 
-The ratio is of medians, measured in turns in the same process: so it holds on a busy machine too.
+The ratio is of medians, measured in turns in the same process, so it also holds on a busy machine.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 import isopod
 from isopod import _isopod
 
-# Promised: a warm execute from Python takes at most this many times what it takes from Rust.
+# The promise: a warm execute from Python takes at most this many times as long as from Rust.
 GOAL = 2.0
 COMPUTE = "i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done; echo $i"
 
@@ -53,7 +53,7 @@ def threads(command: str, count: int) -> None:
             rate = count / (time.perf_counter() - began)
             each = (time.process_time() - computed) / count
         alone = alone or rate
-        # On a busy machine the time that one takes of a core says more: it grows only if threads hinder each other.
+        # On a busy machine compare the processor time per command: it grows only if threads hinder each other.
         print(f"  {number} threads: {rate:10.1f} a second, {rate / alone:.2f} × one; {each * 1e6:9.1f} µs of a core each")
 
 

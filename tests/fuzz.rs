@@ -1,7 +1,7 @@
-//! The targets of `fuzz/` on a stable compiler: bytes of a seeded generator, so many for each.
+//! The targets of `fuzz/` on a stable compiler, with a number of inputs from a seeded generator.
 //!
-//! `ISOPOD_FUZZ_SECONDS=60` goes on for so long with each target, `ISOPOD_FUZZ_SEED` begins elsewhere. What is found is shown as
-//! bytes; `cargo +nightly fuzz run TARGET FILE` runs it again.
+//! `ISOPOD_FUZZ_SECONDS=60` runs each target for that long; `ISOPOD_FUZZ_SEED` sets another seed. A failing input is
+//! printed as bytes, and `cargo +nightly fuzz run TARGET FILE` runs it again.
 
 #![allow(
     clippy::unwrap_used,
@@ -22,10 +22,10 @@ use std::time::{Duration, Instant};
 
 use mutant::Mutant;
 
-/// What takes this long without optimisation, on a busy machine, hangs.
+/// An input that takes longer, without optimisation and on a busy machine, hangs.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Pieces that mean something to one target or another; 0xff divides texts.
+/// Byte sequences with a meaning for one of the targets; 0xff separates texts.
 const PIECES: [&[u8]; 44] = [
     b"/",
     b"..",
@@ -79,7 +79,7 @@ fn smoke(name: &str) {
     let mut random = Random(number("ISOPOD_FUZZ_SEED").unwrap_or(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let mut mutant = Mutant::new(random.0);
     let time = number("ISOPOD_FUZZ_SECONDS").map(Duration::from_secs);
-    // These make a directory or a thread for each, or a whole conversation.
+    // Each input of these targets takes a directory, a thread or a whole conversation.
     let least = if ["vfs", "shell", "edit", "http", "mcp"].contains(&name) { 300 } else { 5_000 };
     let (begin, mut count) = (Instant::now(), 0u64);
     while count < least || time.is_some_and(|time| begin.elapsed() < time) {
@@ -96,7 +96,7 @@ fn smoke(name: &str) {
     println!("{name}: {count} executions, 0 findings");
 }
 
-/// Messages that are right, of targets that read messages.
+/// Returns valid messages for targets that read messages.
 fn seeds(name: &str) -> Option<&'static [&'static [u8]]> {
     match name {
         #[cfg(feature = "http")]

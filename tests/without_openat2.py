@@ -1,6 +1,6 @@
-"""Runs a program in a process that the kernel refuses openat2, as an old kernel or the seccomp filter of a container does.
+"""Runs a program in a process in which openat2 fails, as on an old kernel or under the seccomp filter of a container.
 
-The first argument is the error to refuse it with: 38 is ENOSYS and 1 EPERM. Exits with 77 if no filter can be set.
+The first argument is the error number: 38 is ENOSYS and 1 is EPERM. Exits with 77 if no filter can be set.
 """
 
 import ctypes
@@ -9,7 +9,7 @@ import struct
 import sys
 
 code = lambda op, jt, jf, k: struct.pack("HBBI", op, jt, jf, k)
-# 437 is openat2 on every machine.
+# openat2 has the number 437 on every architecture.
 program = code(0x20, 0, 0, 0) + code(0x15, 0, 1, 437) + code(6, 0, 0, 0x50000 | int(sys.argv[1])) + code(6, 0, 0, 0x7FFF0000)
 text = ctypes.create_string_buffer(program)
 

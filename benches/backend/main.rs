@@ -2,7 +2,7 @@
 //! memory and on a directory of the host, the local shell's commands, and operations by shell commands alone.
 //!
 //! `cargo bench --bench backend` runs everything; `-- --quick` takes seconds; `-- --json` prints one object; a word
-//! chooses the measurements whose name holds it. A peer that is not there is named and left out.
+//! selects the measurements whose name contains it. A peer that is not installed is named and left out.
 
 #![allow(
     clippy::print_stdout,
@@ -29,7 +29,7 @@ use isopod::backend::{
 use isopod::{Limits, Sandbox};
 use tokio::runtime::Runtime;
 
-/// Files of the tree, and directories that they are in.
+/// The number of files in the tree, and of their directories.
 const FILES: usize = 2000;
 const DIRECTORIES: usize = 100;
 
@@ -38,11 +38,11 @@ struct Peer {
     name: &'static str,
     backend: Arc<dyn Backend>,
     root: String,
-    /// Runs of an operation, in relation to the fastest peer's.
+    /// True if each operation starts processes: one command then makes the tree.
     is_slow: bool,
 }
 
-/// An operation, and how often to do it.
+/// An operation, which gets the number of the run.
 type Operation = fn(&Runtime, &Peer, usize);
 
 fn main() {
@@ -83,7 +83,7 @@ fn main() {
             }
         }
         let times = compare(&plan, 60, contenders);
-        // A search of the whole tree has to read it, whoever does; the other operations are the price of a process.
+        // A search reads the whole tree on every backend. The other operations save the start of a process.
         let by = if name.contains("2,000") { 1.0 } else { 10.0 };
         let slow = times.iter().position(|times| times.name.starts_with("exec files"));
         let goal = slow.map(|than| Goal::Faster { by, than });
@@ -147,7 +147,7 @@ fn peers(
     peers
 }
 
-/// What a person would type on the host, over the tree of the local shell.
+/// Equivalent commands of the host over the tree of the local shell.
 fn natives(work: &str, root: &std::path::Path) -> Vec<(String, Vec<String>)> {
     let lines: &[&str] = match work.split(' ').next() {
         Some("read") => &["cat d00/f0.rs"],
@@ -165,7 +165,7 @@ fn natives(work: &str, root: &std::path::Path) -> Vec<(String, Vec<String>)> {
     lines.iter().map(native).collect()
 }
 
-/// Makes the tree: by a command where there is one, since one write a file takes long by commands.
+/// Makes the tree, with one command for a slow peer, where one write per file would take long.
 fn plant(runtime: &Runtime, peer: &mut Peer) {
     let content = |n: usize| -> String {
         (0..40).map(|line| format!("fn function_{n}_{line}() {{ call(\"some text of line {line}\"); }}\n")).collect()

@@ -1,7 +1,7 @@
-//! The trunk's promises as ratios: Isopod and what it stands against, measured in turns in one run.
+//! The promises of the runtime as ratios: Isopod and its alternatives, measured in turns in one run.
 //!
-//! `cargo bench` runs everything; `cargo bench -- --quick` takes seconds; `-- --json` prints one object; a word
-//! chooses the measurements whose name holds it. A peer that is not installed is named and left out.
+//! `cargo bench` runs everything; `cargo bench -- --quick` takes seconds; `-- --json` prints one object; a word selects
+//! the measurements whose name contains it. A peer that is not installed is named and left out.
 
 #![allow(
     clippy::print_stdout,
@@ -28,7 +28,7 @@ type Measurement = fn(&Plan, &mut Report);
 fn main() {
     let (plan, mut report, chosen) = common::asked();
     let measurements: [(&str, Measurement); 7] = [
-        // First: memory that another measurement gave back would hide what a sandbox takes.
+        // First, because memory that another measurement freed would hide the memory of a sandbox.
         ("idle-memory", idle_memory),
         ("echo", echo),
         ("spawn", spawn),
@@ -55,7 +55,7 @@ fn sandbox() -> Sandbox {
     Sandbox::builder().limits(limits).build().unwrap()
 }
 
-/// Executes a command and checks its answer: a wrong one is not a fast one.
+/// Executes a command and checks its answer, so that a wrong answer never counts as a fast one.
 fn answer(runtime: &tokio::runtime::Runtime, sandbox: &Sandbox, command: Command, expected: &str) {
     let output = runtime.block_on(sandbox.execute(command)).unwrap();
     assert_eq!(String::from_utf8_lossy(&output.output), expected);
@@ -156,7 +156,7 @@ fn at_once(plan: &Plan, report: &mut Report) {
 }
 
 fn idle_memory(_plan: &Plan, report: &mut Report) {
-    // One before, so that what all share is not counted.
+    // One sandbox before the measurement, so that shared memory is not counted.
     let runtime = runtime();
     answer(&runtime, &sandbox(), "echo hi".into(), "hi\n");
     let (before, begin) = (host::resident_bytes(), Instant::now());

@@ -10,14 +10,14 @@ pub fn run(argv: &[&str], expected: &str) {
     assert!(output.status.success(), "{argv:?}: {output:?}");
 }
 
-/// Whether a command is there and succeeds.
+/// Returns true if a command exists and succeeds.
 #[allow(clippy::disallowed_methods, reason = "the native side of the comparison")]
 pub fn works(argv: &[&str]) -> bool {
     let output = Command::new(argv[0]).args(&argv[1..]).stdin(Stdio::null()).output();
     output.is_ok_and(|output| output.status.success())
 }
 
-/// The machine's Python itself, and not a script that looks for one.
+/// Returns the path of the machine's Python itself, not of a wrapper script.
 #[allow(clippy::disallowed_methods, reason = "the native side of the comparison")]
 pub fn python() -> Option<String> {
     let output = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().ok()?;
@@ -25,7 +25,7 @@ pub fn python() -> Option<String> {
     output.status.success().then(|| path.trim().to_owned())
 }
 
-/// Memory of this process that is in RAM.
+/// Returns the resident memory of this process.
 #[allow(clippy::disallowed_methods, reason = "the kernel's own account of this process")]
 pub fn resident_bytes() -> u64 {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap();

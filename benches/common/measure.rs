@@ -1,21 +1,21 @@
-//! Measuring in turns: noise hits all contenders alike, and the ratio of medians survives it. A turn is a few runs, so
-//! that each contender is as warm as it is in use and does not pay for the caches that the one before it filled.
+//! Measurement in turns: noise affects all contenders alike, and the ratio of medians survives it. A turn is several
+//! runs, so that each contender is as warm as in use and does not pay for caches that the one before it filled.
 
 use std::time::{Duration, Instant};
 
 /// Runs of a contender in a turn.
 const TURN: usize = 20;
 
-/// How much to measure.
+/// The amount to measure.
 pub struct Plan {
-    /// A tenth of everything.
+    /// Measures a tenth of everything.
     pub quick: bool,
 }
 
 /// Something to measure.
 pub struct Contender<'a> {
     name: String,
-    /// Does the work and says how long it took.
+    /// Does the work and returns its time.
     work: Box<dyn FnMut() -> Duration + 'a>,
 }
 
@@ -28,13 +28,13 @@ impl<'a> Contender<'a> {
         })
     }
 
-    /// One that knows better how long its work took than someone who looks at it from outside.
+    /// Creates a contender that measures its own time.
     pub fn timed(name: &str, work: impl FnMut() -> Duration + 'a) -> Contender<'a> {
         Contender { name: name.to_owned(), work: Box::new(work) }
     }
 }
 
-/// What a contender needed.
+/// The times of a contender.
 pub struct Times {
     pub name: String,
     pub min: Duration,
@@ -46,7 +46,7 @@ pub struct Times {
 pub fn compare<'a>(plan: &Plan, rounds: usize, contenders: impl IntoIterator<Item = Contender<'a>>) -> Vec<Times> {
     let rounds = if plan.quick { (rounds / 10).max(3) } else { rounds };
     let mut contenders: Vec<_> = contenders.into_iter().map(|c| (c, Vec::with_capacity(rounds))).collect();
-    // The first time pays for page faults and caches that no later one does.
+    // The first run pays for page faults and caches.
     contenders.iter_mut().for_each(|(contender, _)| {
         (contender.work)();
     });

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::measure::Times;
 
-/// What the first contender promises.
+/// The promise of the first contender.
 pub enum Goal {
     /// Its median is at least `by` times shorter than that of contender `than`.
     Faster { by: f64, than: usize },
@@ -25,7 +25,7 @@ impl Report {
         Report { json, rows: Vec::new(), missed: 0 }
     }
 
-    /// A comparison; ratios are of medians, to the first contender.
+    /// Adds a comparison. Ratios are of medians, to the first contender.
     pub fn add(&mut self, work: &str, times: &[Times], goal: Option<Goal>) {
         self.say(&format!("\n{work}"));
         let first = times[0].median.as_secs_f64();
@@ -51,7 +51,7 @@ impl Report {
         }
     }
 
-    /// A measurement of memory.
+    /// Adds a measurement of memory.
     pub fn memory(&mut self, work: &str, bytes: u64, time: Duration, goal: u64) {
         self.say(&format!("\n{work}\n  {bytes} bytes and {} to make, each", micros(time)));
         self.rows.push(json!({ "work": work, "bytes_each": bytes, "make_us": us(time) }));
@@ -74,7 +74,7 @@ impl Report {
         }
     }
 
-    /// Something that is to hold.
+    /// Adds a statement that has to hold.
     pub fn promise(&mut self, met: bool, what: &str) {
         self.goal(met, what);
     }

@@ -201,7 +201,7 @@ fn fork(plan: &Plan, report: &mut Report) {
     report.promise(times[1].median < Duration::from_millis(1), "under 1 ms");
 }
 
-/// Runs a program of the guest on this machine, by the name it is to have.
+/// Runs a guest program on this machine under the name of a program.
 fn run_native(component: &str, program: &str, arguments: &[String], directory: &Path) -> Vec<u8> {
     use std::os::unix::process::CommandExt;
     let binary = PathBuf::from(NATIVE).join(format!("isopod-{component}"));

@@ -1,10 +1,10 @@
-//! The interpreters' promises as ratios: the same programs on Isopod and on the machine's python3 and node, measured in turns
-//! in one run.
+//! The promises of the interpreters as ratios: the same programs on Isopod and on the machine's python3 and node,
+//! measured in turns in one run.
 //!
-//! `cargo bench --bench interpreters` runs everything; `-- --quick` takes seconds; `-- --json` prints one object; a word
-//! chooses the programs whose name holds it, `python3` or `node` all of one. The machine's Python starts with -S: without
-//! its site directories, as Isopod's does. What computes is compared with node's interpreter too (--jitless): it has a
-//! compiler to machine code, which a sandbox without one cannot match.
+//! `cargo bench --bench interpreters` runs everything; `-- --quick` takes seconds; `-- --json` prints one object; a
+//! word selects the programs whose name contains it, and `python3` or `node` all of one interpreter. The machine's
+//! Python starts with -S: without its site directories, as Isopod's does. Programs that compute are also compared with
+//! node's interpreter (--jitless): node has a compiler to machine code, which a sandbox without one cannot match.
 
 #![allow(
     clippy::print_stdout,
@@ -28,17 +28,17 @@ use common::measure::{Contender, Plan, compare};
 use common::report::{Goal, Report};
 use isopod::{Command, Limits, Sandbox};
 
-/// A process that starts with a memory that was made before, or with little to do.
+/// Starting is at least three times faster: the process starts from a memory image, or has little to initialise.
 const STARTING: f64 = 3.0;
-/// Computing may cost three times what it costs a native interpreter.
+/// Computing may take three times as long as on a native interpreter.
 const COMPUTING: f64 = 1.0 / 3.0;
 
-/// A program and what it prints.
+/// A program and its output.
 pub struct Program {
     pub name: &'static str,
     pub text: &'static str,
     pub answer: &'static str,
-    /// Whether its time goes into computing rather than into starting.
+    /// True if the program spends its time on computing rather than on starting.
     pub computes: bool,
 }
 
@@ -50,14 +50,14 @@ const fn computes(name: &'static str, text: &'static str, answer: &'static str) 
     Program { name, text, answer, computes: true }
 }
 
-/// An interpreter here and on the machine.
+/// An interpreter of Isopod and its counterpart on the machine.
 struct Interpreter {
     name: &'static str,
     /// The option before a program's text.
     option: &'static str,
-    /// What prints the path of the machine's: the interpreter itself, and not a script that looks for one.
+    /// A program that prints the path of the machine's interpreter itself, which may be started by a wrapper script.
     path: &'static str,
-    /// How the machine's is started; what computes is held against the last way.
+    /// Options of the machine's interpreter, one contender each. Programs that compute are compared with the last one.
     native: &'static [&'static str],
     programs: &'static [Program],
 }
@@ -109,7 +109,7 @@ impl Interpreter {
         limits.wall = Duration::from_secs(300);
         let sandbox = Sandbox::builder().limits(limits).build().unwrap();
         let mut contenders = vec![Contender::new("isopod", || {
-            // A wrong answer is not a fast one.
+            // A wrong answer never counts as a fast one.
             let command = Command::program([self.name, self.option, program.text]);
             let output = runtime.block_on(sandbox.execute(command)).unwrap();
             assert_eq!(String::from_utf8_lossy(&output.output), program.answer);

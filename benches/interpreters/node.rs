@@ -1,4 +1,4 @@
-//! How node starts, and what programs that compute spend their time with.
+//! Programs for node: starting, and typical computations.
 
 use super::{Program, computes, starts};
 

@@ -1,4 +1,4 @@
-//! How Python starts, and what programs that compute spend their time with.
+//! Programs for Python: starting, and typical computations.
 
 use super::{Program, computes, starts};
 

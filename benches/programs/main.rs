@@ -1,7 +1,7 @@
-//! The programs against GNU's on the same files, measured in turns in one run, and what it costs to start each.
+//! The programs against GNU's on the same files, measured in turns in one run, and the cost of starting each.
 //!
-//! `cargo bench --bench programs` takes 50 MB; `-- --quick` a tenth of that; `-- --json` prints one object; a word chooses
-//! the measurements whose name holds it. A program that the host does not have is named and left out.
+//! `cargo bench --bench programs` uses 50 MB; `-- --quick` a tenth of that; `-- --json` prints one object; a word
+//! selects the measurements whose name contains it. A program that the host does not have is named and left out.
 
 #![allow(
     clippy::print_stdout,
@@ -26,7 +26,7 @@ use common::measure::{Contender, Plan, compare};
 use common::report::{Goal, Report};
 use isopod::{Command, Limits, Runtime, Sandbox};
 
-/// What is run, in a directory with the file `text` and the tree `tree`. The first word is the program.
+/// The command lines, for a directory with the file `text` and the tree `tree`. The first word is the program.
 const LINES: [&str; 19] = [
     "sort text",
     "sort -n -k2 text",
@@ -63,11 +63,11 @@ fn main() {
     report.finish();
 }
 
-/// Text of this size in lines of four words, and a tree of 2,000 files.
+/// Creates a text of this size in lines of four words, and a tree of 2,000 files.
 fn prepare(bytes: usize) -> tempfile::TempDir {
     let directory = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
     let mut text = String::with_capacity(bytes + 64);
-    // A fixed sequence: each run measures the same.
+    // A fixed sequence, so that each run measures the same.
     let mut state: u64 = 0x9e37_79b9_7f4a_7c15;
     while text.len() < bytes {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -114,7 +114,7 @@ fn speed(plan: &Plan, report: &mut Report, runtime: &tokio::runtime::Runtime, di
         );
         output.stdout
     };
-    // A wrong answer is not a fast one. A tree is walked in no order, and an archive has owners and times.
+    // A wrong answer never counts as a fast one. The order of a tree is arbitrary, and an archive has owners and times.
     if !line.contains("/dev/null") {
         let sum = format!("{line} | sort | cksum");
         assert_eq!(inside(&sum), native(directory, &sum), "{line}");
@@ -127,7 +127,7 @@ fn speed(plan: &Plan, report: &mut Report, runtime: &tokio::runtime::Runtime, di
     report.add(line, &compare(plan, 10, contenders), Some(Goal::Within { times: 2.0, of: 1 }));
 }
 
-/// How long each program takes to say its version.
+/// Measures the time in which each program prints its version.
 fn start(plan: &Plan, report: &mut Report, runtime: &tokio::runtime::Runtime) {
     let sandbox = Sandbox::builder().build().unwrap();
     let programs = Runtime::shared().unwrap().programs();

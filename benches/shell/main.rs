@@ -1,7 +1,7 @@
-//! The shell's promises as ratios: the same scripts on Isopod, bash and dash, measured in turns in one run.
+//! The promises of the shell as ratios: the same scripts on Isopod, bash and dash, measured in turns in one run.
 //!
 //! `cargo bench --bench shell` runs everything; `-- --quick` takes seconds; `-- --json` prints one object; a word
-//! chooses the scripts whose name holds it. A shell that is not installed is named and left out.
+//! selects the scripts whose name contains it. A shell that is not installed is named and left out.
 
 #![allow(
     clippy::print_stdout,
@@ -24,9 +24,9 @@ use common::report::{Goal, Report};
 use isopod::{Limits, Sandbox};
 use scripts::{SCRIPTS, Script, Speaks};
 
-/// Computing may cost twice what it costs bash: a WebAssembly engine's price.
+/// Computing may take twice as long as in bash, because it runs in a WebAssembly engine.
 const COMPUTING: f64 = 0.5;
-/// Processes are where a kernel in one address space wins.
+/// Starting processes is at least five times faster, because the kernel runs them in one address space.
 const SPAWNING: f64 = 5.0;
 
 fn main() {
@@ -55,7 +55,7 @@ fn measure(script: &Script, natives: &[&str], plan: &Plan, report: &mut Report) 
     limits.wall = Duration::from_secs(300);
     let sandbox = Sandbox::builder().limits(limits).build().unwrap();
     let mut contenders = vec![Contender::new("isopod", || {
-        // A wrong answer is not a fast one.
+        // A wrong answer never counts as a fast one.
         let output = runtime.block_on(sandbox.execute(script.text)).unwrap();
         assert_eq!(String::from_utf8_lossy(&output.output), script.answer);
         assert_eq!(output.exit_code, 0);

@@ -1,11 +1,11 @@
-//! What is measured: small programs of the kind that scripts are made of, with their answers.
+//! The measured scripts: small programs with typical constructs, and their output.
 
-/// A script and what it prints.
+/// A script and its output.
 pub struct Script {
     pub name: &'static str,
     pub text: &'static str,
     pub answer: &'static str,
-    /// Whether its time goes into processes rather than into computing.
+    /// True if the script spends its time on processes rather than on computing.
     pub spawns: bool,
     pub speaks: Speaks,
 }
@@ -13,7 +13,7 @@ pub struct Script {
 /// The language a script is written in.
 #[derive(PartialEq, Eq)]
 pub enum Speaks {
-    /// What any shell knows.
+    /// Features of every shell.
     Posix,
     Bash,
 }

@@ -1,8 +1,8 @@
-//! A million mixed commands over a hundred sandboxes in one process: memory, open files and threads have to stay where
-//! they are once everything has been used.
+//! A million mixed commands over a hundred sandboxes in one process: memory, open files and threads must not grow after
+//! the warm-up.
 //!
-//! `cargo bench --bench soak` does a million, `-- --quick` twenty thousand, `-- --commands N` so many. It prints a line
-//! each fiftieth of it, and fails if anything grows after the first fifth.
+//! `cargo bench --bench soak` runs a million, `-- --quick` twenty thousand, `-- --commands N` that many. It prints
+//! fifty lines, and fails if anything grows after the first fifth.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, clippy::panic, missing_docs, reason = "a benchmark")]
 #![allow(clippy::disallowed_methods, reason = "looks at its own process from outside")]
@@ -19,13 +19,13 @@ use mix::{Place, Random};
 use sample::Sample;
 
 const SANDBOXES: usize = 100;
-/// At the same time.
+/// Concurrent callers.
 const CALLERS: usize = 8;
 const SAMPLES: usize = 50;
-/// The first of them are warm-up: pools fill, threads start, files are read for the first time.
+/// Samples of the warm-up: pools fill, threads start, files are read for the first time.
 const WARM_UP: usize = SAMPLES / 5;
-/// Bytes that may be there at the end of a whole run, by the trend of the samples, beyond what was there before: what an
-/// allocator keeps between, and far less than a byte a command.
+/// Maximum growth in bytes over a whole run, by the trend of the samples: room for the allocator, and about sixteen
+/// bytes per command.
 const GROWTH: f64 = (16 << 20) as f64;
 
 fn main() -> ExitCode {
@@ -35,7 +35,8 @@ fn main() -> ExitCode {
     let commands: usize = number.unwrap_or(if quick { 20_000 } else { 1_000_000 });
 
     let host = tempfile::tempdir().unwrap();
-    // A pool that is not bounded starts another thread whenever the last one is not quite done: on a busy machine, many.
+    // The bound is needed: on a busy machine an unbounded pool keeps starting threads, because the last one is not yet
+    // idle.
     let mut tokio = tokio::runtime::Builder::new_multi_thread();
     let tokio = tokio.worker_threads(2).max_blocking_threads(CALLERS).enable_all().build().unwrap();
     let places: Arc<Vec<Place>> = Arc::new((0..SANDBOXES).map(|n| Place::new(n, host.path())).collect());
@@ -60,7 +61,7 @@ fn main() -> ExitCode {
             for caller in callers.collect::<Vec<_>>() {
                 caller.await.unwrap();
             }
-            // Those that were killed may still be on their way out.
+            // Killed processes may still be ending.
             for place in places.iter() {
                 place.quiet().await;
             }

@@ -1,4 +1,4 @@
-//! What is done to the sandboxes: commands that end in every way there is, and operations on files.
+//! The work on the sandboxes: commands that end in all possible ways, and operations on files.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -7,7 +7,7 @@ use std::time::Duration;
 use isopod::backend::{Backend, EditRequest, GlobRequest, GrepRequest, Isopod, SandboxBackend, WriteRequest};
 use isopod::{Command, Limits, Sandbox};
 
-/// Numbers that are the same in each run.
+/// A generator of numbers that are the same in each run.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -23,9 +23,9 @@ impl Random {
     }
 }
 
-/// A sandbox, which is replaced now and then.
+/// A sandbox that is replaced now and then.
 pub(crate) struct Place {
-    /// A directory of the host, for every fifth.
+    /// A directory of the host, for every fifth sandbox.
     dir: Option<PathBuf>,
     is_overlay: bool,
     now: Mutex<Isopod>,
@@ -50,7 +50,7 @@ impl Place {
         *self.now.lock().unwrap_or_else(PoisonError::into_inner) = sandbox(self.dir.as_deref(), self.is_overlay);
     }
 
-    /// Waits until nothing runs.
+    /// Waits until no process runs.
     pub(crate) async fn quiet(&self) {
         let now = self.get();
         while now.handle().kernel().processes() > 0 {
@@ -71,7 +71,7 @@ fn sandbox(dir: Option<&Path>, is_overlay: bool) -> Isopod {
     Isopod::new("soak", builder.build().unwrap()).unwrap()
 }
 
-/// Command lines, with what they answer.
+/// Command lines with their output and exit code.
 const LINES: [(&str, &str, u8); 16] = [
     ("echo hi", "hi\n", 0),
     ("exit 7", "", 7),
@@ -91,7 +91,7 @@ const LINES: [(&str, &str, u8); 16] = [
     ("x=$(printf 'y%.0s' {1..500}); echo ${#x}", "500\n", 0),
 ];
 
-/// Does one thing, chosen by chance, and says what was wrong with the answer.
+/// Does one randomly chosen piece of work. The error says how the answer was wrong.
 pub(crate) async fn one(places: &[Place], random: &mut Random) -> Result<(), String> {
     let place = &places[random.below(places.len())];
     let it = place.get();
@@ -106,7 +106,7 @@ pub(crate) async fn one(places: &[Place], random: &mut Random) -> Result<(), Str
             }
         }
         2..=4 => {
-            // Its time is over.
+            // A command that exceeds its timeout.
             let command = Command::shell("while :; do :; done").timeout(Duration::from_millis(5));
             let answer = it.handle().execute(command).await.map_err(|error| error.to_string())?;
             if answer.exit_code != 124 {
@@ -114,7 +114,7 @@ pub(crate) async fn one(places: &[Place], random: &mut Random) -> Result<(), Str
             }
         }
         5..=24 => {
-            // Nobody waits for it any more.
+            // A command whose future is dropped.
             let micros = random.below(2000) as u64;
             let work = it.execute(Command::shell("seq 1 100000 | sort | md5sum"));
             let _ = tokio::time::timeout(Duration::from_micros(micros), work).await;
@@ -140,7 +140,7 @@ pub(crate) async fn one(places: &[Place], random: &mut Random) -> Result<(), Str
     Ok(())
 }
 
-/// Operations on files of one's own: others work in the same sandbox.
+/// Operates on files with a unique name, because other callers use the same sandbox.
 async fn files(it: &Isopod, random: &mut Random) -> isopod::backend::Result<()> {
     let dir = format!("/workspace/{}", random.below(usize::MAX));
     let file = format!("{dir}/file.txt");

@@ -1,9 +1,9 @@
-//! What this process uses.
+//! The resources of this process.
 
-/// At one moment, when nothing runs.
+/// One sample, taken while nothing runs.
 pub(crate) struct Sample {
     pub(crate) commands: usize,
-    /// Bytes in RAM.
+    /// Resident bytes.
     pub(crate) resident: u64,
     pub(crate) files: usize,
     pub(crate) threads: usize,
@@ -19,8 +19,8 @@ impl Sample {
     }
 }
 
-/// How many bytes more there are from the first sample to the last, by the line that fits them best: one sample that is
-/// high tells nothing.
+/// Returns the growth in bytes from the first sample to the last, by the line of best fit: a single high sample says
+/// nothing.
 pub(crate) fn growth(samples: &[Sample]) -> f64 {
     let points: Vec<(f64, f64)> =
         samples.iter().map(|sample| (sample.commands as f64, sample.resident as f64)).collect();

@@ -1,4 +1,4 @@
-//! What agent frameworks call: file operations of the backends over one tree, and a search by GNU grep beside them.
+//! Operations of agent frameworks: file operations of the backends over one tree, compared with a search by GNU grep.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -20,11 +20,11 @@ use crate::shell::{Expected, Shell, contender};
 use crate::workspace::{path, tree};
 
 pub const ON_HOST: &str = "isopod, a directory of the host";
-/// By fork and exec.
+/// GNU grep, started by fork and exec.
 pub const GNU_GREP: &str = "native GNU grep";
 const OPERATIONS: [&str; 3] = ["read", "write", "edit"];
 
-/// The name of the row that searches.
+/// Returns the name of the row of the search.
 pub fn grep_name(options: &Options) -> String {
     format!("backend: grep over {} files", grouped(row_trees(options)[0]))
 }
@@ -38,11 +38,11 @@ struct Peer {
     name: &'static str,
     backend: Arc<dyn Backend>,
     root: String,
-    /// A file with a needle in it that nobody else edits: some share the tree.
+    /// A file with a needle that only this peer edits: some peers share the tree.
     file: String,
 }
 
-/// Measures the operations that were chosen.
+/// Measures the selected operations.
 pub fn run(
     options: &Options,
     field: &Field<'_>,
@@ -109,7 +109,7 @@ fn peers(field: &Field<'_>, place: &std::path::Path, files: usize) -> Result<Vec
         if let Some(host) = std::env::var_os("DOCKER_HOST") {
             docker = docker.client_env("DOCKER_HOST", host.to_string_lossy());
         }
-        // The container sees the work's files only to read, so it has a copy of its own.
+        // The container sees the files read-only, so it has a copy of its own.
         let prepare = format!("cp -r /workspace/tree{files} /tmp/backend");
         let prepared = field.docker_exec.as_ref().map(|docker| docker.run(&prepare));
         if prepared.is_some_and(|answer| answer.is_ok_and(|answer| answer.exit_code == 0)) {
@@ -119,7 +119,7 @@ fn peers(field: &Field<'_>, place: &std::path::Path, files: usize) -> Result<Vec
     Ok(peers)
 }
 
-/// The tree into a sandbox's own memory, by a sandbox that sees both.
+/// Copies the tree into the memory of a sandbox.
 fn copy(runtime: &Runtime, memory: &Sandbox, place: &std::path::Path) -> Result<(), Box<dyn std::error::Error>> {
     let source = Sandbox::builder().limits(limits()).mount_read_only(place, "/workspace").build()?;
     let archive = runtime.block_on(source.execute("tar -cf - ."))?.stdout;
@@ -131,7 +131,7 @@ fn copy(runtime: &Runtime, memory: &Sandbox, place: &std::path::Path) -> Result<
 }
 
 fn perform(runtime: &Runtime, peer: &Peer, operation: &str, run: usize, needles: usize) -> Result<(), Fault> {
-    // An error is not a wrong answer: whoever asked knows that there is none.
+    // An error is not a wrong answer: the caller knows that there is no result.
     let error =
         |error: isopod::backend::BackendError| Fault::Unsupported(format!("{error:?}").chars().take(100).collect());
     let is_right = match operation {
@@ -153,9 +153,9 @@ fn perform(runtime: &Runtime, peer: &Peer, operation: &str, run: usize, needles:
         _ => {
             let request = GrepRequest::literal("needle", &*peer.root);
             let grepped = runtime.block_on(peer.backend.grep(request)).map_err(error)?;
-            // An edit may have left the files that are edited without.
+            // The edited files may be without their needle at the moment.
             (needles - 5..=needles).contains(&grepped.matches.len())
         }
     };
-    if is_right { Ok(()) } else { Err(Fault::Wrong("another answer than the one that is right".to_owned())) }
+    if is_right { Ok(()) } else { Err(Fault::Wrong("a wrong answer".to_owned())) }
 }

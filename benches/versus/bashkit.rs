@@ -1,4 +1,4 @@
-//! bashkit, through the program of `benches/peers`, which times its own calls.
+//! bashkit, through the program of `benches/peers`, which measures its own calls.
 
 #![allow(clippy::disallowed_methods, reason = "the host's side of the comparison")]
 
@@ -17,10 +17,10 @@ use crate::shell::{Answer, Shell};
 
 pub const LIVE: &str = "bashkit, live";
 pub const NEW: &str = "bashkit, new";
-/// The peer gives up after 20 seconds; if it cannot, it is ended.
+/// The peer gives up after 20 seconds; if it does not, it is killed.
 const PATIENCE: Duration = Duration::from_secs(25);
 
-/// The peer's process; it is started again if it had to be ended.
+/// The peer's process, which is restarted after a kill.
 pub struct Peer {
     program: PathBuf,
     directory: PathBuf,
@@ -63,7 +63,7 @@ impl Peer {
         }
     }
 
-    /// The time that it says a request took.
+    /// Returns the time of a request as the peer measured it.
     pub fn time(&self, request: &Value, is_right: impl Fn(&Value) -> bool) -> Run {
         let answer = self.ask(request)?;
         match answer["nanos"].as_u64() {
@@ -95,7 +95,7 @@ impl Drop for Process {
     }
 }
 
-/// The peer as a shell: one interpreter for all scripts, or one for each.
+/// The peer as a shell: one interpreter for all scripts, or one per script.
 pub struct Interpreter {
     pub peer: Rc<Peer>,
     pub is_new: bool,

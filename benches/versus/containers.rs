@@ -1,5 +1,5 @@
-//! Containers: docker by its client, podman with a root directory of its own, and the runtimes below them on a bundle.
-//! Images are of busybox alone; nothing is pulled.
+//! Containers: docker through its client, podman with a root directory of its own, and the low-level runtimes on a
+//! bundle. Images contain only busybox; nothing is pulled.
 
 #![allow(clippy::disallowed_methods, reason = "the host's side of the comparison")]
 
@@ -14,7 +14,7 @@ use crate::programs::{Program, says};
 pub const DOCKER_RUN: &str = "docker run";
 pub const DOCKER_EXEC: &str = "docker exec";
 
-/// A container that runs for as long as this value lives, with the work's files in /workspace.
+/// A container that runs as long as this value lives, with the files in /workspace.
 pub struct Container {
     pub name: String,
 }
@@ -37,7 +37,7 @@ impl Container {
         Err(said.lines().find(|line| !line.trim().is_empty()).unwrap_or("it says nothing").to_owned())
     }
 
-    /// Memory that the container alone takes: its process and its shim.
+    /// Returns the memory of the container alone: its process and its shim.
     pub fn bytes(&self) -> Option<u64> {
         let pid = says(&["docker", "inspect", "--format", "{{.State.Pid}}", &self.name])?;
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
@@ -52,7 +52,7 @@ impl Drop for Container {
     }
 }
 
-/// A process's memory, with its share of what it shares.
+/// Returns the proportional set size of a process.
 pub fn proportional_bytes(pid: &str) -> Option<u64> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
     let kib = text.lines().find_map(|line| line.strip_prefix("Pss:"))?.split_whitespace().next()?;
@@ -70,7 +70,7 @@ pub fn docker_exec(container: &Container, directory: &Path) -> Program {
     Program::new(DOCKER_EXEC, argv, directory)
 }
 
-/// A root file system of busybox and a bundle for it, for what needs no daemon.
+/// A root file system of busybox with a bundle, for runtimes without a daemon.
 pub struct Bundle {
     place: PathBuf,
 }
@@ -96,7 +96,8 @@ impl Bundle {
         Ok(Bundle { place: place.to_owned() })
     }
 
-    /// podman with rootfs and storage of its own. The limits are named since it may not raise them everywhere.
+    /// Returns podman with its own rootfs and storage. The limits are explicit because podman may not raise them
+    /// everywhere.
     pub fn podman(&self) -> Program {
         let at = |name: &str| self.place.join(name).display().to_string();
         let (storage, state, root) = (at("podman"), at("podman-state"), at("root"));
@@ -106,8 +107,7 @@ impl Bundle {
         Program::new("podman run", argv.into_iter().chain(run).chain(rest), &self.place)
     }
 
-    /// runc or crun without anything around it. Its script stands in the bundle: it is `echo hi`, the only one it is
-    /// asked for.
+    /// Returns runc or crun without a manager. The script is part of the bundle and is always `echo hi`.
     pub fn runtime(&self, runtime: &str) -> Result<Program, String> {
         let bundle = self.place.join(runtime);
         std::fs::create_dir_all(&bundle).map_err(|error| error.to_string())?;
@@ -126,7 +126,7 @@ impl Bundle {
         let id = format!("isopod-versus-{}", std::process::id());
         let mut argv = vec![runtime.to_owned(), "--root".to_owned(), state];
         if runtime == "crun" {
-            // It does not know the hybrid form of control groups that some machines have.
+            // crun does not know the hybrid form of control groups that some machines have.
             argv.push("--cgroup-manager=disabled".to_owned());
         }
         argv.extend(["run".to_owned(), "--bundle".to_owned(), bundle.display().to_string(), id]);
@@ -135,7 +135,7 @@ impl Bundle {
     }
 }
 
-/// The programs that can be used, and why the others cannot.
+/// Returns the usable programs, and adds the reasons why the others are not.
 pub fn without_daemon(place: &Path, left_out: &mut Vec<(String, String)>) -> Vec<Program> {
     let bundle = match Bundle::make(place) {
         Ok(bundle) => bundle,

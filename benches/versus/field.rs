@@ -1,4 +1,4 @@
-//! Who takes part: what is installed and works, and why the rest was left out.
+//! The contenders: the installed and working ones, and the reasons why others are left out.
 
 use std::path::Path;
 use std::rc::Rc;
@@ -14,7 +14,7 @@ use crate::options::Options;
 use crate::programs::{self, Program};
 use crate::shell::Shell;
 
-/// Everyone who takes part.
+/// All contenders.
 pub struct Field<'a> {
     pub runtime: &'a Runtime,
     pub live: Live<'a>,
@@ -36,7 +36,7 @@ pub struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// Looks for everyone. `scratch` is for what containers need beside the work's files.
+    /// Looks for all contenders. `scratch` is for files of containers.
     pub fn find(
         options: &Options,
         runtime: &'a Runtime,
@@ -44,7 +44,7 @@ impl<'a> Field<'a> {
         scratch: &Path,
         left_out: &mut Vec<(String, String)>,
     ) -> Result<Field<'a>, Box<dyn std::error::Error>> {
-        // With the machine's own Python in front: a script that looks for one takes longer than Python.
+        // With the machine's own Python first, because a wrapper script would take longer than Python.
         let path = std::env::var_os("PATH").map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
         let python = host::python().and_then(|python| Some(Path::new(&python).parent()?.display().to_string()));
         let path = python.map(|directory| format!("{directory}:{path}")).unwrap_or(path);
@@ -98,7 +98,7 @@ impl<'a> Field<'a> {
         })
     }
 
-    /// Those that keep something warm for a script of some length, Isopod first.
+    /// Returns the contenders with something warm, for longer scripts, Isopod first.
     pub fn workers(&self) -> Vec<&dyn Shell> {
         let natives = [&self.dash, &self.bash, &self.bubblewrap, &self.docker_exec];
         let natives = natives.into_iter().flatten().map(|program| program as &dyn Shell);
@@ -106,13 +106,13 @@ impl<'a> Field<'a> {
         std::iter::once(&self.warm as &dyn Shell).chain(natives).chain(bashkit).collect()
     }
 
-    /// Those of them that can run a script, and who has no shell if one command is all that it is.
+    /// Returns those that can run a script, and also the one without a shell if the script is a single command.
     pub fn workers_for(&self, script: &str) -> Vec<&dyn Shell> {
         let shell_less = self.wasmtime.iter().filter(|program| program.understands(script));
         self.workers().into_iter().chain(shell_less.map(|program| program as &dyn Shell)).collect()
     }
 
-    /// Those that make everything anew for each script, Isopod first.
+    /// Returns the contenders that start anew for each script, Isopod first.
     pub fn starters(&self) -> Vec<&dyn Shell> {
         let programs = [&self.dash, &self.bash, &self.bubblewrap, &self.docker_run, &self.wasmtime];
         let programs = programs.into_iter().flatten().chain(&self.without_daemon).map(|p| p as &dyn Shell);
@@ -121,7 +121,7 @@ impl<'a> Field<'a> {
         isopod.into_iter().chain(programs).chain(bashkit).collect()
     }
 
-    /// The shell that says what is right.
+    /// Returns the shell that gives the right answers.
     pub fn reference(&self) -> Option<&Program> {
         self.bash.as_ref().or(self.dash.as_ref())
     }

@@ -1,4 +1,4 @@
-//! What the numbers must show. A goal whose rows were not measured says so; it is neither met nor missed.
+//! The goals. A goal whose rows were not measured is reported as such; it is neither met nor missed.
 
 use crate::backends::{self, GNU_GREP, ON_HOST};
 use crate::bashkit;
@@ -10,15 +10,15 @@ use crate::programs::{BASH, BUBBLEWRAP, COMMAND_LINE, DASH};
 use crate::results::{Goal, Results, Unit};
 use crate::rows::{LIVE_ECHO, NEW_ECHO, PIPES, SPAWN, STEPS, TOOLS, grep_name, row_trees};
 
-/// What a ratio has to be.
+/// The bound of a ratio.
 enum Bound {
-    /// The other takes at least so many times as long.
+    /// The other one takes at least this many times as long.
     Faster(f64),
-    /// It takes at most so many times the other's.
+    /// Isopod takes at most this many times as long as the other one.
     Within(f64),
 }
 
-/// All goals of this run.
+/// Returns all goals of this run.
 pub fn check(options: &Options, results: &Results) -> Vec<Goal> {
     use Bound::{Faster, Within};
     let one = |row: &str, us: &str, bound: Bound, them: &str| compare(results, row, us, &bound, them);
@@ -55,7 +55,7 @@ pub fn check(options: &Options, results: &Results) -> Vec<Goal> {
 
 fn compare(results: &Results, row: &str, us: &str, bound: &Bound, them: &str) -> Goal {
     let medians = results.row(row).ok_or_else(|| "it was not measured".to_owned()).and_then(|row| {
-        // A wrong answer of ours is a goal missed and not one that was left out.
+        // A wrong answer of Isopod is a missed goal, and not one that is left out.
         Ok((row.median(us), row.median(them)?))
     });
     let (what, ratio): (String, fn(f64, f64) -> f64) = match bound {

@@ -1,5 +1,5 @@
-//! How cost grows: the same work at several sizes, by Isopod and natively, and the slope of each in log-log. Isopod's slope
-//! is that of the time it computed, which another process on the machine does not change.
+//! Growth of cost: the same work at several sizes, by Isopod and natively, and the slope of each in log-log. Isopod's
+//! slope uses its processor time, which other processes of the machine do not change.
 
 use std::cell::Cell;
 use std::time::Instant;
@@ -16,7 +16,7 @@ use crate::results::{Curve, Line, Outcome};
 use crate::shell::{Expected, Shell, contender};
 use crate::workspace::{directories, text_bytes, trees};
 
-/// Work of any size.
+/// Work of variable size.
 pub struct Growth {
     pub name: &'static str,
     of: &'static str,
@@ -26,15 +26,15 @@ pub struct Growth {
 }
 
 enum Work {
-    /// By Isopod and by the native shell that says what is right.
+    /// A script for Isopod and the native shell, which gives the right answer.
     Both(fn(usize) -> String),
-    /// A script that the native shell cannot be given, and its answer.
+    /// A script that the native shell cannot run, and its answer.
     Alone(fn(usize) -> (String, String)),
-    /// Sandboxes at once.
+    /// Concurrent sandboxes.
     Sandboxes,
-    /// A fork of one with so many files.
+    /// A fork of a sandbox with this many files.
     Fork,
-    /// Files in a sandbox's memory, by its owner.
+    /// Files that the embedder writes into a sandbox's memory.
     Written,
 }
 
@@ -43,7 +43,7 @@ pub fn all(options: &Options) -> Vec<Growth> {
         [50, 10, 3].map(|part| text_bytes(options) / part).into_iter().chain([text_bytes(options)]).collect();
     let (trees, directories) = (trees(options).to_vec(), directories(options).to_vec());
     let sizes = |full: &[usize]| -> Vec<usize> {
-        // The largest is left out in a short run.
+        // A quick run leaves out the largest.
         options.size(full, &full[..full.len() - 1]).to_vec()
     };
     let growth = |name, of, sizes: Vec<usize>, work| Growth { name, of, sizes, note: None, work };
@@ -116,7 +116,7 @@ pub fn all(options: &Options) -> Vec<Growth> {
     ]
 }
 
-/// Measures one curve; each size is a row of its own.
+/// Measures one curve; each size is a row.
 pub fn run(
     growth: &Growth,
     field: &Field<'_>,
@@ -133,7 +133,7 @@ pub fn run(
         };
         let entries = match growth.work {
             Work::Both(script) => {
-                let reference = field.reference().ok_or("no native shell says what is right")?;
+                let reference = field.reference().ok_or("no native shell to compare with")?;
                 let script = script(size);
                 let answer = reference.run(&script).map_err(|fault| format!("{fault:?}"))?;
                 let expected = Expected { stdout: answer.stdout, sorted: false };
@@ -158,7 +158,7 @@ pub fn run(
             }
             let line = &mut lines[number];
             match entry.outcome {
-                // The fastest: noise only adds, and a slope of medians shows the noise.
+                // The minimum, because noise only adds time, and a slope of medians shows the noise.
                 Outcome::Right(sample) => line.points.push((size as f64, sample.min)),
                 Outcome::Wrong(why) | Outcome::Unsupported(why) => line.ended = Some(format!("at {size}: {why}")),
             }
@@ -168,7 +168,7 @@ pub fn run(
     Ok(Curve { name: growth.name.to_owned(), of: growth.of, note: growth.note, lines })
 }
 
-/// Isopod's, with the least time that this process computed for it.
+/// Returns Isopod's contender, which also records the least processor time of this process.
 fn counted<'a>(contender: Contender<'a>, least: &'a Cell<f64>) -> Contender<'a> {
     let Contender { name, mut run, .. } = contender;
     Contender::new(name, move || {
@@ -179,13 +179,13 @@ fn counted<'a>(contender: Contender<'a>, least: &'a Cell<f64>) -> Contender<'a> 
     })
 }
 
-/// Seconds that this process has computed, on all its threads.
+/// Returns the processor time of this process in seconds, on all its threads.
 fn computed() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-/// Files that the owner writes into one directory.
+/// Writes files into one directory as the embedder.
 fn written(files: usize) -> Run {
     let wrong = |error: &dyn std::fmt::Display| Fault::Wrong(error.to_string());
     let sandbox = Sandbox::builder().limits(limits()).build().map_err(|error| wrong(&error))?;

@@ -1,5 +1,5 @@
-//! Isopod, in each of the ways it is used: a live session, a warm sandbox, a new sandbox. The command line is a process
-//! of the host, like the other programs.
+//! The ways to use Isopod: a live session, a warm sandbox, a new sandbox. The command line is a process of the host,
+//! like the other programs.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ pub const LIVE: &str = "isopod, live session";
 pub const WARM: &str = "isopod, execute";
 pub const NEW: &str = "isopod, new sandbox";
 
-/// Wide enough for all the work; what is compared is not how early it is refused.
+/// Returns limits that are wide enough for all the work, because the comparison is not about refusals.
 pub fn limits() -> Limits {
     let mut limits = Limits::default();
     (limits.wall, limits.disk, limits.file, limits.inodes) = (Duration::from_secs(300), 8 << 30, 1 << 30, 1_000_000);

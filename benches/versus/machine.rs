@@ -1,4 +1,4 @@
-//! The machine that was measured on, and the versions of what was.
+//! The machine of the measurement, and the versions of the programs.
 
 #![allow(clippy::disallowed_methods, reason = "the host's own account of itself")]
 

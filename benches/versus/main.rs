@@ -1,7 +1,7 @@
 //! Isopod against native processes, containers and another sandbox: the same work by all of them, in turns, in one run.
 //!
-//! `cargo bench --bench versus -- --help` says how to ask; `benches/versus/all` also starts docker and builds the peers.
-//! Every answer is checked. A wrong one is shown as wrong and never as a time.
+//! `cargo bench --bench versus -- --help` shows the options; `benches/versus/all` also starts docker and builds the
+//! peers. Every answer is checked. A wrong one is shown as wrong and never as a time.
 
 #![allow(clippy::print_stdout, missing_docs, unreachable_pub, reason = "a benchmark")]
 
@@ -41,7 +41,7 @@ use results::Results;
 
 type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
 
-/// Sandboxes at once, and idle ones.
+/// Numbers of concurrent sandboxes, and of idle ones.
 const AT_ONCE: [usize; 4] = [1, 10, 100, 1000];
 const IDLE: [usize; 2] = [1000, 10_000];
 
@@ -77,7 +77,7 @@ fn compare(arguments: Vec<String>) -> Fallible<ExitCode> {
     Ok(if options.strict && missed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Everything that can be chosen, in the order in which it is measured.
+/// Returns the names of all measurements in their order.
 fn names(options: &Options) -> Vec<String> {
     let mut names: Vec<String> = [rows::LIVE_ECHO, rows::NEW_ECHO].map(str::to_owned).into();
     names.extend(rows::scripts(options).into_iter().map(|script| script.name));
@@ -174,7 +174,7 @@ fn write(options: &Options, results: &Results) -> Fallible<()> {
 }
 
 fn weigh(arguments: &[String]) -> Fallible<ExitCode> {
-    let [_, what, count] = arguments else { return Err("what to weigh, and how many".into()) };
+    let [_, what, count] = arguments else { return Err("expected a kind and a count".into()) };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     println!("{}", many::weigh(&runtime, what, count.parse()?)?);
     Ok(ExitCode::SUCCESS)

@@ -1,4 +1,4 @@
-//! Many at once, many that are idle, and a copy of a large one.
+//! Many concurrent sandboxes, many idle ones, and a fork of a large one.
 
 #![allow(clippy::disallowed_methods, reason = "the host's side of the comparison")]
 
@@ -21,11 +21,11 @@ use crate::progress::Progress;
 use crate::results::{Entry, Outcome, Row, Sample, Unit};
 use crate::rows::grouped;
 
-/// The argument that makes this program weigh sandboxes and print bytes: a process that did nothing before has no memory
-/// to use again, so all that a sandbox takes is seen.
+/// The argument with which this program measures the memory of sandboxes and prints bytes. A new process has no freed
+/// memory to reuse, so the figure contains everything that a sandbox takes.
 pub const WEIGH: &str = "--weigh";
 
-/// A sandbox that nothing runs in.
+/// The name of a sandbox without a process.
 pub const IDLE: &str = "isopod, idle sandbox";
 
 pub fn at_once_name(count: usize) -> String {
@@ -44,7 +44,7 @@ fn fork_files(options: &Options) -> usize {
     options.size(20_000, 2000)
 }
 
-/// Makes that many sandboxes, each of which echoes, side by side.
+/// Creates that many sandboxes side by side, each of which runs an echo.
 pub fn sandboxes(runtime: &Runtime, count: usize) -> Run {
     let begin = Instant::now();
     let echo = || async {
@@ -64,7 +64,7 @@ pub fn sandboxes(runtime: &Runtime, count: usize) -> Run {
 
 pub fn at_once(field: &Field<'_>, count: usize, budget: Budget, progress: &mut Progress) -> Row {
     let mut contenders = vec![Contender::new(NEW, || sandboxes(field.runtime, count))];
-    // A container takes a good part of a second: hundreds of them are not worth the wait.
+    // A container takes a good part of a second, so hundreds of them take too long.
     let bubblewrap = field.bubblewrap.iter().filter(|_| count <= 100);
     let docker = field.docker_run.iter().filter(|_| count <= 10);
     for program in field.dash.iter().chain(bubblewrap).chain(docker) {
@@ -89,7 +89,7 @@ fn all(begin: Instant, right: usize, count: usize) -> Run {
     if right == count { Ok(time) } else { Err(Fault::Wrong(format!("{right} of {count} answered"))) }
 }
 
-/// Bytes of each of so many idle sandboxes.
+/// Measures the bytes of each of that many idle sandboxes.
 pub fn idle(field: &Field<'_>, count: usize, progress: &mut Progress) -> Row {
     let name = idle_name(count);
     progress.row(&name);
@@ -121,12 +121,12 @@ fn entry(contender: &str, bytes: Option<u64>) -> Entry {
     Entry { contender: contender.to_owned(), outcome }
 }
 
-/// A shell that waits for input.
+/// Measures a shell that waits for input.
 fn native_bytes() -> Option<u64> {
     let mut child = Command::new("dash").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().ok()?;
     let bytes = (|| {
         use std::io::{BufRead, BufReader, Write};
-        // Its answer says that it has started.
+        // Its answer shows that it has started.
         writeln!(child.stdin.as_mut()?, "echo hi").ok()?;
         BufReader::new(child.stdout.as_mut()?).read_line(&mut String::new()).ok()?;
         proportional_bytes(&child.id().to_string())
@@ -136,9 +136,9 @@ fn native_bytes() -> Option<u64> {
     bytes
 }
 
-/// What [`WEIGH`] does.
+/// Runs the measurement of [`WEIGH`].
 pub fn weigh(runtime: &Runtime, what: &str, count: usize) -> Result<u64, Box<dyn std::error::Error>> {
-    // One before, so that what all share is not counted.
+    // One sandbox before, so that shared memory is not counted.
     let first = Sandbox::builder().build()?;
     runtime.block_on(first.execute("echo hi"))?;
     let (mut idle, mut live) = (Vec::with_capacity(count), Vec::with_capacity(count));
@@ -155,7 +155,7 @@ pub fn weigh(runtime: &Runtime, what: &str, count: usize) -> Result<u64, Box<dyn
     Ok(host::resident_bytes().saturating_sub(before) / count as u64)
 }
 
-/// A sandbox of its own memory with this many files of 10 KB.
+/// Creates a sandbox with this many files of 10 KB in its memory.
 pub fn large(files: usize) -> Result<Sandbox, Box<dyn std::error::Error>> {
     let (sandbox, content) = (Sandbox::builder().limits(limits()).build()?, vec![7; 10_000]);
     for number in 0..files {
@@ -167,7 +167,7 @@ pub fn large(files: usize) -> Result<Sandbox, Box<dyn std::error::Error>> {
     Ok(sandbox)
 }
 
-/// A snapshot and a fork of it.
+/// Measures a snapshot and a fork of it.
 pub fn fork(sandbox: &Sandbox) -> Run {
     let begin = Instant::now();
     let fork = sandbox.snapshot().fork().map_err(|error| Fault::Wrong(error.to_string()))?;

@@ -1,40 +1,40 @@
-//! Measuring in turns, so that noise hits all alike, with as many samples as a contender's time allows: a microsecond is
-//! measured a thousand times and a second a few times. A contender whose answer is wrong is not measured.
+//! Measurement in turns, so that noise affects all alike. The number of samples depends on the contender's time: a
+//! microsecond is measured a thousand times, a second a few times. A contender with a wrong answer is not measured.
 
 use std::time::{Duration, Instant};
 
 use crate::progress::Progress;
 use crate::results::{Entry, Outcome, Row, Sample, Unit};
 
-/// In how many turns a contender's samples are taken.
+/// Turns in which the samples of a contender are taken.
 const TURNS: usize = 5;
-/// A run that is longer needs no other to warm up for it.
+/// A longer run needs no other run to warm up.
 const SHORT: Duration = Duration::from_millis(20);
 
-/// How long to measure.
+/// The time to spend on measurements.
 #[derive(Clone, Copy)]
 pub struct Budget {
-    /// For one contender in one row.
+    /// Time for one contender in one row.
     pub time: Duration,
     pub fewest: usize,
     pub most: usize,
 }
 
-/// One run: its time, or what was wrong with it.
+/// One run: its time, or the reason why it does not count.
 pub type Run = Result<Duration, Fault>;
 
-/// Why a run does not count.
+/// The reason why a run does not count.
 #[derive(Debug, Clone)]
 pub enum Fault {
     Wrong(String),
     Unsupported(String),
 }
 
-/// Someone who does the work of a row.
+/// A program or library that does the work of a row.
 pub struct Contender<'a> {
     pub name: String,
     pub run: Box<dyn FnMut() -> Run + 'a>,
-    /// What must hold before it is measured.
+    /// A check before the measurement.
     check: Option<Box<dyn FnOnce() -> Run + 'a>>,
 }
 
@@ -43,13 +43,13 @@ impl<'a> Contender<'a> {
         Contender { name: name.into(), run: Box::new(run), check: None }
     }
 
-    /// By another name.
+    /// Sets another name.
     pub fn called(mut self, name: &str) -> Contender<'a> {
         name.clone_into(&mut self.name);
         self
     }
 
-    /// With a check that is not measured, for work that does not say all it did.
+    /// Adds a check that is not measured, for work whose output does not show its result.
     pub fn checked(mut self, check: impl FnOnce() -> Run + 'a) -> Contender<'a> {
         self.check = Some(Box::new(check));
         self
@@ -78,7 +78,7 @@ pub fn row(
     Row { name, group, unit: Unit::Seconds, entries: quietly(budget, progress, contenders) }
 }
 
-/// Runs all contenders in turns, as a part of something that was named.
+/// Runs all contenders in turns, as a part of a named row.
 pub fn quietly(budget: Budget, progress: &Progress, contenders: Vec<Contender<'_>>) -> Vec<Entry> {
     let mut states: Vec<State<'_>> =
         contenders.into_iter().map(|contender| first(contender, budget, progress)).collect();
@@ -91,7 +91,7 @@ pub fn quietly(budget: Budget, progress: &Progress, contenders: Vec<Contender<'_
     states.into_iter().map(State::entry).collect()
 }
 
-/// The first run is checked and pays for caches and page faults; the second says how many there is time for.
+/// The first run is checked and pays for caches and page faults; the second determines the number of samples.
 fn first<'a>(mut contender: Contender<'a>, budget: Budget, progress: &Progress) -> State<'a> {
     progress.contender(&contender.name);
     let checked = contender.check.take().map_or(Ok(Duration::ZERO), |check| check());
@@ -100,13 +100,13 @@ fn first<'a>(mut contender: Contender<'a>, budget: Budget, progress: &Progress) 
     if begin.elapsed() < SHORT && run.is_ok() {
         run = (contender.run)();
     }
-    // From outside: a contender that knows its own time may need longer than that to tell it.
+    // Measured from outside, because a contender that reports its own time may take longer than that.
     let whole = begin.elapsed();
     match run {
         Ok(time) => {
             let each = if whole < 2 * SHORT { (whole / 2).max(time) } else { whole };
             let fits = (budget.time.as_secs_f64() / each.as_secs_f64().max(1e-9)) as usize;
-            // What takes longer than the time for its row is measured once: its first run.
+            // A contender that takes longer than the time for its row is measured once, with its first run.
             let is_long = each > budget.time.max(Duration::from_secs(2));
             let count = if is_long { 0 } else { fits.clamp(budget.fewest, budget.most) };
             let samples = if is_long { vec![time.as_secs_f64()] } else { Vec::new() };
@@ -120,7 +120,7 @@ impl State<'_> {
     fn turn(&mut self, turn: usize) {
         let count = self.count * (turn + 1) / TURNS - self.count * turn / TURNS;
         if self.is_short && count > 0 && self.fault.is_none() {
-            // The one before filled the caches with its own.
+            // This run is not measured: the contender before has filled the caches with its own data.
             self.fault = (self.contender.run)().err();
         }
         for _ in 0..count {

@@ -7,7 +7,7 @@ Isopod against native processes, containers and another sandbox, measured in tur
 
 usage: cargo bench --bench versus -- [OPTION…] [WORD…]
 
-Words choose the rows and curves whose name or group holds one of them; without, all are measured.
+Words select the rows and curves whose name or group contains one of them; without words, all are measured.
 
   --quick           smaller sizes and fewer samples: about a minute instead of a quarter of an hour
   --list            name the rows and curves, and measure nothing
@@ -16,15 +16,15 @@ Words choose the rows and curves whose name or group holds one of them; without,
   --bashkit FILE    the peer program of benches/peers [target/peers/release/bashkit-peer]
   --image NAME      the image for docker; it needs a /bin/sh [isopod-versus:busybox]
   --wasmtime FILE   wasmtime's command [target/peers/bin/wasmtime]
-  --coreutils FILE  the core utilities as a component that it compiled [target/peers/bin/coreutils.cwasm]
+  --coreutils FILE  the core utilities as a component precompiled by it [target/peers/bin/coreutils.cwasm]
   --strict          fail if a goal is missed
   --help            this
 
-docker is asked through DOCKER_HOST, as its client does; benches/versus/docker-up starts a daemon of its own and
+The docker client uses DOCKER_HOST; benches/versus/docker-up starts a daemon of its own and
 benches/versus/all does everything: the daemon, the peers, the measurement.
 ";
 
-/// What was asked for.
+/// The options of a run.
 pub struct Options {
     pub quick: bool,
     pub list: bool,
@@ -39,7 +39,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// `None` asks for help.
+    /// Parses the arguments. `None` asks for help.
     pub fn parse(arguments: impl Iterator<Item = String>) -> Result<Option<Options>, String> {
         let target = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("target");
         let mut options = Options {
@@ -58,7 +58,7 @@ impl Options {
         while let Some(argument) = arguments.next() {
             let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
             match argument.as_str() {
-                // cargo's own.
+                // cargo adds this one.
                 "--bench" => {}
                 "--help" | "-h" => return Ok(None),
                 "--quick" => options.quick = true,
@@ -77,12 +77,12 @@ impl Options {
         Ok(Some(options))
     }
 
-    /// Whether something of this name is to be measured.
+    /// Returns true if a measurement of this name is selected.
     pub fn is_chosen(&self, name: &str) -> bool {
         self.words.is_empty() || self.words.iter().any(|word| name.contains(word.as_str()))
     }
 
-    /// One size or the other.
+    /// Returns the full size or the quick one.
     pub fn size<T>(&self, full: T, quick: T) -> T {
         if self.quick { quick } else { full }
     }

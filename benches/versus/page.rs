@@ -1,4 +1,4 @@
-//! One HTML page that needs nothing else: the goals, the plots, the tables, the machine and what was left out.
+//! A self-contained HTML page: the goals, the plots, the tables, the machine, and the contenders that were left out.
 
 use std::fmt::Write as _;
 

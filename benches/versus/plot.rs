@@ -1,4 +1,4 @@
-//! The results as SVG, by hand: bars on a logarithmic scale for the rows, lines for the curves.
+//! The results as SVG: bars on a logarithmic scale for the rows, lines for the curves.
 
 use std::fmt::Write as _;
 
@@ -8,10 +8,10 @@ use crate::table::{bytes, seconds};
 
 const WIDTH: f64 = 960.0;
 const LABELS: f64 = 210.0;
-/// Beside the bars, for their values.
+/// Width beside the bars, for their values.
 const VALUES: f64 = 110.0;
 const BAR: f64 = 18.0;
-/// Isopod, then others; they differ in lightness too.
+/// Colours of Isopod and of the others, which differ in lightness too.
 const OURS: &str = "#1b6e53";
 const THEIRS: &str = "#9aa5ad";
 const FAULTY: &str = "#b3362b";
@@ -64,7 +64,7 @@ fn bars(body: &mut String, row: &Row, at: &mut f64) -> std::fmt::Result {
         _ => None,
     });
     let (low, high) = medians.fold((f64::MAX, f64::MIN), |(low, high), median| (low.min(median), high.max(median)));
-    // The scale begins a power of ten below the least, so that the least has a bar too.
+    // The scale begins below the minimum, so that the minimum has a bar too.
     let (from, to) = ((low.log10() - 0.5).floor(), high.log10().max(low.log10() + 0.1));
     let width = |median: f64| ((median.log10() - from) / (to - from)).max(0.0) * (WIDTH - LABELS - VALUES);
     text(body, 8.0, *at + 6.0, "font-weight=\"600\"", &row.name)?;
@@ -152,7 +152,7 @@ fn text(body: &mut String, x: f64, y: f64, style: &str, text: &str) -> std::fmt:
     writeln!(body, "<text x=\"{x:.1}\" y=\"{y:.1}\" {style}>{}</text>", escaped(text))
 }
 
-/// Isopod's own colour for all that is Isopod's.
+/// Returns the colour of a contender; all of Isopod's have the same one.
 fn colour(contender: &str) -> &'static str {
     if contender.starts_with("isopod") { OURS } else { THEIRS }
 }
@@ -172,7 +172,7 @@ fn seconds_short(time: f64) -> String {
     }
 }
 
-/// For XML and HTML.
+/// Escapes text for XML and HTML.
 pub fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -16,7 +16,7 @@ pub const BUBBLEWRAP: &str = "bubblewrap";
 pub const COMMAND_LINE: &str = "isopod run";
 pub const WASMTIME: &str = "wasmtime run";
 
-/// The core utilities that the work here is done with.
+/// The core utilities that the scripts use.
 const COREUTILS: [&str; 5] = ["echo", "sha256sum", "sort", "cut", "wc"];
 
 /// A program that runs a script.
@@ -28,14 +28,14 @@ pub struct Program {
     takes: Takes,
 }
 
-/// How a program gets its script.
+/// The form in which a program gets its script.
 #[derive(PartialEq, Eq)]
 enum Takes {
     /// As its last argument.
     Script,
-    /// As arguments, a word each: it has no shell, so the script has to be one command.
+    /// As arguments, one word each: the program has no shell, so the script has to be one command.
     Words,
-    /// It has it already.
+    /// The program has its script already.
     Nothing,
 }
 
@@ -46,19 +46,19 @@ impl Program {
         Program { name: name.to_owned(), argv, directory: directory.to_owned(), env, takes: Takes::Script }
     }
 
-    /// One that runs `echo hi` and nothing else.
+    /// Declares that the program runs `echo hi` and nothing else.
     pub fn fixed(mut self) -> Program {
         self.takes = Takes::Nothing;
         self
     }
 
-    /// One without a shell: it runs a command of plain words.
+    /// Declares that the program has no shell: it runs a command of plain words.
     fn without_shell(mut self) -> Program {
         self.takes = Takes::Words;
         self
     }
 
-    /// Whether the script is something for it.
+    /// Returns true if the program can run the script.
     pub fn understands(&self, script: &str) -> bool {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b" -_./".contains(&byte);
         let is_known = || script.split(' ').next().is_some_and(|program| COREUTILS.contains(&program));
@@ -70,7 +70,7 @@ impl Program {
         self
     }
 
-    /// Whether it can run `echo hi`; else the first line of its complaint.
+    /// Runs `echo hi`. The error ends with the last line of the program's standard error.
     pub fn probe(&self) -> Result<(), String> {
         match self.run("echo hi") {
             Ok(answer) if answer.stdout == b"hi\n" => Ok(()),
@@ -83,7 +83,7 @@ impl Program {
         }
     }
 
-    /// All at once, each with a script of `echo hi`; how many answered.
+    /// Runs `count` processes of `echo hi` at once. Returns the number of right answers.
     pub fn many(&self, count: usize) -> std::io::Result<usize> {
         let started: Result<Vec<_>, _> =
             (0..count).map(|_| self.command("echo hi").stdout(Stdio::piped()).stderr(Stdio::null()).spawn()).collect();
@@ -91,7 +91,7 @@ impl Program {
         Ok(answers.filter(|answer| answer.as_ref().is_ok_and(|output| output.stdout == b"hi\n")).count())
     }
 
-    /// The program with a script, not yet started.
+    /// Returns the command that runs a script.
     pub fn command(&self, script: &str) -> Command {
         let mut command = Command::new(&self.argv[0]);
         command.args(&self.argv[1..]).current_dir(&self.directory).stdin(Stdio::null());
@@ -129,23 +129,23 @@ impl Shell for Program {
     }
 }
 
-/// bubblewrap as it is used for agents: the host's programs only to read, no network, the work's files.
+/// Returns bubblewrap as agents use it: the host's programs read-only, no network, and the files.
 pub fn bubblewrap(directory: &Path) -> Program {
     let work = directory.display().to_string();
-    // A /tmp of its own hides the host's, which the work's files may be in.
+    // Its own /tmp hides the host's, which may contain the files.
     let files = ["bwrap", "--ro-bind", "/", "/", "--tmpfs", "/tmp", "--ro-bind", &work, &work];
     let rest = ["--dev", "/dev", "--proc", "/proc", "--unshare-all", "--chdir", &work, "sh", "-c"];
     Program::new(BUBBLEWRAP, files.into_iter().chain(rest), directory)
 }
 
-/// wasmtime's own command, with a component of the core utilities that it compiled before.
+/// Returns wasmtime's own command, with a precompiled component of the core utilities.
 pub fn wasmtime(command: &Path, coreutils: &Path, directory: &Path) -> Program {
     let [command, coreutils] = [command, coreutils].map(|path| path.display().to_string());
     let argv = [&command, "run", "--allow-precompiled", "--dir", ".", &coreutils];
     Program::new(WASMTIME, argv, directory).without_shell()
 }
 
-/// What a command of the host says, for the machine's description.
+/// Returns the output of a command of the host, for the description of the machine.
 pub fn says(argv: &[&str]) -> Option<String> {
     let output = Command::new(argv[0]).args(&argv[1..]).stdin(Stdio::null()).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())

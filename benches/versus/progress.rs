@@ -1,4 +1,4 @@
-//! What is being done, on standard error: one line that changes at a terminal, a line a row elsewhere.
+//! Progress on standard error: one changing line at a terminal, else one line per row.
 
 use std::io::{IsTerminal, Write};
 use std::time::Instant;
@@ -22,7 +22,7 @@ impl Progress {
         }
     }
 
-    /// Something that is no row, such as making files.
+    /// Shows a step that is no row, such as making files.
     pub fn say(&self, what: &str) {
         self.show(&format!("[{}] {what}", self.elapsed()), !self.is_terminal);
     }
@@ -51,7 +51,7 @@ impl Progress {
 
     fn show(&self, line: &str, is_last: bool) {
         let mut stderr = std::io::stderr().lock();
-        // Whoever does not want to see progress may close it.
+        // Standard error may be closed.
         let _ = if self.is_terminal { write!(stderr, "\r\x1b[K{line}") } else { Ok(()) };
         let _ = match (self.is_terminal, is_last) {
             (true, true) => writeln!(stderr),

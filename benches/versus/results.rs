@@ -1,15 +1,15 @@
-//! What a run found: rows of contenders, curves, goals, and what was left out.
+//! The results of a run: rows of contenders, curves, goals, and the contenders that were left out.
 
 use serde_json::{Value, json};
 
-/// What numbers are.
+/// The unit of numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unit {
     Seconds,
     Bytes,
 }
 
-/// Samples of a contender that answered rightly every time.
+/// Samples of a contender whose answers were all right.
 #[derive(Clone, Debug)]
 pub struct Sample {
     pub median: f64,
@@ -18,13 +18,13 @@ pub struct Sample {
     pub count: usize,
 }
 
-/// How a contender did.
+/// The outcome of a contender.
 #[derive(Clone, Debug)]
 pub enum Outcome {
     Right(Sample),
-    /// It answered something else: never a time.
+    /// A wrong answer, which is never shown as a time.
     Wrong(String),
-    /// It said that it cannot do this.
+    /// The contender cannot do this.
     Unsupported(String),
 }
 
@@ -42,22 +42,22 @@ pub struct Row {
     pub entries: Vec<Entry>,
 }
 
-/// How the time of a contender grows.
+/// The growth of a contender's time.
 pub struct Line {
     pub contender: String,
     /// Size and seconds.
     pub points: Vec<(f64, f64)>,
-    /// Size and seconds of computing, where that is known.
+    /// Size and seconds of processor time, where it is known.
     pub cpu: Vec<(f64, f64)>,
-    /// Why there are no more points.
+    /// The reason why there are no more points.
     pub ended: Option<String>,
 }
 
-/// How time grows with size.
+/// The growth of time with size.
 pub struct Curve {
     pub name: String,
     pub of: &'static str,
-    /// Why more than linear is what it should be, if it should.
+    /// The reason why the growth may be more than linear.
     pub note: Option<&'static str>,
     pub lines: Vec<Line>,
 }
@@ -65,7 +65,7 @@ pub struct Curve {
 /// A promise.
 pub struct Goal {
     pub what: String,
-    /// The ratio that was found, or why there is none.
+    /// The ratio, or the reason why there is none.
     pub found: Result<f64, String>,
     pub met: Option<bool>,
 }
@@ -80,7 +80,7 @@ pub struct Results {
 }
 
 impl Sample {
-    /// Of at least one value.
+    /// Computes the figures of at least one value.
     pub fn of(mut values: Vec<f64>) -> Sample {
         values.sort_by(f64::total_cmp);
         let at = |share: f64| values[((values.len() - 1) as f64 * share).round() as usize];
@@ -101,15 +101,15 @@ impl Row {
 }
 
 impl Curve {
-    /// The steepest slope that is no defect: linear, and a little for noise; more where the work itself is more.
+    /// Returns the maximum slope: linear with a margin for noise, and more where the work itself grows faster.
     pub fn most(&self) -> f64 {
         if self.note.is_some() { 1.25 } else { 1.1 }
     }
 }
 
 impl Line {
-    /// The slope in log-log, by least squares over the upper half of the sizes (three at least): at small sizes it is the
-    /// constant cost that is measured.
+    /// Returns the slope in log-log, by least squares over the upper half of the sizes (at least three), because
+    /// constant cost dominates the small sizes.
     pub fn slope(&self) -> Option<f64> {
         let points = if self.cpu.is_empty() { &self.points } else { &self.cpu };
         let from = (points.len() / 2).min(points.len().saturating_sub(3));

@@ -1,4 +1,4 @@
-//! The work that is a script: what each says, and where the right answer comes from.
+//! The work that is a script: its text, and the source of the right answer.
 
 use crate::field::Field;
 use crate::measure::{self, Budget};
@@ -16,14 +16,14 @@ pub const STEPS: &str = "a shell loop of 100,000 steps";
 pub const PIPES: &str = "100 MB through three pipes";
 pub const TOOLS: &str = "tools";
 
-/// A script for everyone who keeps something warm.
+/// A script for all contenders with something warm.
 pub struct Script {
     pub name: String,
     pub group: &'static str,
     pub text: String,
-    /// What is compared once if the measured script does not say enough.
+    /// A script that is compared once, if the output of the measured one does not show its result.
     pub check: Option<String>,
-    /// What is printed, if it is known without asking.
+    /// The output, if it is known in advance.
     answer: Option<&'static str>,
     sorted: bool,
 }
@@ -49,12 +49,12 @@ impl Script {
     }
 }
 
-/// The name of the row that searches a tree.
+/// Returns the name of the row that searches a tree.
 pub fn grep_name(files: usize) -> String {
     format!("grep -rn over {} files", grouped(files))
 }
 
-/// A number as people write it.
+/// Formats a number with separators.
 pub fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let head = digits.len() % 3;
@@ -63,7 +63,7 @@ pub fn grouped(number: usize) -> String {
     groups.join(",")
 }
 
-/// The trees that are rows: one of some thousands and the largest.
+/// Returns the sizes of the two trees that are rows: the second one and the largest.
 pub fn row_trees(options: &Options) -> [usize; 2] {
     let trees = trees(options);
     [trees[1], trees[trees.len() - 1]]
@@ -86,7 +86,7 @@ pub fn scripts(options: &Options) -> Vec<Script> {
     scripts.push(script("pipes", PIPES, "head -c 100000000 /dev/zero | cat | cat | wc -c").answers("100000000\n"));
     scripts.extend([
         script(TOOLS, format!("sha256sum, {mega} MB"), "sha256sum text"),
-        // Two programs need not compress to the same bytes.
+        // The compressed bytes of two programs may differ.
         script(TOOLS, format!("gzip, {mega} MB"), "gzip -c text > /dev/null && echo done")
             .answers("done\n")
             .check("gzip -c text | gzip -dc | sha256sum"),
@@ -104,7 +104,7 @@ pub fn scripts(options: &Options) -> Vec<Script> {
     scripts
 }
 
-/// How wide the columns of wc are is not what is compared.
+/// Normalises the width of wc's columns.
 const COLUMNS: &str = "awk '{ print $1, $2, $3 }'";
 
 const PYTHON: &str = "python3 -S -c '
@@ -113,23 +113,23 @@ for i in range(1000000):
     t += i * i % 7
 print(t)'";
 
-/// `echo hi`, by whoever has something live and whoever makes something for it.
+/// Measures `echo hi`, by contenders with something live or by those that start anew.
 pub fn echoes(field: &Field<'_>, budget: Budget, progress: &mut Progress, is_live: bool) -> Row {
     let expected = Expected::text("hi\n");
     let mut shells: Vec<&dyn Shell> = if is_live { field.workers() } else { field.starters() };
     if is_live {
         shells.insert(0, &field.live);
-        // What a warm execute is compared with is also there.
+        // The peer of a warm execute is also in this row.
         shells.extend(field.bashkit_new.iter().map(|interpreter| interpreter as &dyn Shell));
     }
     let contenders = shells.into_iter().map(|shell| contender(shell, "echo hi", &expected)).collect();
     measure::row(if is_live { LIVE_ECHO } else { NEW_ECHO }, "start", budget, progress, contenders)
 }
 
-/// A script by everyone who keeps something warm.
+/// Measures a script by all contenders with something warm.
 pub fn run(script: &Script, field: &Field<'_>, budget: Budget, progress: &mut Progress) -> Result<Row, String> {
     let right = |text: &str| -> Result<Expected, String> {
-        let reference = field.reference().ok_or("no native shell says what is right")?;
+        let reference = field.reference().ok_or("no native shell to compare with")?;
         match reference.run(text) {
             Ok(answer) if answer.exit_code == 0 => Ok(Expected { stdout: answer.stdout, sorted: script.sorted }),
             Ok(answer) => Err(format!("the native answer is an error: {}", String::from_utf8_lossy(&answer.stderr))),
@@ -138,7 +138,7 @@ pub fn run(script: &Script, field: &Field<'_>, budget: Budget, progress: &mut Pr
     };
     let expected = script.answer.map_or_else(|| right(&script.text), |answer| Ok(Expected::text(answer)))?;
     let check = script.check.as_ref().map(|text| right(text).map(|expected| (text.as_str(), expected))).transpose()?;
-    // bash is of interest where the shell itself works.
+    // bash is compared only where the shell itself does the work.
     let shells =
         field.workers_for(&script.text).into_iter().filter(|shell| script.group == "shell" || shell.name() != BASH);
     let contenders = shells.map(|shell| {

@@ -1,10 +1,10 @@
-//! Somewhere that runs a script of the shell's language, and whether it answered rightly.
+//! The interface to run a shell script, and the check of its answer.
 
 use std::time::Duration;
 
 use crate::measure::{Contender, Fault, Run};
 
-/// What a script wrote, how it ended and how long it took.
+/// The output, exit code and time of a script.
 pub struct Answer {
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
@@ -12,7 +12,7 @@ pub struct Answer {
     pub time: Duration,
 }
 
-/// Somewhere to run scripts in, with the work's files in its working directory.
+/// A place to run scripts in, with the files in its working directory.
 pub trait Shell {
     fn name(&self) -> &str;
     fn run(&self, script: &str) -> Result<Answer, Fault>;
@@ -22,7 +22,7 @@ pub trait Shell {
 #[derive(Clone)]
 pub struct Expected {
     pub stdout: Vec<u8>,
-    /// A tree is walked in no order.
+    /// True if the order of lines is arbitrary, as in a walk of a tree.
     pub sorted: bool,
 }
 
@@ -31,7 +31,7 @@ impl Expected {
         Expected { stdout: text.as_bytes().to_vec(), sorted: false }
     }
 
-    /// The time of a right answer.
+    /// Returns the time of an answer if it is right.
     pub fn check(&self, answer: &Answer) -> Run {
         if answer.exit_code == 0 && self.is(&answer.stdout) {
             return Ok(answer.time);
@@ -51,7 +51,7 @@ impl Expected {
         stdout == self.stdout || (self.sorted && lines(stdout, true) == lines(&self.stdout, true))
     }
 
-    /// The first line that differs.
+    /// Describes the first line that differs.
     fn difference(&self, stdout: &[u8]) -> String {
         let (is, should) = (lines(stdout, self.sorted), lines(&self.stdout, self.sorted));
         let at = is.iter().zip(&should).take_while(|(is, should)| is == should).count();
@@ -64,7 +64,7 @@ impl Expected {
     }
 }
 
-/// A shell that does a row's work.
+/// Returns a contender that runs a script in a shell.
 pub fn contender<'a>(shell: &'a dyn Shell, script: &'a str, expected: &'a Expected) -> Contender<'a> {
     Contender::new(shell.name(), move || expected.check(&shell.run(script)?))
 }

@@ -1,11 +1,11 @@
-//! The results in short, as Markdown to be taken over into documents: how much longer others take, and the slopes.
+//! A short form of the results as Markdown for documents: the ratios of the others, and the slopes.
 
 use std::fmt::Write as _;
 
 use crate::results::{Outcome, Results, Row, Unit};
 use crate::table::{bytes, digits, seconds};
 
-/// Whom the columns are about: the first contender of a row whose name begins so.
+/// The columns: the first contender of a row whose name begins with the prefix, and the title.
 const OTHERS: [(&str, &str); 5] = [
     ("native", "native"),
     ("native bash", "bash"),
@@ -51,7 +51,7 @@ fn ours(row: &Row) -> String {
     }
 }
 
-/// How many times Isopod's.
+/// Returns the ratio to Isopod's median.
 fn cell(row: &Row, prefix: &str) -> String {
     let Some(Outcome::Right(first)) = row.entries.first().map(|entry| &entry.outcome) else { return String::new() };
     let entry = row.entries.iter().find(|entry| entry.contender.starts_with(prefix));

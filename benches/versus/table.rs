@@ -70,7 +70,7 @@ fn write_all(text: &mut String, results: &Results) -> std::fmt::Result {
     Ok(())
 }
 
-/// Median, least, 99th of a hundred, ratio; or what was wrong.
+/// Returns median, minimum, 99th percentile and ratio, or the fault.
 pub fn cells(row: &Row) -> Vec<[String; 4]> {
     let first = row.entries.iter().find_map(|entry| match &entry.outcome {
         Outcome::Right(sample) => Some(sample.median),
@@ -90,7 +90,7 @@ pub fn cells(row: &Row) -> Vec<[String; 4]> {
     row.entries.iter().map(|entry| cells(&entry.outcome)).collect()
 }
 
-/// Whether it is met, and by how much.
+/// Returns the verdict on a goal and the figure behind it.
 pub fn verdict(goal: &Goal) -> (&'static str, String) {
     let verdict = match goal.met {
         Some(true) => "met",
@@ -130,7 +130,7 @@ fn times(ratio: f64) -> String {
     format!("{} ×", digits(ratio))
 }
 
-/// As many digits as mean something.
+/// Formats a number with three significant digits.
 pub fn digits(number: f64) -> String {
     match number {
         number if number >= 100.0 => format!("{number:.0}"),
@@ -139,7 +139,7 @@ pub fn digits(number: f64) -> String {
     }
 }
 
-/// What others said, in a cell of a table.
+/// Escapes text of other programs for a cell of a table.
 fn escaped(text: &str) -> String {
     text.replace('|', "\\|").replace(['\n', '\r'], " ")
 }

@@ -1,4 +1,4 @@
-//! The files that the work is done on, in a directory of the host that every contender sees.
+//! The files for the work, in a directory of the host that every contender sees.
 
 #![allow(clippy::disallowed_methods, reason = "the host's side of the comparison")]
 
@@ -8,25 +8,25 @@ use std::path::Path;
 
 use crate::options::Options;
 
-/// Lines of a fixed sequence: each run measures the same.
+/// The seed of a fixed sequence, so that each run measures the same.
 const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// How many files the trees have; the second largest and the largest are also rows.
+/// Returns the numbers of files of the trees; the second and the last are also rows.
 pub fn trees(options: &Options) -> &'static [usize] {
     options.size(&[500, 2000, 10_000, 50_000], &[200, 600, 2000])
 }
 
-/// How many files there are in one directory.
+/// Returns the numbers of files in one directory.
 pub fn directories(options: &Options) -> &'static [usize] {
     options.size(&[100, 1000, 10_000, 30_000], &[100, 1000, 3000])
 }
 
-/// Bytes of `text`.
+/// Returns the size of `text` in bytes.
 pub fn text_bytes(options: &Options) -> usize {
     options.size(50_000_000, 5_000_000)
 }
 
-/// Makes all files; `needs_trees` is false when nothing that was chosen looks at them.
+/// Makes all files. `needs_trees` is false if no selected measurement reads them.
 pub fn fill(directory: &Path, options: &Options, needs_trees: bool) -> io::Result<()> {
     std::fs::write(directory.join("text"), text(text_bytes(options)))?;
     if !needs_trees {
@@ -49,13 +49,13 @@ fn text(bytes: usize) -> String {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let word = ["foo", "bar", "needle", "hay", "straw"][(state >> 33) as usize % 5];
         let (line, number, tail) = (state >> 50, state >> 40, (state >> 20) % 100);
-        // A string takes everything.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "line{line} {number} {word}{tail} the quick brown fox");
     }
     text
 }
 
-/// Files of about 800 bytes, a hundred a directory; every fiftieth has a needle in it.
+/// Makes files of about 800 bytes, a hundred per directory; every fiftieth contains a needle.
 pub fn tree(root: &Path, count: usize) -> io::Result<()> {
     for number in 0..count {
         let path = root.join(path(count, number));
@@ -71,7 +71,7 @@ pub fn tree(root: &Path, count: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Where a file of a tree is.
+/// Returns the path of a file in a tree.
 pub fn path(count: usize, number: usize) -> String {
     format!("d{}/e{}/{number}.txt", number % 10, number / 10 % (count / 1000).max(1))
 }

@@ -1,5 +1,5 @@
-//! What a process for each sandbox costs: starting one and executing in it, against a sandbox in this process and against
-//! a process of the host for each command.
+//! The cost of a process for each sandbox: starting one and executing in it, against a sandbox in this process and
+//! against a process of the host for each command.
 //!
 //! `cargo bench --bench worker` runs everything; `-- --quick` takes seconds; `-- --json` prints one object.
 

@@ -69,7 +69,7 @@ async fn send(service: &Service, request: &[u8]) -> Vec<u8> {
 pub fn http(data: &[u8]) {
     let (runtime, service, id, _) = &*SERVER;
     let request = almost(REQUESTS, data);
-    // With the id of the sandbox here.
+    // Puts the id of this server's sandbox into the request.
     let mut request = request;
     while let Some(at) = request.windows(8).position(|eight| eight == b"SANDBOX_") {
         request[at..at + 8].copy_from_slice(id.as_bytes());

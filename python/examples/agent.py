@@ -3,7 +3,7 @@
     pip install deepagents ./python
     python python/examples/agent.py
 
-With a real model, pass it to ``create_deep_agent`` instead and let it decide what to do.
+Pass a real model to ``create_deep_agent`` instead, and it decides on its own.
 """
 
 from collections.abc import Iterator
@@ -23,14 +23,14 @@ print("done")
 
 
 class ScriptedModel(GenericFakeChatModel):
-    """Says what the script says, whatever it is told."""
+    """A model that follows a script and ignores its input."""
 
     def bind_tools(self, tools: object, **kwargs: object) -> "ScriptedModel":  # type: ignore[override]
         return self
 
 
 def step(number: int, tool: str, **arguments: str) -> AIMessage:
-    """The model wants to use a tool."""
+    """Return a message in which the model calls a tool."""
     return AIMessage("", tool_calls=[{"id": f"call-{number}", "name": tool, "args": arguments}])
 
 

@@ -1,4 +1,4 @@
-//! Commands and files of whatever has them: a sandbox with its layers, or a lease of a provider.
+//! Commands and files of a backend: a sandbox with its layers, or a lease of a provider.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -19,19 +19,19 @@ use crate::errors::{Raised, error};
 use crate::stream::Stream;
 use crate::values::{Bytes, Entry, Line, Match, Output, cut};
 
-/// Commands and files.
+/// The commands and file operations of a backend.
 #[pyclass(frozen, module = "isopod._isopod")]
 pub(crate) struct Backend(Handle);
 
-/// A backend until it is closed. Clones are handles to the same one.
+/// A backend that can be closed. Clones are handles to the same one.
 #[derive(Clone)]
 pub(crate) struct Handle(Arc<Shared>);
 
 struct Shared {
-    /// None when it is closed.
+    /// `None` after it is closed.
     backend: Mutex<Option<Arc<dyn backend::Backend>>>,
     closing: Closing,
-    /// Bytes of output that a command answers with.
+    /// Maximum bytes of output in the result of a command.
     output: u64,
 }
 
@@ -41,7 +41,7 @@ impl Handle {
         Handle(Arc::new(Shared { backend, closing: Closing::new(), output }))
     }
 
-    /// Ends what runs, and refuses what comes.
+    /// Ends all running operations and refuses new ones.
     pub(crate) fn close(&self) {
         let backend = self.0.backend.lock().unwrap_or_else(PoisonError::into_inner).take();
         self.0.closing.close();
@@ -52,7 +52,7 @@ impl Handle {
         self.0.output
     }
 
-    /// An operation, which ends when the backend is closed.
+    /// Returns an operation that ends when the backend is closed.
     pub(crate) fn call<T, E, F>(&self, work: impl FnOnce(Arc<dyn backend::Backend>) -> F) -> PyResult<Call>
     where
         F: Future<Output = Result<T, E>> + Send + 'static,
@@ -64,7 +64,7 @@ impl Handle {
         Ok(Call::new(self.clone().until_closed(work(backend))))
     }
 
-    /// The same for work that has the backend already.
+    /// Runs an operation until the backend is closed.
     pub(crate) async fn until_closed<T, E: Into<Raised>>(
         self,
         work: impl Future<Output = Result<T, E>>,
@@ -76,15 +76,15 @@ impl Handle {
     }
 }
 
-/// What a closed sandbox says.
+/// Message of operations on a closed sandbox.
 const CLOSED: &str = "the sandbox is closed";
 
-/// The backend as one that executes.
+/// Returns the interface for commands, if the backend has one.
 pub(crate) fn executing(backend: &Arc<dyn backend::Backend>) -> Result<&dyn SandboxBackend, BackendError> {
     backend.sandbox().ok_or(BackendError::ExecutesNothing)
 }
 
-/// Makes a command of Python's arguments. An empty standard input is none.
+/// Makes a command from Python's arguments. An empty standard input counts as none.
 pub(crate) fn command(
     line: impl Into<CommandLine>,
     timeout: Option<f64>,
@@ -153,7 +153,7 @@ impl Backend {
         })
     }
 
-    /// Lines of text, without the end of the last one.
+    /// Reads lines of text, without the end of the last one.
     fn read(&self, path: String, offset: u64, limit: Option<u64>) -> PyResult<Call> {
         self.0.call(move |backend| async move {
             let limit = limit.unwrap_or(u64::MAX);
@@ -225,7 +225,7 @@ impl Backend {
         })
     }
 
-    /// All of them, or the first error.
+    /// Writes all files. Raises the first error.
     fn upload(&self, files: Vec<(String, PyBackedBytes)>) -> PyResult<Call> {
         let files = files.into_iter().map(|(path, content)| Upload::new(path, content.to_vec())).collect();
         self.0.call(|backend| async move {
@@ -234,7 +234,7 @@ impl Backend {
         })
     }
 
-    /// All of them, or the first error.
+    /// Reads all files. Raises the first error.
     fn download(&self, paths: Vec<String>) -> PyResult<Call> {
         self.0.call(|backend| async move {
             let answers: Result<Vec<_>, BackendError> = backend.download(paths).await.into_iter().collect();

@@ -1,4 +1,4 @@
-//! An operation that Python waits for, or awaits.
+//! An operation that Python waits for or awaits.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -15,16 +15,16 @@ use tokio::task::AbortHandle;
 use crate::errors::{Raised, error};
 use crate::interpreter::attached;
 
-/// How often a blocking call looks whether someone pressed Ctrl-C.
+/// Interval at which a blocking call checks for signals such as Ctrl-C.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// An operation that has not begun. It runs when it is waited for or awaited, once; whoever gives up waiting ends it.
+/// An operation that has not started. It runs once, when it is waited for or awaited; an abandoned wait ends it.
 #[pyclass(frozen, module = "isopod._isopod")]
 pub(crate) struct Call(Mutex<Option<Work>>);
 
 type Work = Pin<Box<dyn Future<Output = Answer> + Send>>;
 
-/// What an operation came to. It becomes an object only where the interpreter is held.
+/// The result of an operation. It becomes a Python object only while the interpreter is held.
 type Answer = Box<dyn FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send>;
 
 impl Call {
@@ -43,7 +43,7 @@ impl Call {
         Call(Mutex::new(Some(Box::pin(work))))
     }
 
-    /// Work that holds its thread.
+    /// Returns an operation that blocks its thread.
     pub(crate) fn blocking<T, E>(work: impl FnOnce() -> Result<T, E> + Send + 'static) -> Call
     where
         T: for<'py> IntoPyObject<'py> + Send + 'static,
@@ -65,14 +65,14 @@ impl Call {
 
 #[pymethods]
 impl Call {
-    /// Runs it to its end on this thread, without the interpreter.
+    /// Runs the operation on this thread, with the interpreter released.
     fn wait(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let (work, runtime) = (self.take()?, runtime()?);
         let answer = py.detach(|| runtime.block_on(interruptible(work)))?;
         answer(py)
     }
 
-    /// Runs it to its end while the running event loop goes on.
+    /// Runs the operation while the event loop goes on.
     fn __await__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         static RUNNING_LOOP: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         let (work, runtime) = (self.take()?, runtime()?);
@@ -83,13 +83,13 @@ impl Call {
             let answer = work.await;
             attached(|py| deliver_soon(py, &its_loop, its_future, answer));
         });
-        // A future that is cancelled is done as well.
+        // A cancelled future is done as well, and its callback aborts the task.
         future.call_method1(intern!(py, "add_done_callback"), (Abort(task.abort_handle()),))?;
         Ok(future.call_method0(intern!(py, "__await__"))?.unbind())
     }
 }
 
-/// One runtime for the whole process. Its threads do not survive a fork.
+/// Returns the one runtime of the process. Its threads do not survive a fork.
 pub(crate) fn runtime() -> PyResult<&'static Runtime> {
     static SHARED: OnceLock<Result<(u32, Runtime), String>> = OnceLock::new();
     let make = || {
@@ -105,7 +105,8 @@ pub(crate) fn runtime() -> PyResult<&'static Runtime> {
     }
 }
 
-/// Python runs its signal handlers only when it is asked to, on the main thread. An exception of theirs drops the work.
+/// Checks for signals while the work runs: Python runs its signal handlers only on request, on the main thread. An
+/// exception in a handler drops the work.
 async fn interruptible(mut work: Work) -> PyResult<Answer> {
     loop {
         tokio::select! {
@@ -116,7 +117,7 @@ async fn interruptible(mut work: Work) -> PyResult<Answer> {
     }
 }
 
-/// Brings an answer to the thread of its event loop.
+/// Passes an answer to the thread of its event loop.
 fn deliver_soon(py: Python<'_>, event_loop: &Py<PyAny>, future: Py<PyAny>, answer: Answer) {
     let (value, is_error) = match answer(py) {
         Ok(value) => (value, false),
@@ -125,7 +126,7 @@ fn deliver_soon(py: Python<'_>, event_loop: &Py<PyAny>, future: Py<PyAny>, answe
     let delivered = wrap_pyfunction!(deliver, py).and_then(|deliver| {
         event_loop.call_method1(py, intern!(py, "call_soon_threadsafe"), (deliver, future, value, is_error))
     });
-    // A loop that is closed has nobody who waits.
+    // The call fails if the loop is closed, and then nothing waits for the answer.
     drop(delivered);
 }
 
@@ -139,7 +140,7 @@ fn deliver(future: &Bound<'_, PyAny>, value: Py<PyAny>, is_error: bool) -> PyRes
     future.call_method1(how, (value,)).map(drop)
 }
 
-/// Ends an operation whose future is done.
+/// Aborts an operation whose future is done.
 #[pyclass(frozen)]
 struct Abort(AbortHandle);
 
@@ -150,7 +151,7 @@ impl Abort {
     }
 }
 
-/// A number of seconds as Python has it.
+/// Converts a number of seconds.
 pub(crate) fn seconds(what: &str, seconds: Option<f64>) -> PyResult<Option<Duration>> {
     let time = seconds.map(|number| {
         Duration::try_from_secs_f64(number).map_err(|fault| error("RequestError", format!("{what}: {fault}")))

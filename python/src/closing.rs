@@ -1,11 +1,11 @@
-//! The end of something that several have in hand.
+//! A flag that ends operations when their object is closed.
 
 use std::future::Future;
 use std::sync::Arc;
 
 use tokio::sync::watch;
 
-/// Something that is closed once. Clones are handles to the same one.
+/// An object that is closed once. Clones are handles to the same one.
 #[derive(Clone)]
 pub(crate) struct Closing(Arc<watch::Sender<bool>>);
 
@@ -18,7 +18,7 @@ impl Closing {
         self.0.send_replace(true);
     }
 
-    /// What the work came to; none if it was closed before, and then the work is dropped.
+    /// Runs work until this is closed. Returns `None` if it was closed first; the work is then dropped.
     pub(crate) async fn until<T>(self, work: impl Future<Output = T>) -> Option<T> {
         let mut is_closed = self.0.subscribe();
         tokio::select! {

@@ -1,4 +1,4 @@
-//! What Deep Agents asks and is answered: the library's profile over a backend.
+//! The interface of Deep Agents: the library's profile over a backend.
 
 use isopod::CommandLine;
 use isopod::backend::profile::deepagents::{self as profile, Version};
@@ -12,7 +12,7 @@ use crate::call::Call;
 use crate::errors::Raised;
 use crate::values::{Bytes, Shape};
 
-/// The operations of Deep Agents. Each answers the fields of its result: errors are part of it.
+/// The operations of Deep Agents. Each returns the fields of its result, with any error among them.
 #[pyclass(frozen, module = "isopod._isopod")]
 pub(crate) struct DeepAgents {
     handle: Handle,
@@ -134,7 +134,7 @@ impl DeepAgents {
     }
 }
 
-/// The answer for the only path of a transfer. One that the profile does not take is not tried.
+/// Transfers a single path. A path that the profile refuses is not tried.
 async fn only<T, F: Future<Output = Vec<Result<T, BackendError>>>>(
     path: &str,
     transfer: impl FnOnce() -> F,

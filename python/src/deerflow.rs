@@ -1,4 +1,4 @@
-//! What DeerFlow asks and is answered: the library's profile over a backend.
+//! The interface of DeerFlow: the library's profile over a backend.
 
 use std::collections::BTreeMap;
 
@@ -80,7 +80,7 @@ impl DeerFlow {
         })
     }
 
-    /// Path, number and text of each line, and whether there are more.
+    /// Returns path, number and text of each line, and true if there are more.
     fn grep(
         &self,
         path: &str,

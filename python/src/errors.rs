@@ -1,7 +1,7 @@
 //! The one table from the library's errors to Python's exceptions.
 //!
-//! What a file system says is an `OSError` with its number: Python makes a `FileNotFoundError`, a `PermissionError` and so
-//! on of it by itself. Everything else is an `isopod.Error`; those classes are in `isopod/errors.py`.
+//! An error of a file system is an `OSError` with its number, from which Python chooses `FileNotFoundError`,
+//! `PermissionError` and so on. All other errors are subclasses of `isopod.Error`, defined in `isopod/errors.py`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -16,13 +16,13 @@ use pyo3::exceptions::{PyOSError, PyUnicodeDecodeError};
 use pyo3::prelude::*;
 use rustix::io::Errno as Host;
 
-/// An exception to be.
+/// An exception that is not yet raised.
 pub(crate) enum Raised {
     /// An `OSError`: number, text, path.
     Os(i32, String, Option<OsString>),
-    /// A class of `isopod.errors`, and what it says.
+    /// A class of `isopod.errors`, and its message.
     Own(&'static str, String),
-    /// A class of Python's own, as a profile wants it.
+    /// A class of Python's own, chosen by a profile.
     Builtin(deerflow::Exception),
 }
 
@@ -42,7 +42,7 @@ impl Raised {
         }
     }
 
-    /// The exception.
+    /// Makes the exception.
     pub(crate) fn exception(self, py: Python<'_>) -> PyErr {
         match self {
             Raised::Os(number, text, Some(path)) => PyOSError::new_err((number, text, path)),
@@ -53,13 +53,13 @@ impl Raised {
     }
 }
 
-/// An exception of a class of `isopod.errors`.
+/// Makes an exception of a class of `isopod.errors`.
 pub(crate) fn error(class: &'static str, text: impl Into<String>) -> PyErr {
     let text = text.into();
     Python::attach(|py| Raised::of(class, text).exception(py))
 }
 
-/// The exception of an error, where there is no call to carry it.
+/// Makes the exception of an error outside of a call.
 pub(crate) fn raised(error: impl Into<Raised>) -> PyErr {
     let error = error.into();
     Python::attach(|py| error.exception(py))
@@ -74,7 +74,7 @@ fn builtin(py: Python<'_>, exception: deerflow::Exception) -> PyErr {
     let deerflow::Exception { class, errno, message } = exception;
     match (class, errno) {
         ("UnicodeDecodeError", _) => PyUnicodeDecodeError::new_err(("utf-8", b"".as_slice(), 0, 0, message)),
-        // By its number: Python finds the class, and it is the same.
+        // Python chooses the same class from the number.
         (_, Some(errno)) => PyOSError::new_err((errno, message)),
         (class, None) => raise(py, "builtins", class, (message,)),
     }
@@ -190,7 +190,7 @@ impl From<deerflow::Exception> for Raised {
     }
 }
 
-/// The number that Linux has for an errno.
+/// Returns the Linux number of an errno.
 fn number(errno: Errno) -> i32 {
     let host = match errno {
         Errno::Access => Host::ACCESS,

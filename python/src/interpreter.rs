@@ -1,17 +1,18 @@
-//! Holding the interpreter on threads that are not its own.
+//! Access to the interpreter from threads of Rust.
 //!
-//! Python ends a thread that waits for the interpreter while the interpreter ends, wherever that thread is; through frames
-//! of Rust that is an abort of the process. So threads of ours ask here, and nobody is let in once the end has begun.
+//! When the interpreter shuts down, Python ends a thread that waits for it, wherever that thread is; through frames of
+//! Rust that aborts the process. So all threads of this crate attach through this module, which refuses new ones once
+//! the shutdown has begun.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pyo3::prelude::*;
 
-/// How long the end waits for those who are in. What takes longer is a function of the caller's that does not return.
+/// Maximum wait of the shutdown for attached threads. A longer call is a function of the caller that does not return.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Guards who is in.
+/// Guards the number of attached threads.
 static STATE: Mutex<State> = Mutex::new(State { within: 0, has_ended: false });
 static LEFT: Condvar = Condvar::new();
 
@@ -20,13 +21,13 @@ struct State {
     has_ended: bool,
 }
 
-/// Does something with the interpreter; none if it ends, and then there is nobody to do it for.
+/// Runs work with the interpreter. Returns `None` if the interpreter shuts down.
 pub(crate) fn attached<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
     let _within = Within::enter()?;
     Python::try_attach(work)
 }
 
-/// Waits until nobody is in, and lets nobody in from now on. Python calls it before it ends.
+/// Refuses new threads and waits for the attached ones. Python calls this before it shuts down.
 #[pyfunction]
 pub(crate) fn farewell(py: Python<'_>) {
     py.detach(|| {

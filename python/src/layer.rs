@@ -21,7 +21,7 @@ use crate::values::Shape;
 /// Puts a layer around a backend.
 pub(crate) type Wrap = Arc<dyn Fn(Arc<dyn Backend>) -> backend::Result<Arc<dyn Backend>> + Send + Sync>;
 
-/// A layer to be.
+/// A function that puts a layer around a backend.
 #[pyclass(frozen, module = "isopod")]
 pub(crate) struct Layer(Wrap);
 
@@ -35,7 +35,7 @@ impl Layer {
     }
 }
 
-/// Where records go.
+/// The destination of audit records.
 #[derive(FromPyObject)]
 enum Sink {
     #[pyo3(transparent)]
@@ -114,7 +114,7 @@ fn strs(texts: &[String]) -> Vec<&str> {
     texts.iter().map(String::as_str).collect()
 }
 
-/// A sink that several layers of the same kind have in common: those of a sandbox and its forks.
+/// A sink that the layers of a sandbox and its forks share.
 struct Shared(Arc<dyn AuditSink>);
 
 impl AuditSink for Shared {
@@ -123,7 +123,7 @@ impl AuditSink for Shared {
     }
 }
 
-/// A function that takes a record as text.
+/// A Python function that takes a record as text.
 struct Record(Py<PyAny>);
 
 impl AuditSink for Record {
@@ -135,7 +135,7 @@ impl AuditSink for Record {
     }
 }
 
-/// An operation that someone is asked about.
+/// An operation that needs an approval.
 #[pyclass(frozen, get_all, module = "isopod")]
 pub(crate) struct Request {
     operation: &'static str,
@@ -148,14 +148,14 @@ pub(crate) struct Request {
     plan: Option<Py<PyAny>>,
 }
 
-/// A function that says yes, or why not.
+/// A Python function that approves or denies.
 struct Decide(Arc<Py<PyAny>>);
 
 #[async_trait]
 impl Approver for Decide {
     async fn decide(&self, call: &Call) -> Decision {
         let (decide, call) = (self.0.clone(), call.clone());
-        // A person may take their time: not on a thread that others need.
+        // On a blocking thread, because a person may take long to answer.
         let asked = tokio::task::spawn_blocking(move || attached(|py| ask(py, &decide, call)));
         match asked.await {
             Ok(Some(Ok(verdict))) => verdict,
@@ -166,12 +166,12 @@ impl Approver for Decide {
     }
 }
 
-/// True is yes; a text is no, for that reason.
+/// Calls the function. True approves; a text denies, with that reason.
 fn ask(py: Python<'_>, decide: &Py<PyAny>, call: Call) -> PyResult<Decision> {
     let plan = call.plan().map(|plan| Shape(plan).into_pyobject(py)).transpose()?;
     let Call { operation, path, pattern, command, cwd, bytes, .. } = call;
     let plan = plan.map(Bound::unbind);
-    // A text for the shell is a string, a program and its arguments a list.
+    // A text for the shell becomes a string, a program with its arguments a list.
     let command = command.map(|line| Shape(CommandLineJson::from(line)).into_pyobject(py)).transpose()?;
     let command = command.map(Bound::unbind);
     let request = Request { operation: operation.name(), path, pattern, command, cwd, bytes, plan };

@@ -1,18 +1,18 @@
 //! The native half of the Python package `isopod`.
 //!
-//! It hands the library's own types to Python and nothing else: names, defaults and documentation for people are in
+//! It exposes the library's own types and nothing else: names, defaults and user documentation are in
 //! `python/package/isopod`. Three rules keep it small.
 //!
 //! - **An operation is written once.** It is a [`call::Call`], which Python waits for (`wait`, with the interpreter
 //!   released) or awaits (on asyncio). So a method and its async twin cannot differ.
-//! - **What a framework is answered is made by the library's profiles**, and crosses over as plain dictionaries.
-//! - **One table makes exceptions** of the library's errors: `errors`.
+//! - **Answers for frameworks come from the library's profiles**, and cross over as plain dictionaries.
+//! - **One table makes exceptions** from the library's errors: `errors`.
 //!
 //! # Layout
-//! `interpreter`, `call`, `closing` and `errors` are what the others speak in; `values` the answers. `backend` has commands and files, `stream`
-//! output as it comes. `sandbox`, `snapshot` and `session` are the library's own; `limits` and `layer` are their
-//! arguments. `provider` leases sandboxes; `deepagents` and `deerflow` are profiles,
-//! `timing` is for the benchmark.
+//! `interpreter`, `call`, `closing` and `errors` are used by all others; `values` are the answers. `backend` has
+//! commands and files, `stream` has output as it arrives. `sandbox`, `snapshot` and `session` wrap the library's own
+//! types; `limits` and `layer` are their arguments. `provider` leases sandboxes; `deepagents` and `deerflow` are
+//! profiles; `timing` is for the benchmark.
 
 mod backend;
 mod call;
@@ -31,7 +31,7 @@ mod stream;
 mod timing;
 mod values;
 
-/// What Python imports as `isopod._isopod`.
+/// The module that Python imports as `isopod._isopod`.
 #[pyo3::pymodule]
 mod _isopod {
     use pyo3::prelude::*;

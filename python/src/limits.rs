@@ -1,4 +1,4 @@
-//! What a sandbox may use, as Python says it.
+//! Limits of a sandbox, as arguments of Python.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use pyo3::types::PyDict;
 
 use crate::errors::error;
 
-/// What a sandbox may use.
+/// The limits of a sandbox.
 #[pyclass(frozen, eq, module = "isopod", skip_from_py_object)]
 #[derive(Clone, PartialEq)]
 pub(crate) struct Limits(pub(crate) isopod::Limits);

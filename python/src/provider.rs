@@ -1,4 +1,4 @@
-//! Sandboxes for threads of conversation, which find them again.
+//! Sandboxes for conversation threads, which last over restarts.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,12 +18,12 @@ pub(crate) struct Provider {
     limits: isopod::Limits,
 }
 
-/// What is known of a sandbox: id, state, thread, user, metadata.
+/// Id, state, thread, user and metadata of a sandbox.
 type Item = (String, &'static str, Option<String>, Option<String>, BTreeMap<String, String>);
 
 #[pymethods]
 impl Provider {
-    /// The configuration is that of the library: a file, and variables over it. Arguments go before both.
+    /// Opens a provider. Arguments take precedence over variables, and variables over the configuration file.
     #[new]
     #[pyo3(signature = (*, root, file, variables, max_count, idle_timeout, limits, mounts, read_only, overlays, env))]
     #[allow(clippy::too_many_arguments, reason = "the keywords of one Python constructor")]
@@ -67,7 +67,7 @@ impl Provider {
         Call::new(async move { provider.acquire(&thread, user.as_deref()).await.map(|id| id.to_string()) })
     }
 
-    /// The lease of this id, or of a new sandbox: its id and its backend.
+    /// Leases the sandbox of this id, or a new one. Returns its id and its backend.
     fn get_or_create(&self, id: Option<&str>) -> PyResult<Call> {
         let (provider, id, output) = (self.provider.clone(), id.map(parse).transpose()?, self.limits.output);
         Ok(Call::new(async move {
@@ -76,7 +76,7 @@ impl Provider {
         }))
     }
 
-    /// What is leased here under this id.
+    /// Returns the backend of a lease of this provider.
     fn get(&self, id: &str) -> PyResult<Backend> {
         Ok(Backend::new(Handle::new(self.provider.get(parse(id)?).map_err(raised)?, self.limits.output)))
     }
@@ -91,7 +91,7 @@ impl Provider {
         Ok(Call::new(async move { provider.delete(id).await }))
     }
 
-    /// A page of what is there, and where the next one starts.
+    /// Returns a page of sandboxes, and the cursor of the next page.
     fn list(&self, cursor: Option<&str>) -> PyResult<Call> {
         let (provider, cursor) = (self.provider.clone(), cursor.map(parse).transpose()?);
         Ok(Call::new(async move {

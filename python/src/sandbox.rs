@@ -1,4 +1,4 @@
-//! A sandbox of one's own.
+//! A sandbox inside this process.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ use crate::values::Change;
 #[pyclass(frozen, module = "isopod._isopod")]
 pub(crate) struct Sandbox {
     id: String,
-    /// None when it is closed.
+    /// `None` after it is closed.
     sandbox: Mutex<Option<isopod::Sandbox>>,
     layers: Vec<Wrap>,
     handle: Handle,
@@ -40,7 +40,7 @@ impl Sandbox {
         sandbox.ok_or_else(|| error("ClosedError", "the sandbox is closed"))
     }
 
-    /// The overlay at a place, or the only one.
+    /// Returns the overlay at a path, or the only one.
     fn overlay(&self, path: Option<&str>) -> PyResult<Overlay> {
         let mut overlays = self.open()?.overlays();
         let chosen = match path {
@@ -111,7 +111,7 @@ impl Sandbox {
         Ok(Limits(self.open()?.limits().clone()))
     }
 
-    /// A live shell. Layers see single commands and could not look into it.
+    /// Starts a live shell. Refused with layers: they see single commands and could not look into a session.
     fn session(&self) -> PyResult<Session> {
         if !self.layers.is_empty() {
             return Err(error("UnsupportedError", "a session of a sandbox with layers"));
@@ -125,12 +125,12 @@ impl Sandbox {
         Ok(Snapshot::new(self.open()?.snapshot(), self.layers.clone()))
     }
 
-    /// Where the overlays are.
+    /// Returns the paths of the overlays.
     fn overlays(&self) -> PyResult<Vec<String>> {
         Ok(self.open()?.overlays().into_iter().map(|(at, _)| at).collect())
     }
 
-    /// The changes of an overlay, and the patch.
+    /// Returns the changes of an overlay, and the patch.
     fn diff(&self, path: Option<String>) -> PyResult<Call> {
         let overlay = self.overlay(path.as_deref())?;
         Ok(Call::blocking(move || {

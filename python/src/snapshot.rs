@@ -15,7 +15,7 @@ use crate::layer::Wrap;
 use crate::limits::Limits;
 use crate::sandbox::Sandbox;
 
-/// The files of a sandbox as they were.
+/// The files of a sandbox at the time of the snapshot.
 #[pyclass(frozen, module = "isopod._isopod")]
 pub(crate) struct Snapshot {
     files: Arc<isopod::Snapshot>,
@@ -34,12 +34,12 @@ impl Snapshot {
 
 #[pymethods]
 impl Snapshot {
-    /// A sandbox of its own that starts from here, with the same layers around it.
+    /// Makes a sandbox that starts from here, with the same layers.
     fn fork(&self, id: String) -> PyResult<Sandbox> {
         Sandbox::new(id, self.files.fork().map_err(raised)?, self.layers.clone())
     }
 
-    /// Writes a file that is not there yet; answers the digest.
+    /// Writes a new file. Returns the digest.
     fn save(&self, path: PathBuf) -> Call {
         let files = self.files.clone();
         Call::blocking(move || {
@@ -48,7 +48,7 @@ impl Snapshot {
                 file.sync_all().map_err(|error| Raised::host(Some(path.clone()), &error))?;
                 Ok(digest.to_string())
             });
-            // Half a snapshot is none.
+            // A partial snapshot is useless.
             saved.inspect_err(|_| drop(std::fs::remove_file(&path)))
         })
     }

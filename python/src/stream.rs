@@ -1,4 +1,4 @@
-//! The output of a command as it comes.
+//! The output of a command as it arrives.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use crate::closing::Closing;
 use crate::errors::Raised;
 use crate::values::{Chunk, Output};
 
-/// A command that runs. It goes on when someone asks for the next piece; dropping or closing it ends it.
+/// A running command. It makes progress while the next piece is awaited; dropping or closing the stream ends it.
 #[pyclass(frozen, module = "isopod._isopod")]
 pub(crate) struct Stream {
-    /// None when it is closed or at its end. Whoever asks for the next piece holds it.
+    /// `None` at the end or after it is closed. `next` holds the lock while it waits.
     running: Arc<Mutex<Option<Running>>>,
     closing: Closing,
     handle: Handle,
@@ -36,7 +36,7 @@ impl Stream {
 
 #[pymethods]
 impl Stream {
-    /// The next piece of output, none at the end.
+    /// Returns the next piece of output, or none at the end.
     fn next(&self) -> Call {
         let (running, closing) = (self.running.clone(), self.closing.clone());
         let next = async move {
@@ -49,7 +49,7 @@ impl Stream {
         Call::new(self.handle.clone().until_closed(async { Ok::<_, Raised>(closing.until(next).await.flatten()) }))
     }
 
-    /// Waits for the end, and answers what the command left behind.
+    /// Waits for the end. Returns the result of the command.
     fn finish(&self) -> Call {
         let (running, closing) = (self.running.clone(), self.closing.clone());
         let finish = async move {

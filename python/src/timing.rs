@@ -1,4 +1,5 @@
-//! What an execution takes without Python, for `bench.py`: in the same process, so that both are of one moment.
+//! The time of an execution without Python, for `bench.py`: measured in the same process, so that the figures are
+//! comparable.
 
 use std::time::Instant;
 
@@ -8,7 +9,7 @@ use crate::call::runtime;
 use crate::errors::raised;
 use crate::sandbox::Sandbox;
 
-/// Seconds of each of `count` executions.
+/// Returns the seconds of each of `count` executions.
 #[pyfunction]
 pub(crate) fn time_execute(py: Python<'_>, sandbox: &Sandbox, command: &str, count: usize) -> PyResult<Vec<f64>> {
     let (sandbox, runtime) = (sandbox.open()?, runtime()?);

@@ -127,7 +127,7 @@ impl Output {
         self.0.exit_code == 0
     }
 
-    /// The JSON form that the command line, HTTP and MCP answer with.
+    /// Returns the result in the JSON form of the command line, HTTP and MCP.
     fn as_dict(&self) -> Shape<OutputJson> {
         Shape(OutputJson::from(self.0.clone()))
     }
@@ -138,7 +138,7 @@ impl Output {
     }
 }
 
-/// A command as Python has it: a text for the shell, or a program and its arguments.
+/// A command as Python passes it: a text for the shell, or a program and its arguments.
 #[derive(FromPyObject)]
 pub(crate) enum Line {
     Shell(String),
@@ -277,7 +277,7 @@ impl<'py> IntoPyObject<'py> for Bytes {
     }
 }
 
-/// What a profile answers, as the dictionary that its fields make.
+/// The answer of a profile, converted to a dictionary of its fields.
 pub(crate) struct Shape<T>(pub(crate) T);
 
 impl<'py, T: Serialize> IntoPyObject<'py> for Shape<T> {
@@ -290,7 +290,7 @@ impl<'py, T: Serialize> IntoPyObject<'py> for Shape<T> {
     }
 }
 
-/// Why an answer is not all there is.
+/// Returns the name of the reason why an answer is incomplete.
 pub(crate) fn cut(cut: Option<Cut>) -> Option<&'static str> {
     cut.map(|cut| match cut {
         Cut::Count => "count",

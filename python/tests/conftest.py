@@ -1,9 +1,9 @@
-"""The standard suite of Deep Agents: what it contradicts itself in, and the counts."""
+"""The standard suite of Deep Agents: its tests that contradict a later version, and the counts."""
 
 import pytest
 
-# The suite is of 0.6, and 0.7 wants something else: a write replaces what is there, and a glob answers files alone,
-# by their absolute paths.
+# Tests of 0.6 that 0.7 contradicts: there a write replaces an existing file, and a glob returns only files, with
+# absolute paths.
 CONTRADICTED = {
     "test_glob",
     "test_glob_basic_pattern",

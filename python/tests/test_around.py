@@ -1,4 +1,4 @@
-"""What is around a sandbox: mounts, overlays, limits, layers, snapshots, sessions."""
+"""Mounts, overlays, limits, layers, snapshots and sessions of a sandbox."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The async twins: the loop goes on, and whoever is cancelled has ended."""
+"""The async twins: the event loop goes on, and a cancelled operation ends."""
 
 import asyncio
 import inspect
@@ -40,7 +40,7 @@ async def test_loop_goes_on(sandbox: isopod.Sandbox) -> None:
 
 
 async def test_cancelled_command_has_ended(sandbox: isopod.Sandbox) -> None:
-    """It would write a file every moment: after it was cancelled, nothing writes."""
+    """The command writes a file all the time; after its cancellation nothing writes."""
     command = "touch alive; while :; do echo x >> alive; sleep 0.01; done"
     task = asyncio.create_task(sandbox.aexecute(command))
     while not any(entry.path.endswith("/alive") and entry.size > 0 for entry in await sandbox.als()):
@@ -116,7 +116,7 @@ async def test_call_is_awaited_once(sandbox: isopod.Sandbox) -> None:
 
 
 def test_loop_that_is_gone_is_no_matter() -> None:
-    """A loop that ends while a command runs takes it along; the next loop works."""
+    """A loop that ends while a command runs ends the command; the next loop works."""
     sandbox = isopod.Sandbox()
 
     async def start() -> None:

@@ -14,7 +14,7 @@ EXAMPLE = Path(__file__).parent.parent / "examples" / "agent.py"
 
 
 def test_every_operation_is_native() -> None:
-    """None is left to the framework's scripts."""
+    """No operation uses the framework's scripts."""
     public = {name for kind in (BackendProtocol, SandboxBackendProtocol, BaseSandbox) for name in vars(kind)}
     operations = {name for name in public if not name.startswith("_") and callable(getattr(BaseSandbox, name))}
     assert {"execute", "aexecute_with_offload", "adelete", "ls"} <= operations
@@ -84,7 +84,7 @@ def test_example_runs_end_to_end(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_provider_for_deep_agents_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the program's own registry, which finds the entry point."""
+    """Uses the program's own registry, which finds the entry point."""
     registry = pytest.importorskip("deepagents_code.integrations.sandbox_registry")
     from deepagents_code.integrations.sandbox_provider import SandboxError, SandboxNotFoundError
 

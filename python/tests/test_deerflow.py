@@ -1,4 +1,4 @@
-"""DeerFlow's interface, without a DeerFlow and with one that has its shape."""
+"""DeerFlow's interface, without DeerFlow and with a stand-in for its modules."""
 
 import asyncio
 import errno
@@ -57,7 +57,7 @@ def test_a_replacement_keeps_the_last_newline(sandbox: Sandbox) -> None:
     path = "/mnt/user-data/workspace/f.py"
     for before, after in [("a = 1\nb = 2\n", "a = 3\nb = 2\n"), ("a = 1", "a = 3"), ("a = 1\n\n", "a = 3\n\n")]:
         sandbox.write_file(path, before)
-        # What the framework's tool `str_replace` does.
+        # As the framework's tool `str_replace` does.
         sandbox.write_file(path, sandbox.read_file(path).replace("a = 1", "a = 3"))
         assert sandbox.download_file(path) == after.encode()
 
@@ -95,7 +95,7 @@ def test_life_of_a_sandbox(tmp_path: Path) -> None:
     assert provider.acquire("t") == id and provider.get(id) is sandbox
     assert sandbox.read_file("/tmp/warm") == "1\n"
 
-    # A third: the least recently used of what is warm has to go, and its directories stay.
+    # A third one evicts the least recently used warm sandbox, whose directories stay.
     provider.release(id)
     other = provider.acquire("other")
     assert provider.count() == (2, 0)

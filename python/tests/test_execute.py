@@ -1,4 +1,4 @@
-"""Commands: what they answer, how they stream, how they end."""
+"""Commands: results, streams, timeouts and cancellation."""
 
 import signal
 import subprocess
@@ -128,7 +128,7 @@ def test_what_a_listener_raises_ends_the_command(sandbox: isopod.Sandbox) -> Non
 
 
 def test_threads_run_side_by_side(sandbox: isopod.Sandbox) -> None:
-    """Eight sleeps take the time of one: nobody holds the interpreter."""
+    """Eight sleeps take the time of one, because the interpreter is released."""
     began = time.monotonic()
     with ThreadPoolExecutor(8) as threads:
         answers = list(threads.map(lambda n: sandbox.execute(f"sleep 1; echo {n}").stdout, range(8)))

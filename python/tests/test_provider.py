@@ -1,4 +1,4 @@
-"""Sandboxes for threads of conversation."""
+"""Sandboxes for conversation threads."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""The README's examples and the docstrings' are run as they stand."""
+"""Runs the examples of the README and of the docstrings."""
 
 import doctest
 import re

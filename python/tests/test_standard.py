@@ -1,8 +1,8 @@
 """The public standard suite for sandboxes of Deep Agents, three times.
 
-``TestLegacy`` and ``TestNative`` are our own operations as 0.6 and as 0.7 want them. ``TestPlain`` has the framework's:
-nothing is overridden but what is abstract, so listing, reading, editing and searching are its scripts for a shell and
-for Python, run in the sandbox.
+``TestLegacy`` and ``TestNative`` test Isopod's operations in the forms of 0.6 and of 0.7. ``TestPlain`` tests the
+framework's operations: it overrides only the abstract methods, so listing, reading, editing and searching are the
+framework's scripts for a shell and for Python, run in the sandbox.
 """
 
 from collections.abc import Iterator

@@ -7,7 +7,7 @@ use isopod::{BuildError, Command, ExecuteError, Limits, Sandbox};
 
 use crate::support::{cli, cli_answer, directory, isopod, sandbox};
 
-/// Arguments, exit code, and what the one line says.
+/// Arguments, exit code, and a part of the one line on standard error.
 fn refusals(file: &str) -> Vec<(Vec<String>, i32, String)> {
     // One argument of the host is at most 128 KiB; together they are more than a command may be.
     let long = "x".repeat(100_000);

@@ -1,7 +1,7 @@
-//! Shell and tool cases as data: each was answered by real bash and GNU tools, and is answered the same here.
+//! Shell and tool cases as data: real bash and GNU tools gave the recorded answers, and Isopod has to give the same.
 //!
-//! `tests/cases/*/*.toml` hold them. With `ISOPOD_ORACLE=1` the recorded answers are compared with the local bash
-//! too, so that a case cannot drift from what bash does.
+//! The cases are in `tests/cases/*/*.toml`. With `ISOPOD_ORACLE=1` the recorded answers are also compared with the
+//! local bash, so that a case cannot drift from bash.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -31,12 +31,12 @@ struct Case {
     stdout: String,
     #[serde(default)]
     code: u8,
-    /// Why real bash answers otherwise, if it does.
+    /// The reason why real bash answers otherwise, if it does.
     #[serde(default)]
     differs: Option<String>,
 }
 
-/// What a script printed, and its exit code.
+/// Standard output and exit code of a script.
 type Answer = (String, i32);
 
 impl Case {
@@ -65,7 +65,7 @@ impl Case {
 
     fn on_bash(&self) -> Answer {
         let host = self.directory();
-        // What whoever runs the tests ignores (`nohup` does HUP) is not for the script to inherit.
+        // Signals that the parent of the tests ignores (`nohup` ignores HUP) must not be inherited by the script.
         let mut bash = HostCommand::new("env");
         bash.args(["--default-signal", "bash", "-c", &self.script, "sh"]).current_dir(host.path());
         bash.stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -76,7 +76,7 @@ impl Case {
             ("TZ", "UTC"),
         ]);
         let mut child = bash.spawn().unwrap();
-        // A script that does not read its input has gone when it comes.
+        // The write fails if the script ends without reading its input.
         let _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), self.stdin.as_bytes());
         let output = child.wait_with_output().unwrap();
         (String::from_utf8_lossy(&output.stdout).into_owned(), output.status.code().unwrap_or(-1))
@@ -91,7 +91,7 @@ fn case_files(topic: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Runs every case of a topic and reports all that differ at once.
+/// Runs every case of a topic and reports all differences at once.
 pub(crate) fn run_topic(topic: &str) {
     let oracle = std::env::var_os("ISOPOD_ORACLE").is_some();
     let (mut count, mut report) = (0, String::new());

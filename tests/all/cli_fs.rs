@@ -8,16 +8,16 @@ use serde_json::{Value, json};
 
 use crate::support::{CliAnswer, cli, directory, isopod};
 
-/// Whose files a command is about, and where they are on this machine.
+/// A sandbox or a directory: the options that select it, and its files on the host.
 struct Place {
     _holder: tempfile::TempDir,
     options: Vec<String>,
     files: PathBuf,
-    /// What absolute paths in answers start with.
+    /// The prefix of absolute paths in answers.
     prefix: &'static str,
 }
 
-/// A sandbox and a directory, with the same files.
+/// Creates a sandbox and a directory with the same files.
 fn places(files: &[(&str, &str)]) -> [Place; 2] {
     let holder = directory(files);
     let path = holder.path().to_owned();
@@ -54,7 +54,7 @@ impl Place {
         cli(&self.args(args))
     }
 
-    /// What it prints, which is all that it says.
+    /// Returns the standard output of a command that succeeds without a message.
     fn says(&self, args: &[&str]) -> String {
         let answer = self.ask(args);
         assert_eq!((answer.stderr.as_str(), answer.code), ("", Some(0)), "{args:?}");
@@ -69,11 +69,11 @@ impl Place {
         json
     }
 
-    /// With bytes for standard input; with bytes for an answer.
+    /// Runs a command with this standard input. Returns its output as bytes.
     fn feed(&self, args: &[&str], input: &[u8]) -> Output {
         let mut command = isopod(&self.args(args));
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        // One that does not read has gone when the bytes come.
+        // The write fails if the command ends without reading its input.
         let _ = child.stdin.take().unwrap().write_all(input);
         child.wait_with_output().unwrap()
     }
@@ -82,7 +82,7 @@ impl Place {
         std::fs::read_to_string(self.files.join(name)).unwrap()
     }
 
-    /// Refused, in one line.
+    /// Asserts a refusal with this exit code and this one line.
     fn refuses(&self, args: &[&str], code: i32, line: &str) {
         let answer = self.ask(args);
         assert_eq!((answer.stdout.as_str(), answer.code), ("", Some(code)), "{args:?}: {}", answer.stderr);
@@ -90,7 +90,7 @@ impl Place {
     }
 }
 
-/// Times are there, and numbers; what they are differs.
+/// Checks that times are plausible numbers, and removes them from the answer.
 fn forget_times(json: &mut Value) {
     for list in ["entries", "matches"] {
         for entry in json[list].as_array_mut().into_iter().flatten() {
@@ -166,7 +166,7 @@ fn a_file_is_written_from_standard_input_or_from_an_option() {
         place.refuses(&["write", "new", "--content", "x"], 1, "new: Is a directory");
         assert_eq!(place.feed(&["write", "bin"], &[0, 255, 10]).status.code(), Some(0));
         assert_eq!(std::fs::read(place.files.join("bin")).unwrap(), [0, 255, 10]);
-        // Nothing leads out of the files.
+        // No path leads out of the files.
         let out = place.ask(&["write", "../../../../escaped", "--content", "x"]);
         assert!(!place.files.parent().unwrap().join("escaped").exists(), "{}", out.stderr);
     }
@@ -262,7 +262,7 @@ fn files_go_up_and_down_byte_for_byte() {
         assert_eq!(std::fs::read(place.files.join("deep/copy.bin")).unwrap(), bytes);
         assert_eq!(place.says(&["download", "deep/copy.bin", &at("back.bin")]), "");
         assert_eq!(std::fs::read(at("back.bin")).unwrap(), bytes);
-        // Several, and into a directory.
+        // Several files, into a directory.
         place.says(&["upload", &at("one.bin"), &at("two.txt"), "in"]);
         assert_eq!(place.content("in/two.txt"), "two");
         place.says(&["upload", &at("two.txt"), "alone/"]);
@@ -270,7 +270,7 @@ fn files_go_up_and_down_byte_for_byte() {
         place.says(&["download", "in/one.bin", "in/two.txt", &at("out")]);
         assert_eq!(std::fs::read(at("out/one.bin")).unwrap(), bytes);
         place.says(&["download", "in/two.txt", here.path().to_str().unwrap()]);
-        // Some of them.
+        // One of two files is missing: the other one is uploaded.
         let answer = place.ask(&["upload", &at("none"), &at("two.txt"), "x/", "--json"]);
         assert_eq!((answer.stderr.as_str(), answer.code), ("", Some(1)));
         let files = json!([
@@ -284,7 +284,7 @@ fn files_go_up_and_down_byte_for_byte() {
         assert_eq!((answer.stdout.as_str(), answer.code), ("", Some(1)));
         assert_eq!(answer.stderr, "isopod: in/none: No such file or directory\n");
         assert_eq!(std::fs::read_to_string(at("some/two.txt")).unwrap(), "two");
-        // A name that leads elsewhere gives no name to a copy.
+        // A path that ends in `..` gives no name to the copy.
         place.refuses(&["download", "in/..", &at("some/")], 2, "in/..: has no name to give to the copy");
         place.refuses(&["download", "/", &at("some/")], 2, "/: has no name to give to the copy");
     }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::{CliAnswer, cli, cli_answer, isopod};
 
-/// A root, and what the program answers about it.
+/// A root directory, and the program's answers about it.
 struct Root(tempfile::TempDir);
 
 impl Root {
@@ -25,7 +25,7 @@ impl Root {
         cli(&[&["sandbox", "--root", root.to_str().unwrap()], args].concat())
     }
 
-    /// What it prints, which is all that it says.
+    /// Returns the standard output of a command that succeeds without a message.
     fn says(&self, args: &[&str]) -> String {
         let answer = self.ask(args);
         assert_eq!((answer.stderr.as_str(), answer.code), ("", Some(0)), "{args:?}");
@@ -42,7 +42,7 @@ impl Root {
         self.says(&["create"]).trim_end().to_owned()
     }
 
-    /// Refused, in one line.
+    /// Asserts a refusal with this exit code and this one line.
     fn refuses(&self, args: &[&str], code: i32, line: &str) {
         let answer = self.ask(args);
         assert_eq!((answer.stdout.as_str(), answer.code), ("", Some(code)), "{args:?}: {}", answer.stderr);
@@ -57,7 +57,7 @@ fn files_in_the_workspace_last_from_command_to_command() {
     assert_eq!(id.len(), 8);
     assert_eq!(root.says(&["exec", &id, "--", "echo hello > greeting; echo gone > /tmp/x; pwd"]), "/workspace\n");
     assert_eq!(root.says(&["exec", &id, "--", "cat greeting; ls /tmp"]), "hello\n");
-    // Several arguments are a program and its arguments, as they are.
+    // Several arguments are a program and its arguments, and no shell expands them.
     assert_eq!(root.says(&["exec", &id, "--", "printf", "%s|", "a  b", "$HOME", "it's", ""]), "a  b|$HOME|it's||");
     let with = ["exec", &id, "--cwd", "/tmp", "--env", "A=b c", "--", "pwd; echo $A"];
     assert_eq!(root.says(&with), "/tmp\nb c\n");
@@ -106,7 +106,7 @@ fn piped_input_reaches_the_command_unless_it_is_refused() {
         let place = root.path().join("root");
         let args = [&["sandbox", "--root", place.to_str().unwrap(), "exec", &id], option, &["--", "cat; echo end"]];
         let mut child = isopod(&args.concat()).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        // A command that does not read has gone when the bytes come.
+        // The write fails if the command ends without reading its input.
         let _ = child.stdin.take().unwrap().write_all(b"typed\n");
         String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
     };
@@ -115,7 +115,7 @@ fn piped_input_reaches_the_command_unless_it_is_refused() {
     assert_eq!(feed(&["--no-stdin"]), "end\n");
     let open = root.path().join("root");
     let args = ["sandbox", "--root", open.to_str().unwrap(), "exec", &id, "--", "true"];
-    // An input that stays open does not keep it from ending.
+    // An input that stays open does not keep the command from ending.
     assert_eq!(isopod(&args).stdin(Stdio::piped()).spawn().unwrap().wait().unwrap().code(), Some(0));
 }
 
@@ -156,7 +156,7 @@ fn sandboxes_are_listed_with_what_was_said_about_them() {
     assert_eq!(root.json(&["list"]), json!({ "sandboxes": [] }));
     let id = root.says(&["create", "--thread", "t 1", "--user", "u", "--meta", "project=web site", "--meta", "b=="]);
     let id = id.trim_end();
-    // The same thread has the same sandbox, and keeps what was said first.
+    // The same thread gets the same sandbox, with its first metadata.
     let again = root.json(&["create", "--thread", "t 1", "--user", "u", "--meta", "project=other"]);
     assert_eq!((&again["id"], &again["metadata"]["project"]), (&json!(id), &json!("web site")));
     let listed = root.json(&["list"]);
@@ -170,7 +170,7 @@ fn sandboxes_are_listed_with_what_was_said_about_them() {
     assert_eq!(only, expected);
     let line = root.says(&["list"]);
     assert!(line.ends_with("s  thread=\"t 1\"  user=\"u\"  b=\"=\"  project=\"web site\"\n"), "{line}");
-    // The list is as long as it is, whatever a page holds.
+    // A list longer than one page is printed whole.
     let provider = isopod::provider::Provider::open(isopod::provider::Config::new(root.path().join("root"))).unwrap();
     tokio::runtime::Runtime::new().unwrap().block_on(async {
         for n in 0..120 {
@@ -207,7 +207,7 @@ fn a_snapshot_is_one_file_and_the_way_back() {
     let digest = taken["digest"].as_str().unwrap().to_owned();
     assert_eq!(taken, json!({ "id": id, "file": file, "digest": digest, "bytes": bytes }));
     assert_eq!(digest.len(), 64);
-    // One that is there is not overwritten; one that was refused leaves no file.
+    // An existing file is not overwritten. A refused snapshot leaves no file.
     root.refuses(&["snapshot", &id, file], 1, &format!("{file}: File exists (os error 17)"));
     let other = root.path().join("other");
     root.refuses(&["snapshot", "00000000", other.to_str().unwrap()], 1, "no such sandbox: 00000000");
@@ -256,7 +256,7 @@ fn where_sandboxes_are_is_said_by_option_variable_file_or_the_user() {
     let at = |name: &str| place.path().join(name).to_str().unwrap().to_owned();
     std::fs::write(at("isopod.toml"), format!("root = {:?}\n[limits]\ndisk = '8K'\n", at("in-file"))).unwrap();
     std::fs::write(at("wrong.toml"), "root = '/r'\nlimit = 3\n").unwrap();
-    // Arguments, variables, and which directory is made.
+    // Arguments, variables, and the directory that is made or the line of the refusal.
     type Case<'a, T> = (&'a [&'a str], &'a [(&'a str, &'a str)], T);
     let (file, home, data) = (at("isopod.toml"), at("home"), at("data"));
     let (option, variable) = (at("option"), at("variable"));
@@ -299,7 +299,7 @@ fn where_sandboxes_are_is_said_by_option_variable_file_or_the_user() {
         assert!(answer.stderr.starts_with(&format!("isopod: {line}")), "{}", answer.stderr);
         assert_eq!(answer.stderr.lines().count(), 1, "{}", answer.stderr);
     }
-    // What the file says of limits holds.
+    // The limits of the configuration file are applied.
     let root = Root::new();
     let id = root.create();
     let answer = root.ask(&["exec", &id, "--config", &file, "--", "head -c 20000 /dev/zero > f"]);

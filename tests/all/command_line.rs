@@ -95,7 +95,7 @@ fn feed(way: &[&str], rest: &[&str], bytes: &[u8]) -> String {
     let mut child = isopod(&[way, rest].concat()).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let bytes = bytes.to_vec();
-    // A command that does not read has gone when the bytes come.
+    // The write fails if the command ends without reading its input.
     let writer = std::thread::spawn(move || drop(stdin.write_all(&bytes)));
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap();
@@ -134,7 +134,7 @@ fn a_closed_input_and_the_null_device_are_at_their_end() {
             assert_eq!((answer.stdout.as_str(), answer.code), ("end\n", Some(0)), "{way} {input}");
         }
     }
-    // A program that looks what its input is sees a device, not a pipe.
+    // An empty standard input is a device and not a pipe.
     assert_eq!(cli(&["run", "--", "[ -p /dev/stdin ] && echo pipe || echo no pipe"]).stdout, "no pipe\n");
 }
 
@@ -169,7 +169,7 @@ fn a_command_that_reads_nothing_takes_nothing_from_the_script_around_it() {
     }
 }
 
-/// A line for the host's shell.
+/// Returns a command that runs a line in the host's shell.
 fn shell(line: &str) -> std::process::Command {
     let mut command = std::process::Command::new("sh");
     command.args(["-c", line]);
@@ -184,7 +184,7 @@ fn output_is_streamed_as_it_comes() {
         .spawn()
         .unwrap();
     let mut first = [0; 6];
-    // The command waits for input that nobody has sent yet: what it wrote before is here.
+    // The command waits for input that is not yet sent: its earlier output arrives without it.
     child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
     assert_eq!(&first, b"first\n");
     drop(child.stdin.take());

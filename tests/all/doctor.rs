@@ -1,4 +1,4 @@
-//! `isopod doctor`: what it finds, and its exit code.
+//! `isopod doctor`: its findings and its exit code.
 
 use std::process::Command as HostCommand;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::support::{CliAnswer, cli, cli_answer};
 
-/// The state of a finding.
+/// Returns the state of a finding.
 fn state(answer: &CliAnswer, name: &str) -> String {
     let report: Value = serde_json::from_str(&answer.stdout).unwrap();
     let findings = report["findings"].as_array().unwrap();
@@ -15,7 +15,7 @@ fn state(answer: &CliAnswer, name: &str) -> String {
     finding["state"].as_str().unwrap().to_owned()
 }
 
-/// The doctor in a shell of the host that has done something before.
+/// Runs the doctor in a shell of the host after this script.
 fn after(script: &str) -> CliAnswer {
     let mut command = HostCommand::new("sh");
     let line = format!("{script}; exec \"$0\" doctor --json --root /tmp/none/such");

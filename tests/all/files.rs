@@ -1,4 +1,4 @@
-//! A sandbox's files: for its owner, in snapshots and forks, in overlays, and under its limits.
+//! Files of a sandbox: its owner's operations, snapshots and forks, overlays, and limits.
 
 use std::fs;
 use std::time::Instant;
@@ -106,12 +106,12 @@ fn a_snapshot_survives_in_one_file() {
     let look = "ls -R; stat -c '%a %h %s %Y' d/f; readlink d/l; cat d/l; cat /etc/hostname; echo x | tr x y";
     let expected = ".:\nd\n\n./d:\ne\nf\ng\nl\n\n./d/e:\n4711 2 5 5\nf\ntext\nisopod\ny\n";
     run_in(&loaded.fork().unwrap(), look).prints(expected);
-    // Once more, from the loaded one, and with another environment.
+    // The loaded snapshot saves to the same digest, and takes another environment.
     let mut again = Vec::new();
     assert_eq!(loaded.save(&mut again).unwrap(), digest);
     let other = Sandbox::builder().snapshot(&loaded).env("A", "b").build().unwrap();
     run_in(&other, "echo $A; cat d/f").prints("b\ntext\n");
-    // Any byte that is not as it was, anywhere, is found.
+    // One changed byte at any offset is found.
     for at in (0..file.len()).step_by(file.len() / 40 + 1) {
         let mut damaged = file.clone();
         damaged[at] ^= 0x10;
@@ -189,7 +189,7 @@ fn attack_38_a_directory_of_the_host_counts_against_the_disk_limit() {
     assert!(size <= 1 << 20 && size > 1 << 19, "{size}");
     run_in(&sandbox, "rm full; i=0; while : > f$i; do i=$((i+1)); done 2>/dev/null; [ $i -gt 10 ] && [ $i -lt 40 ]")
         .code(0);
-    // A directory of one's own counts as a whole, each time it is opened.
+    // A directory mounted with `mount_own` counts as a whole, each time it is opened.
     fs::write(host.path().join("large"), vec![1; 1 << 20]).unwrap();
     let own = Sandbox::builder().limits(limits).mount_own(host.path(), "/workspace").build().unwrap();
     run_in(&own, "echo more > x").code(1).stderr_has("No space left on device");

@@ -85,7 +85,7 @@ impl Terminal {
         let (send, screen) = channel();
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
-            // A terminal whose other side has gone answers with an error.
+            // Reading fails when the other side of the terminal is closed.
             while let Ok(len @ 1..) = output.read(&mut bytes) {
                 if send.send(bytes[..len].to_vec()).is_err() {
                     break;
@@ -100,7 +100,7 @@ impl Terminal {
         self
     }
 
-    /// Waits until this is shown, after what was seen before.
+    /// Waits until this text appears after the text seen last.
     fn shows(&mut self, text: &str) -> &mut Terminal {
         loop {
             if let Some(at) = self.seen.find(text) {
@@ -125,18 +125,18 @@ fn a_person_has_a_prompt_history_completion_and_interrupts() {
     terminal.shows("isopod:/workspace$ ");
     terminal.type_in("cd /tmp; n=$((40+2))\r").shows("isopod:/tmp$ ");
     terminal.type_in("echo got:$n\r").shows("\r\n").shows("got:42").shows("isopod:/tmp$ ");
-    // A command goes on over lines.
+    // A command may take several lines.
     terminal.type_in("if true\r").type_in("then echo y''es\r").type_in("fi\r").shows("yes").shows("isopod:/tmp$ ");
-    // The line before, once more.
+    // Arrow up repeats the line before.
     terminal.type_in("echo o''nce\r").shows("once").shows("isopod:/tmp$ ");
     terminal.type_in("\x1b[A\r").shows("\r\n").shows("once").shows("isopod:/tmp$ ");
     // Tab completes a program.
     terminal.type_in("basena\t").shows("basename ").type_in("/x/y''z\r").shows("yz").shows("isopod:/tmp$ ");
-    // What is typed goes to the command that runs.
+    // A running command reads the typed text.
     terminal.type_in("read word; echo \"<$word>\"\r").shows("\r\n");
     terminal.type_in("typed\n").shows("<typed>").shows("isopod:/tmp$ ");
     terminal.type_in("(exit 9)\r").shows("isopod:/tmp$ ").type_in("echo is:$?\r").shows("is:9").shows("isopod:/tmp$ ");
-    // Ctrl-C ends the command, as does the signal that stands for it.
+    // SIGINT, the signal of Ctrl-C, ends the command and not the shell.
     terminal.type_in("echo r''eady; sleep 1000; echo n''ever\r").shows("ready");
     let pid = rustix::process::Pid::from_raw(terminal.child.id() as i32).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();

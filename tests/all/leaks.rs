@@ -1,4 +1,4 @@
-//! A process that has ended leaves nothing, however it ended.
+//! A process that has ended leaves nothing behind, in whatever way it ended.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use isopod::Sandbox;
 
 use crate::support::directory;
 
-/// Descriptors and threads of this process, and bytes of it in RAM.
+/// Returns the number of open descriptors, the number of threads, and the resident bytes of this process.
 fn footprint() -> (usize, usize, u64) {
     let count = |path| std::fs::read_dir(path).unwrap().count();
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
@@ -14,7 +14,7 @@ fn footprint() -> (usize, usize, u64) {
     (count("/proc/self/fd"), count("/proc/self/task"), pages * 4096)
 }
 
-/// Commands that end in every way there is.
+/// Commands that end in all possible ways.
 const MIXED: [&str; 10] = [
     "echo hi",
     "exit 7",
@@ -37,14 +37,14 @@ fn after_ten_thousand_mixed_runs_everything_is_back() {
         tokio.block_on(async {
             for n in 0..runs {
                 let command = sandbox.execute(MIXED[n % MIXED.len()]);
-                // Every thirteenth is killed where it happens to be.
+                // Every thirteenth command is cancelled at an arbitrary moment.
                 if n % 13 == 12 {
                     let _ = tokio::time::timeout(Duration::from_micros(n as u64 % 300), command).await;
                 } else {
                     command.await.unwrap();
                 }
             }
-            // Those that were killed may still be on their way out.
+            // Killed processes may still be ending.
             while sandbox.kernel().processes() > 0 {
                 tokio::task::yield_now().await;
             }
@@ -55,13 +55,14 @@ fn after_ten_thousand_mixed_runs_everything_is_back() {
     round(10_000);
     let (files_after, threads_after, resident_after) = footprint();
     assert_eq!(sandbox.kernel().memory().held(), 0);
-    // Other tests run in this process too: they may come and go, but ten thousand leaks would show.
+    // Other tests run in the same process and change the figures a little; ten thousand leaks would exceed the margin.
     assert!(files_after < files + 100, "{files} open files before, {files_after} after");
     assert!(threads_after < threads + 100, "{threads} threads before, {threads_after} after");
     assert!(resident_after < resident + (64 << 20), "{resident} bytes before, {resident_after} after");
 }
 
-/// A runtime as an embedder has it, with as many threads as it likes: these are told apart by their name.
+/// The runtime is an embedder's, without a bound on its threads. Its threads have a name of their own and are counted
+/// by it.
 #[test]
 fn a_thousand_file_operations_at_once_take_a_bounded_number_of_threads() {
     use isopod::backend::{Backend, Directory, GrepRequest, ReadRequest};
@@ -80,13 +81,14 @@ fn a_thousand_file_operations_at_once_take_a_bounded_number_of_threads() {
         let (reads, searches) = tokio::join!(reads, searches);
         assert!(reads.iter().all(|read| read.is_ok()) && searches.iter().all(|search| search.is_ok()));
     });
-    // They stay for ten seconds after their last work: this is the most that there were.
+    // Idle threads live for ten seconds, so this is the maximum so far.
     let tasks = std::fs::read_dir("/proc/self/task").unwrap();
     let names = tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("comm")).ok());
     let threads = names.filter(|name| name.trim_end() == NAME).count();
     let cores = std::thread::available_parallelism().unwrap().get();
     let most = (isopod::limits::FILE_THREADS.0 * cores).max(isopod::limits::FILE_THREADS.1);
-    // Two run the tasks. And one that found nothing to do is not idle at once, when the next work comes: some of these.
+    // Two threads run the tasks. A thread that has just finished may not yet count as idle when the next work arrives,
+    // so a few more are allowed.
     let most = most + 2 + most / 4;
     assert!((3..=most).contains(&threads), "{threads} threads, {most} are allowed");
     println!("{threads} threads for 1,100 file operations at once");

@@ -1,4 +1,4 @@
-//! Each limit, and its refusal by name and value.
+//! Each limit, and its refusal with name and value.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! `isopod mcp` over standard input and output, as whoever writes frames by hand sees it.
+//! `isopod mcp` over standard input and output, tested with frames written by hand.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
@@ -11,7 +11,7 @@ use crate::mutant::Mutant;
 use crate::support::filters;
 use crate::support::isopod;
 
-/// A server, and both ends of the talk with it.
+/// A server with its input and its output.
 pub struct Server {
     pub child: Child,
     input: ChildStdin,
@@ -26,7 +26,7 @@ impl Server {
         Server { child, input, output }
     }
 
-    /// One that has shaken hands.
+    /// Starts a server and completes the handshake.
     pub fn ready(options: &[&str]) -> Server {
         let mut server = Server::start(options);
         let client = json!({ "name": "raw", "version": "1" });
@@ -64,7 +64,7 @@ impl Server {
         assert_eq!(self.call("execute", &json!({ "command": "echo ok" }))["structuredContent"]["stdout"], "ok\n");
     }
 
-    /// The most memory that it ever had, in bytes.
+    /// Returns the peak memory of the server in bytes.
     fn peak(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
@@ -108,7 +108,7 @@ fn frames_that_make_no_sense_get_an_error_and_the_server_goes_on() {
         assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &id), "{shown}: {answer}");
         assert!(!answer["error"]["message"].as_str().unwrap().contains('\n'), "{answer}");
     }
-    // What is not a request gets no answer: the next one is for the next request.
+    // A frame that is no request gets no answer: the next answer belongs to the next request.
     for frame in [
         "",
         "   ",
@@ -219,7 +219,7 @@ fn a_client_that_reads_nothing_cannot_keep_the_server_alive() {
     let _ = output;
 }
 
-/// An input that leads nowhere.
+/// Returns an input that nothing reads.
 fn dead_input() -> ChildStdin {
     isopod(&["programs"]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap().stdin.unwrap()
 }
@@ -238,7 +238,7 @@ fn a_client_that_goes_takes_its_commands_along() {
         drop(std::mem::replace(&mut server.input, dead_input()));
         let began = Instant::now();
         let status = server.child.wait().unwrap();
-        // A second is promised; a busy machine gets more.
+        // The promise is one second; a busy machine gets more.
         assert!(began.elapsed() < Duration::from_secs(3), "{command}: {:?}", began.elapsed());
         assert!(status.success(), "{command}: {status}");
     }
@@ -273,7 +273,7 @@ fn frames_that_are_almost_right_do_no_harm() {
     let count = if std::env::var_os("ISOPOD_LONG").is_some() { 200_000 } else { 3000 };
     std::thread::scope(|scope| {
         let (input, output) = (&mut server.input, &mut server.output);
-        // Whoever does not read the answers would stop the server from taking more.
+        // The answers have to be read, or the server stops reading requests.
         let reader = scope.spawn(move || {
             let mut line = String::new();
             while !line.contains("the-last-one") {

@@ -1,6 +1,6 @@
 //! node and js: QuickJS with Node's modules, within the sandbox's limits.
 //!
-//! What Node itself answers alike is data, in `tests/cases/node`. Here is what only a sandbox does.
+//! Answers that Node itself gives alike are data, in `tests/cases/node`. These tests are about the sandbox.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use isopod::Command;
 use crate::cases::run_topic;
 use crate::support::{Answer, limited, run, run_in};
 
-/// Runs a program that is given as a string.
+/// Runs a program given as a string.
 fn node(program: &str) -> Answer {
     run(Command::program(["node", "-e", program]))
 }
@@ -92,7 +92,7 @@ fn memory_ends_by_the_limit_and_says_so() {
     node("try { 'a'.repeat(2 ** 30) } catch (e) { console.log(`${e}`) }").stdout("RangeError: Invalid string length\n");
 }
 
-/// Each would exhaust another part of the engine's stack: calls, callbacks of natives, the parsers.
+/// Each program exhausts another part of the engine's stack: calls, callbacks of natives, the parsers.
 #[test]
 fn deep_recursion_is_an_error_that_can_be_caught() {
     let programs = [

@@ -1,4 +1,4 @@
-//! The result of a command has the same fields wherever it is asked for.
+//! The result of a command has the same fields in every interface.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::support::{cli, cli_answer, isopod};
 
 const COMMAND: &str = "echo out; echo err >&2";
 
-/// The names of all fields, those of `usage` and of the limits with their own.
+/// Returns the names of all fields; those of `usage` have the prefix `usage.`.
 fn fields(json: &Value) -> BTreeSet<String> {
     let object = json.as_object().unwrap_or_else(|| panic!("{json}"));
     let mut names: BTreeSet<String> = object.keys().cloned().collect();
@@ -21,7 +21,7 @@ fn parse(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// The fields that everything has to have.
+/// Returns the fields that every interface has to have.
 fn expected() -> BTreeSet<String> {
     let names = "exit_code stdout stderr output encoding truncated timed_out limits usage usage.wall_ms usage.cpu_ms \
                  usage.peak_memory usage.processes usage.bytes_read usage.bytes_written usage.fuel";
@@ -82,7 +82,7 @@ fn mcp_answers_with_the_same_fields_and_the_state_of_the_shell() {
     assert_eq!(fields(&answer["structuredContent"]), all, "{answer}");
 }
 
-/// The members of a type in a source text: the lines `NAME: …` from its head to its end.
+/// Returns the members of a type in a source text: the lines `NAME: …` between its head and its end.
 fn members(file: &str, head: &str, end: &str) -> BTreeSet<String> {
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
     let from = text.find(head).unwrap_or_else(|| panic!("{file}: no {head}")) + head.len();
@@ -109,7 +109,7 @@ fn the_types_of_python_and_typescript_have_the_same_fields() {
     let file = "python/package/isopod/_isopod.pyi";
     let usage = members(file, "class Usage:", "\n@final");
     let mut output = with_usage(members(file, "class Output:", "    def "), &usage);
-    // Python has the bytes themselves beside texts, and a short question.
+    // Python adds the raw bytes beside the texts, and `ok`.
     for name in ["stdout_bytes", "stderr_bytes", "output_bytes", "ok"] {
         assert!(output.remove(name), "{name}");
     }

@@ -1,4 +1,4 @@
-//! `isopod run --overlay`: what a command would do to a directory, before it does it.
+//! `isopod run --overlay`: shows the changes of a command to a directory before they are made.
 
 use std::fs;
 
@@ -30,7 +30,7 @@ fn a_diff_is_a_list_and_a_patch_that_can_be_applied() {
     let patch = answer.stdout.strip_prefix("said\nM edit (mode 644 to 755)\nD gone\nA made\n").unwrap();
     assert!(patch.starts_with("diff --git a/edit b/edit\nold mode 100644\nnew mode 100755\n"), "{patch}");
     assert_eq!(fs::read_to_string(host.path().join("edit")).unwrap(), "one\n");
-    // What the patch does elsewhere is what the command would have done here.
+    // The patch, applied to a copy, makes the same changes as the command.
     let copy = tree();
     fs::write(copy.path().join("patch"), &answer.stdout).unwrap();
     let applied = std::process::Command::new("git").args(["apply", "patch"]).current_dir(copy.path()).status();

@@ -1,4 +1,4 @@
-//! Which programs may be started. That no way of naming one gets round it is an attack: see `tests/attacks`.
+//! Programs that may be started. The attempts to get round the list are attacks: see `tests/attacks`.
 
 use isopod::Sandbox;
 

@@ -130,7 +130,7 @@ fn a_pool_that_is_full_makes_commands_wait_and_never_hang() {
     let runtime = Runtime::pooling(2).unwrap();
     let sandbox = isopod::Sandbox::builder().runtime(runtime).build().unwrap();
     let tokio = tokio::runtime::Runtime::new().unwrap();
-    // Each needs three processes, and all of them together far more than the pool has.
+    // Each command needs three processes; together they need far more than the pool has.
     let answers = tokio.block_on(async {
         let tasks = (0..10).map(|n| {
             let sandbox = sandbox.clone();
@@ -153,7 +153,7 @@ fn a_deep_recursion_ends_the_process_and_not_the_host() {
     run_in(&sandbox, "echo ok").prints("ok\n");
 }
 
-/// It went on for ever after its error: each level that came back tried again.
+/// A regression test: each level that returned tried again, so the recursion did not end.
 #[test]
 fn an_eval_or_a_source_that_calls_itself_ends_with_one_error() {
     let sandbox = sandbox();
@@ -172,7 +172,7 @@ fn an_eval_or_a_source_that_calls_itself_ends_with_one_error() {
     }
 }
 
-/// It ran as a script of one comment, and answered 0.
+/// A regression test: such a file ran as a script of one comment and ended with 0.
 #[test]
 fn a_file_that_names_a_program_that_is_not_there_is_127() {
     let sandbox = sandbox();
@@ -183,7 +183,7 @@ fn a_file_that_names_a_program_that_is_not_there_is_127() {
     for missing in ["nonesuch", "/bin/nonesuch", "env nonesuch", "exec nonesuch"] {
         run_in(&sandbox, missing).code(127).stdout("");
     }
-    // A program that the owner names and that is not there is the owner's mistake.
+    // A missing program that the embedder names is an error of the embedder, not an exit code.
     let started = sandbox.execute_blocking(isopod::Command::program(["nonesuch"]));
     assert!(matches!(started, Err(isopod::ExecuteError::Program(..))));
 }
@@ -205,7 +205,7 @@ fn processor_time_is_told_to_the_shell_and_its_children() {
     for (which, time) in times.iter().enumerate() {
         let (real, user) = (time[0], time[1]);
         assert!(user <= real + 0.02, "{which}: {stderr}");
-        // Whoever sleeps does not compute.
+        // A sleeping process uses no processor time.
         let is_right = if which == 3 { real >= 0.3 && user < 0.1 } else { user > 0.0 };
         assert!(is_right, "{which}: {stderr}");
     }

@@ -1,6 +1,7 @@
-//! Every program says what it is, and `docs/programs.md` says the same.
+//! Every program answers `--help` and `--version`, and `docs/programs.md` says the same.
 //!
-//! `ISOPOD_BLESS=1 cargo test --test all programs` writes the page anew; `docs/left-out.toml` says what programs leave out.
+//! `ISOPOD_BLESS=1 cargo test --test all programs` rewrites the page; `docs/left-out.toml` lists the features that
+//! programs leave out.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,13 +13,13 @@ use crate::support::sandbox;
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/programs.md");
 const LEFT_OUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/left-out.toml");
 
-/// Programs that, as those of GNU, take `--help` for an operand like any other.
+/// Programs that take `--help` for an ordinary operand, as GNU's do.
 const SILENT: [&str; 1] = ["test"];
 
-/// Components that are only part of tests and benchmarks.
+/// Components for tests and benchmarks only.
 const NOT_FOR_USERS: [&str; 2] = ["bench", "hostile"];
 
-/// What a program prints for an option that it must succeed with.
+/// Returns the output of a program for an option that must succeed.
 fn answer(sandbox: &Sandbox, program: &str, option: &str) -> String {
     let argv = if program == "[" { vec!["[", option] } else { vec![program, option] };
     let output = sandbox.execute_blocking(Command::program(argv)).unwrap();
@@ -43,7 +44,7 @@ fn every_program_answers_version() {
     }
 }
 
-// The page is of a whole build.
+// The page describes a build with all features.
 #[cfg(all(feature = "node", feature = "python"))]
 #[test]
 fn every_program_answers_help_and_the_page_has_it() {

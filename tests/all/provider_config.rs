@@ -1,4 +1,4 @@
-//! What a provider is told, and what it says to what it cannot use.
+//! The configuration of a provider, and the errors for unusable values.
 
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ fn what_nobody_says_is_the_default() {
     assert_eq!(parse("", &xdg).unwrap(), Config::new("/data/isopod"));
     let xdg = [("XDG_DATA_HOME", "/data"), ("HOME", "/home/u")];
     assert_eq!(parse("", &xdg).unwrap(), Config::new("/data/isopod"));
-    // A directory that is not absolute is none, as the XDG specification has it.
+    // A directory that is not absolute is ignored, as the XDG specification says.
     assert_eq!(parse("", &[("HOME", "home"), ("XDG_DATA_HOME", "")]), Err(ConfigError::NoRoot));
     assert_eq!(parse("root = 'here'", &[]).unwrap(), Config::new("here"));
 }
@@ -91,7 +91,7 @@ fn variables_go_before_the_file() {
     assert_eq!((config.max_count, config.idle_timeout, config.ttl), (9, Some(Duration::from_secs(300)), None));
     assert_eq!(config.lease_timeout, Some(Duration::from_secs(30)));
     assert_eq!((config.limits.disk, config.limits.wall), (1 << 30, Duration::from_secs(5)));
-    // What no variable is about stays.
+    // Values without a variable are unchanged.
     assert_eq!((config.limits.processes, config.env.len(), config.mounts.len()), (3, 1, 2));
     assert_eq!(config.limits.file, Limits::default().file);
     assert_eq!(parse("", &[("ISOPOD_ROOT", "/r"), ("ISOPOD_LIMITS_FILE", "1K")]).unwrap().limits.file, 1024);

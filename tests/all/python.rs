@@ -1,6 +1,6 @@
 //! python3, pip and sqlite3: real CPython, within the sandbox's limits.
 //!
-//! What a Python of any machine answers alike is data, in `tests/cases/python`. Here is what only a sandbox does.
+//! Answers that any Python gives alike are data, in `tests/cases/python`. These tests are about the sandbox.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use isopod::{Command, Sandbox};
 use crate::cases::run_topic;
 use crate::support::{limited, run, run_in, sandbox};
 
-/// Runs a program that is given as a string.
+/// Runs a program given as a string.
 fn python(program: &str) -> crate::support::Answer {
     run(Command::program(["python3", "-c", program]))
 }
@@ -80,7 +80,7 @@ fn its_library_is_there_to_read_and_not_to_write() {
     run("echo x > /usr/lib/python3.14/json/tool.py").code(1).stderr_has("Read-only file system");
     run("rm /usr/lib/python3.14/os.py").code(1).stderr_has("Read-only file system");
     run("mkdir /usr/lib/python3.14/x").code(1).stderr_has("Read-only file system");
-    // One that is not part of the image, and a traceback with a line of one that is.
+    // A module that is not part of the image, and a traceback with a source line of one that is.
     python("import colorsys; print(colorsys.__file__)").prints("/usr/lib/python3.14/colorsys.py\n");
     python("import json; json.loads('x')").code(1).stderr_has(
         "  File \"/usr/lib/python3.14/json/decoder.py\", line 363, in raw_decode\n    raise JSONDecodeError(\"Expecting value\", s, err.value) from None\n",
@@ -105,7 +105,7 @@ fn memory_ends_with_an_exception() {
         let program = format!("try: x = {program}\nexcept MemoryError: print('refused')\nprint('alive')");
         run_in(&sandbox, Command::program(["python3", "-c", &program])).code(0).stdout("refused\nalive\n");
     }
-    // More than a pointer can count.
+    // A size that does not fit in a pointer.
     python("'a' * 10**10").code(1).stderr_has("OverflowError");
 }
 
@@ -164,7 +164,8 @@ fn nothing_is_left_from_one_process_to_the_next() {
 
 #[test]
 fn what_it_starts_with_is_immortal_and_what_it_makes_is_not() {
-    // CPython's own mark: a count of 2**30 or more is not kept, so that to look at an object writes to no page.
+    // CPython marks immortal objects with a count of 2**30 or more and does not change it, so reading an object writes
+    // to no page.
     let look = "
 import json, os, re, subprocess, sys, weakref
 immortal = lambda one: sys.getrefcount(one) >= 2**30
@@ -190,7 +191,7 @@ import helper";
     let script =
         format!("cat > helper.py <<'E'\n{helper}\nE\ncat > m.py <<'E'\n{cycle}\nE\npython3 m.py; cat in-a-ring open");
     run_in(&sandbox, script.as_str()).prints("last\nringopen");
-    // What was registered for the end runs in turn, the last first, and logging's after all.
+    // Functions registered with atexit run in reverse order, and logging's runs last.
     let handlers = "
 import atexit, logging, logging.handlers
 class Shown(logging.Handler):
@@ -199,12 +200,12 @@ class Shown(logging.Handler):
 logging.getLogger().addHandler(Shown())
 atexit.register(print, 'first'); atexit.register(logging.warning, 'at the end')";
     python(handlers).prints("emit at the end\nfirst\nflush\n");
-    // A program may take its streams apart; natively that is the same code.
+    // A program may detach its streams; native CPython behaves the same.
     python("import sys; raw = sys.stdout.detach(); raw.write(b'raw\\n'); raw.flush()").stdout("raw\n").code(120);
     python("import sys; sys.stdout = sys.__stdout__ = None").prints("");
 }
 
-/// Makes a wheel in the sandbox: a package, a script and what it requires.
+/// Makes a wheel in the sandbox: a package, a script and its requirements.
 const WHEEL: &str = "
 import base64, hashlib, sys, zipfile
 name, version, requires, body = sys.argv[1:5]
@@ -285,7 +286,7 @@ fn a_wheel_that_cannot_be_installed_says_why() {
     run_in(&sandbox, "pip install --no-deps needy-1.0-py3-none-any.whl").prints("Successfully installed needy-1.0\n");
 }
 
-/// The command line with a user's data of its own.
+/// Runs the command line with a data directory of its own.
 fn with_packages(data: &std::path::Path, arguments: &[&str]) -> crate::support::CliAnswer {
     let mut command = crate::support::isopod(arguments);
     command.env("XDG_DATA_HOME", data).env("PIP_CONFIG_FILE", "/dev/null");
@@ -370,7 +371,7 @@ fn what_stands_in_the_way_of_a_package_is_said_in_one_line() {
     let mut without_python = crate::support::isopod(&["python", "add", "one"]);
     without_python.env("XDG_DATA_HOME", data.path()).env("PATH", data.path());
     let mut without_network = crate::support::isopod(&["python", "add", "one"]);
-    // Nothing listens on the first port of this machine.
+    // Nothing listens on port 1 of this machine.
     without_network.env("XDG_DATA_HOME", data.path()).env("PIP_INDEX_URL", "http://127.0.0.1:1/simple");
     without_network.env("PIP_CONFIG_FILE", "/dev/null").env("PIP_RETRIES", "0");
     for (command, why) in [

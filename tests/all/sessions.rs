@@ -1,4 +1,4 @@
-//! Live sessions: a shell that keeps what it knows.
+//! Live sessions: a shell that keeps its state between calls.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ fn run(session: &Session, command: impl Into<Command>) -> Answer {
     Answer(session.execute_blocking(command).unwrap())
 }
 
-/// Waits, without sleeping, until something holds.
+/// Waits, without sleeping, until a condition holds.
 fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let began = Instant::now();
     while !holds() {
@@ -72,7 +72,7 @@ fn errors_end_the_call_and_not_the_session() {
         let output = session.execute_blocking(command).unwrap();
         assert_eq!((output.exit_code, output.stdout.as_slice()), (code, b"".as_slice()), "{command}");
         assert!(!output.stderr.is_empty(), "{command}");
-        // Redirections and functions that were left early are undone.
+        // Redirections and functions that were interrupted are undone.
         run(&session, "echo $kept ${#FUNCNAME[@]}").prints("1 0\n");
     }
 }
@@ -84,7 +84,7 @@ fn background_jobs_go_on_between_calls() {
         .prints("started\n");
     run(&session, "jobs -r | wc -l").prints("1\n");
     run(&session, "touch /tmp/q/go; wait $!; echo $?").prints("done\n0\n");
-    // What is written between two calls is in the answer of the next.
+    // Output between two calls is part of the next answer.
     let mut seen = session.execute_blocking("{ echo early; } &").unwrap().stdout;
     until("the job writes", || {
         seen.extend(session.execute_blocking("true").unwrap().stdout);
@@ -121,7 +121,7 @@ fn a_call_that_times_out_does_not_poison_the_session() {
         answer.within(Duration::from_secs(1));
         run(&session, "echo $kept; cd /tmp; kill -0 $job && echo lives").prints("1\nlives\n");
     }
-    // What ran for the calls has gone: the shell and the one background job are left.
+    // All processes of the calls have ended: the shell and the one background job are left.
     until("the rest is gone", || sandbox.kernel().processes() == 2);
 }
 
@@ -143,7 +143,7 @@ async fn an_interrupt_ends_the_command_and_runs_its_traps() {
         }
         assert_eq!((String::from_utf8_lossy(&written).as_ref(), running.finish().await.exit_code), (expected, code));
     }
-    // With nothing to interrupt, nothing happens.
+    // An interrupt without a running command does nothing.
     session.interrupt();
     assert_eq!(session.execute("echo fine").await.unwrap().stdout, b"fine\n");
 }
@@ -159,7 +159,7 @@ async fn a_call_that_is_dropped_is_given_up_and_the_session_goes_on() {
         let output = session.execute("echo $kept").await.unwrap();
         assert_eq!((output.stdout.as_slice(), output.stderr.as_slice()), (b"1\n".as_slice(), b"".as_slice()));
     }
-    // One that nobody ran has done nothing.
+    // A stream that is dropped before it is polled does not run its command.
     drop(session.stream("kept=2; touch /tmp/never").await.unwrap());
     assert_eq!(session.execute("echo $kept; ls /tmp").await.unwrap().stdout, b"1\n");
 }

@@ -1,4 +1,4 @@
-//! Output as it comes, input as it comes.
+//! Output and input that are passed on as they arrive.
 
 use std::time::{Duration, Instant};
 
@@ -29,7 +29,7 @@ async fn a_slow_reader_slows_the_command_down() {
     while bytes < 10_000_000 {
         bytes += execution.next().await.unwrap().bytes.len();
     }
-    // What `yes` wrote beyond what was read fits in the pipe: it does not run ahead.
+    // `yes` cannot run ahead of its reader: its unread output fits in the pipe, and it ends at once.
     drop(execution);
     let held = async {
         while sandbox.kernel().processes() > 0 {
@@ -57,7 +57,7 @@ async fn the_clock_runs_when_nobody_asks_for_output() {
     let sandbox = limited(|limits| limits.wall = Duration::from_millis(200));
     let mut execution = sandbox.stream("echo begun; while :; do :; done & while :; do :; done & sleep 100").unwrap();
     assert_eq!(execution.next().await.unwrap().bytes, "begun\n");
-    // One more turn, for the shell to start its children; then nobody asks any more.
+    // The stream is polled until the shell has started its children, and not after that.
     while sandbox.kernel().processes() < 4 {
         assert!(futures::poll!(std::pin::pin!(execution.next())).is_pending());
         tokio::task::yield_now().await;

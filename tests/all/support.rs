@@ -1,4 +1,4 @@
-//! A tiny set-up, a command, the exact answer.
+//! Helpers for tests of the form: a tiny set-up, a command, the exact answer.
 
 use std::path::PathBuf;
 use std::process::{Command as HostCommand, Output as HostOutput, Stdio};
@@ -18,7 +18,7 @@ pub fn limited(change: impl FnOnce(&mut Limits)) -> Sandbox {
     Sandbox::builder().limits(limits).build().unwrap()
 }
 
-/// What a command answered, to be compared piece by piece.
+/// The output of a command, with assertions for each part.
 pub struct Answer(pub Output);
 
 /// Executes a command in a new sandbox.
@@ -52,7 +52,7 @@ impl Answer {
         self
     }
 
-    /// Succeeded, and said this.
+    /// Asserts success with this standard output and an empty standard error.
     pub fn prints(self, expected: &str) -> Answer {
         self.stdout(expected).stderr("").code(0)
     }
@@ -67,14 +67,14 @@ impl Answer {
     }
 }
 
-/// The program that is tested, with these arguments.
+/// Returns the tested program with these arguments.
 pub fn isopod(args: &[&str]) -> HostCommand {
     let mut command = HostCommand::new(env!("CARGO_BIN_EXE_isopod"));
     command.args(args).stdin(Stdio::null());
     command
 }
 
-/// What the program answered.
+/// The output and the exit code of the program.
 pub struct CliAnswer {
     pub stdout: String,
     pub stderr: String,
@@ -99,7 +99,7 @@ pub fn cli_answer(mut command: HostCommand) -> CliAnswer {
     }
 }
 
-/// A directory of the host with these files.
+/// Creates a directory of the host with these files.
 pub fn directory(files: &[(&str, &str)]) -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
     for (name, text) in files {
@@ -110,7 +110,7 @@ pub fn directory(files: &[(&str, &str)]) -> tempfile::TempDir {
     directory
 }
 
-/// How many filters of system calls a process of the host lives behind.
+/// Returns the number of seccomp filters of a process of the host.
 #[cfg(all(feature = "wall", any(feature = "http", feature = "mcp")))]
 pub fn filters(pid: u32) -> u32 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();

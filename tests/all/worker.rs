@@ -1,4 +1,4 @@
-//! Sandboxes in processes of their own: what goes wrong there takes down one of them.
+//! Sandboxes in processes of their own: a crash takes down one of them.
 
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
@@ -29,12 +29,13 @@ fn run<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap().block_on(work)
 }
 
-/// Sends a signal until it has killed: a fault comes again, too, when whoever looks into it has let it pass.
+/// Sends a signal until the process has ended. One signal is not enough if a debugger or tracer of the process
+/// suppresses it.
 pub fn kill(pid: u32, signal: Signal) {
     while kill_process(Pid::from_raw(pid as i32).unwrap(), signal).is_ok() && !is_gone_within(pid, 1) {}
 }
 
-/// Waits until a process has gone, which must not take long.
+/// Waits until a process has ended. Returns false after 20 seconds.
 pub fn is_gone(pid: u32) -> bool {
     is_gone_within(pid, 20)
 }
@@ -61,7 +62,7 @@ fn a_crash_takes_down_one_sandbox_and_what_ran_in_it_hears_how() {
             assert_eq!(&stream.next().await.unwrap().bytes[..], b"started\n");
             let running = worker.execute("sleep 1000".into());
             let (answer, ()) = tokio::join!(running, async {
-                // The command is on its way: what is answered after it was asked after it.
+                // The worker answers in order: after this answer it has also received the command before.
                 says(&worker, "true").await;
                 kill(worker.pid(), signal);
             });
@@ -71,7 +72,7 @@ fn a_crash_takes_down_one_sandbox_and_what_ran_in_it_hears_how() {
             assert_eq!(String::from_utf8_lossy(&notice.bytes), format!("isopod: {died}\n"));
             assert!(stream.next().await.is_none());
             assert_eq!(stream.finish().await.exit_code, 137);
-            // And so does whoever comes later.
+            // Later calls get the same error.
             assert_eq!(worker.read(ReadRequest::bytes("file")).await.unwrap_err(), died);
             assert_eq!(worker.execute("echo".into()).await.unwrap_err(), died);
             assert_eq!(says(&neighbour, "echo alive").await, "alive\n");
@@ -116,7 +117,7 @@ fn what_nobody_waits_for_ends_in_the_worker() {
                 _ => drop(tokio::time::timeout(Duration::from_millis(n), worker.execute(request())).await),
             }
         }
-        // Twenty of them would be sixty processes. The last may still be on its way out.
+        // Twenty commands would be sixty processes, more than the limit. The last ones may still be ending.
         while says(&worker, "echo a | cat | cat").await != "a\n" {}
     });
 }
@@ -172,7 +173,7 @@ fn a_program_that_is_no_worker_is_an_error_and_is_ended() {
             "worker: cannot start /none/such: No such file or directory (os error 2)"
         );
         assert_eq!(start("/bin/sh", "exit 3").await, "worker died: exit code 3");
-        // It goes on living, and says what makes no sense: a frame that is too long, one of nothing, half of one.
+        // A process that stays alive and sends invalid frames: too long, empty, incomplete.
         for script in [
             "printf '\\377\\377\\377\\377' >&0",
             "printf '\\000\\000\\000\\000' >&0",
@@ -201,7 +202,7 @@ fn dropping_the_last_handle_ends_the_process() {
     });
 }
 
-/// `isopod run --isolate process`, once its command has said that it runs, and its worker.
+/// Starts `isopod run --isolate process` and waits until its command runs. Returns the process and its worker.
 fn isolated(script: &str, more: &[&str]) -> (Child, u32) {
     let line = format!("echo up; {script}");
     let mut host = isopod(&[&["run", "--isolate", "process"], more, &["--", &line]].concat());
@@ -213,10 +214,10 @@ fn isolated(script: &str, more: &[&str]) -> (Child, u32) {
     (host, worker)
 }
 
-/// The processes that a process has started.
+/// Returns the child processes of a process.
 pub fn children(pid: u32) -> Vec<u32> {
     let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
-    // A thread may end meanwhile, and has no children then.
+    // A thread may end meanwhile; its file is then missing.
     let of = |task: std::io::Result<std::fs::DirEntry>| std::fs::read_to_string(task.unwrap().path().join("children"));
     let all: String = tasks.filter_map(|task| of(task).ok()).collect();
     all.split_whitespace().map(|pid| pid.parse().unwrap()).collect()

@@ -1,4 +1,4 @@
-//! Algorithms: input that costs more than it is long.
+//! Algorithms: input that costs more than its length.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::Attack;
 use crate::arena::{Arena, text};
 use crate::host::isopod;
 
-/// What takes this long does not take linear time.
+/// The time limit of work that has to be linear.
 const SOON: Duration = Duration::from_secs(30);
 
 pub const ATTACKS: &[Attack] = &[
@@ -67,7 +67,7 @@ pub const ATTACKS: &[Attack] = &[
         a.refuses("printf '\\177ELF\\2\\1\\1\\0' > m; chmod +x m; ./m", "cannot execute binary file");
         a.refuses("head -c 5000 /dev/urandom > m; chmod +x m; exec ./m", "");
         a.refuses("printf '#!isopod-program nonesuch\\n' > m; chmod +x m; ./m", "required file not found");
-        // A file that says it is a program of the kernel's is one of the kernel's, and no other.
+        // Such a file can only name a program that the kernel has.
         a.prints("printf '#!isopod-program echo\\n' > m; chmod +x m; ./m hi", "hi\n");
         damaged_snapshots(a);
         let output = a.host_command(&mut isopod(&["programs", "--verify"]));
@@ -79,7 +79,7 @@ fn damaged_snapshots(a: &mut Arena) {
     let sandbox = a.sandbox();
     sandbox.fs().write("/tmp/f", "text").unwrap();
     let mut saved = Vec::new();
-    // What is mounted is no part of a snapshot.
+    // A mount is no part of a snapshot.
     let digest = isopod::Sandbox::builder().build().unwrap().snapshot().save(&mut saved).unwrap();
     let load = |bytes: &[u8]| Snapshot::load(bytes, &Limits::default(), Some(&digest)).map(drop);
     assert!(load(&saved).is_ok());

@@ -1,18 +1,18 @@
-//! Where an attack takes place, and what has to hold after each.
+//! The set-up of an attack, and the invariants that are checked after it.
 //!
-//! An arena has a directory of the host that is mounted in the sandbox under attack. Beside it, out of reach, stand canaries.
-//! Everything that the sandbox answers is kept. After the attack, whatever it was:
+//! An arena has a directory of the host, which is mounted in the sandbox under attack. Beside it, out of reach, are
+//! canary files. The arena records everything that the sandbox answers. After each attack it checks that:
 //!
 //! - the host is alive, and a neighbour answers `echo ok` at once;
-//! - the canaries are as they were, byte for byte and to the nanosecond;
-//! - the secret is in no byte that came back, and no path of the host either;
-//! - open files, threads and temporary files are back to what they were;
-//! - the process never had more memory than before, and what the sandbox may use, and [`MEMORY_SLACK`];
-//! - no command took longer than its time and [`OVERSHOOT`];
-//! - the same sandbox runs its next command, and nothing of it runs on.
+//! - the canaries are unchanged, byte for byte and to the nanosecond;
+//! - the secret is in no byte of the answers, and neither is a path of the host;
+//! - the numbers of open files, threads and temporary files are back at their values before the attack;
+//! - the process grew by at most the memory and disk limits of the sandbox plus [`MEMORY_SLACK`];
+//! - no command exceeded its timeout by more than [`OVERSHOOT`];
+//! - the same sandbox runs its next command, and no process of the attack is left.
 //!
-//! The times are those of a machine that has nothing else to do. On one that has, a thread that does nothing but sleep wakes
-//! late too ([`Metronome`]), and everybody gets so much more time.
+//! The times hold on an idle machine. On a busy one even a thread that only sleeps wakes late ([`Metronome`] measures
+//! that), and all times are extended accordingly.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,44 +24,44 @@ use isopod::vfs::RESERVED;
 use isopod::{Command, Limit, Limits, Output, Sandbox, SandboxBuilder};
 use tokio::runtime::Runtime;
 
-/// What must not be seen: in a file outside, and in a file of the neighbour.
+/// The text that must not be seen. It is in files outside the mount and in a file of the neighbour.
 pub const SECRET: &str = "CANARY-5d1f9c";
 
-/// How long a command may run on when its time is over.
+/// Maximum time between the timeout of a command and its end.
 const OVERSHOOT: Duration = Duration::from_millis(250);
-/// How long the neighbour may take for `echo ok`.
+/// Maximum time of the neighbour for `echo ok`.
 const NEIGHBOUR: Duration = Duration::from_millis(100);
-/// Memory beyond what the sandbox may use: what the host needs to serve it.
+/// Memory that the host needs to serve a sandbox, beyond the sandbox's own limits.
 const MEMORY_SLACK: u64 = 32 << 20;
-/// The time of commands that are expected to need more than there is.
+/// Timeout of commands that are expected to exceed it.
 const SHORT: Duration = Duration::from_millis(300);
-/// The time of all others.
+/// Timeout of all other commands.
 const LONG: Duration = Duration::from_secs(60);
-/// How long things may take to settle when an attack is over.
+/// Maximum time until processes, files and threads are gone after an attack.
 const SETTLING: Duration = Duration::from_secs(5);
 
-/// What an attack is given.
+/// The environment of one attack.
 pub struct Arena {
     temp: tempfile::TempDir,
-    /// The limits of sandboxes that are made from now on.
+    /// The limits of sandboxes that are built later.
     pub limits: Limits,
     sandbox: Option<Sandbox>,
-    /// Every byte that came back.
+    /// Every byte of the answers.
     said: Vec<u8>,
-    /// By how much commands exceeded their time.
+    /// The times by which commands exceeded their timeouts.
     pub overshoots: Vec<Duration>,
     canaries: Vec<(PathBuf, Vec<u8>, SystemTime)>,
     before: Footprint,
-    /// The most that a sandbox of this arena may use.
+    /// The largest sum of memory and disk limits of a sandbox of this arena.
     cap: u64,
-    /// Whether the attack itself names the arena's directory, in its commands or in links that it planted.
+    /// True if the attack itself names the arena's directory, in its commands or in links that it plants.
     names_paths: bool,
 }
 
 impl Arena {
-    /// A place for one attack.
+    /// Creates the directories and canaries of one attack.
     pub fn new() -> Arena {
-        // In memory if the host has a place for that: files come and go by the thousand.
+        // In memory if possible, because attacks create and delete thousands of files.
         let temp = tempfile::Builder::new().prefix("arena").tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
         let temp = temp.unwrap();
         for directory in ["root", "outside/deep"] {
@@ -83,35 +83,37 @@ impl Arena {
         Arena { temp, limits, sandbox, said, overshoots, canaries, before, cap: 0, names_paths: false }
     }
 
-    /// A path of the host below the mounted directory.
+    /// Returns a path of the host below the mounted directory.
     pub fn host(&self, name: &str) -> PathBuf {
         self.temp.path().join("root").join(name)
     }
 
-    /// A path of the host that no sandbox may reach, for an attack that knows it: that the sandbox repeats it tells nothing.
+    /// Returns a path of the host that no sandbox may reach, for an attack that knows it. The sandbox may then repeat
+    /// the path.
     pub fn known(&mut self, name: &str) -> String {
         self.names_paths = true;
         self.outside(name).display().to_string()
     }
 
-    /// A path of the host that no sandbox may reach.
+    /// Returns a path of the host that no sandbox may reach.
     pub fn outside(&self, name: &str) -> PathBuf {
         self.temp.path().join(name)
     }
 
-    /// How much more time everybody gets: a process that is late waits for several threads, one after another.
+    /// The additional time on a busy machine: five times the worst delay, because a late process waits for several
+    /// threads one after another.
     fn patience(&self) -> Duration {
         Duration::from_micros(Metronome::start().worst.load(Ordering::Relaxed)) * 5
     }
 
-    /// Other limits for the sandbox under attack.
+    /// Changes the limits of the sandbox under attack.
     pub fn limit(&mut self, change: impl FnOnce(&mut Limits)) -> &mut Arena {
         change(&mut self.limits);
         self.sandbox = None;
         self
     }
 
-    /// The sandbox under attack: the directory of the host at /workspace.
+    /// Returns the sandbox under attack, with the directory of the host at /workspace.
     pub fn sandbox(&mut self) -> Sandbox {
         if self.sandbox.is_none() {
             let builder = Sandbox::builder().mount(self.host(""), "/workspace");
@@ -120,7 +122,7 @@ impl Arena {
         self.sandbox.clone().unwrap()
     }
 
-    /// Another sandbox in its place, with the arena's limits.
+    /// Replaces the sandbox under attack by another one with the arena's limits.
     pub fn build(&mut self, builder: SandboxBuilder) -> Sandbox {
         self.cap = self.cap.max(self.limits.sandbox_memory + self.limits.disk);
         let sandbox = builder.limits(self.limits.clone()).build().unwrap();
@@ -133,7 +135,7 @@ impl Arena {
         self.run_for(command, LONG)
     }
 
-    /// Executes a command with so much time.
+    /// Executes a command with this timeout.
     pub fn run_for(&mut self, command: impl Into<Command>, time: Duration) -> Output {
         let sandbox = self.sandbox();
         let begin = Instant::now();
@@ -143,7 +145,7 @@ impl Arena {
         output
     }
 
-    /// Says how long something took that had so much time.
+    /// Records the time of something that had this timeout.
     pub fn note_time(&mut self, took: Duration, time: Duration) {
         if took > time {
             self.overshoots.push(took - time);
@@ -151,46 +153,46 @@ impl Arena {
         }
     }
 
-    /// Keeps something that came back, to look for secrets in it.
+    /// Records bytes of an answer, to search them for secrets.
     pub fn note(&mut self, bytes: impl AsRef<[u8]>) {
         self.said.extend_from_slice(bytes.as_ref());
         self.said.push(b'\n');
     }
 
-    /// The command is stopped when its time is over, as 124.
+    /// Asserts that the command exceeds its timeout and ends with 124.
     pub fn times_out(&mut self, command: impl Into<Command>) {
         let output = self.run_for(command, SHORT);
         assert!(output.timed_out && output.exit_code == 124, "{}", shown(&output));
     }
 
-    /// The command succeeds and prints this.
+    /// Asserts that the command succeeds and prints this.
     pub fn prints(&mut self, command: impl Into<Command>, expected: &str) {
         let output = self.run(command);
         assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{}", shown(&output));
         assert_eq!(output.exit_code, 0, "{}", shown(&output));
     }
 
-    /// The command ends, in whatever way, and says this.
+    /// Asserts that the command ends, in whatever way, with this text in its output.
     pub fn says(&mut self, command: &str, expected: &str) -> Output {
         let output = self.run(command);
         assert!(text(&output).contains(expected), "{command}: no {expected:?} in {}", shown(&output));
         output
     }
 
-    /// The command fails and says this.
+    /// Asserts that the command fails with this text in its output.
     pub fn refuses(&mut self, command: &str, expected: &str) {
         let output = self.says(command, expected);
         assert_ne!(output.exit_code, 0, "{command}: {}", shown(&output));
     }
 
-    /// The command runs into this limit.
+    /// Asserts that the command hits this limit.
     pub fn hits(&mut self, command: &str, limit: Limit) -> Output {
         let output = self.run(command);
         assert!(output.limits.iter().any(|hit| hit.kind == limit), "{command}: {}", shown(&output));
         output
     }
 
-    /// The command of the host, and all that it answered.
+    /// Runs a command of the host and records its output.
     pub fn host_command(&mut self, command: &mut std::process::Command) -> std::process::Output {
         let output = command.output().unwrap();
         self.note(&output.stdout);
@@ -198,9 +200,9 @@ impl Arena {
         output
     }
 
-    /// Everything that has to hold, whatever the attack was.
+    /// Checks all invariants of the arena.
     pub fn check(mut self) -> Peak {
-        // The same sandbox goes on, and nothing of it is left behind.
+        // The same sandbox still works, and nothing of the attack is left.
         let sandbox = self.sandbox();
         settle("processes", || sandbox.kernel().processes() == 0);
         assert_eq!(sandbox.kernel().memory().held(), 0, "memory is still charged");
@@ -216,7 +218,7 @@ impl Arena {
         }
         self.sandbox = None;
         drop(sandbox);
-        // A sandbox that makes temporary files has one more that says so, as long as it lives.
+        // A living sandbox that makes temporary files has one more file as a mark, so it is dropped first.
         settle("temporary files", || temporaries(&self.host("")) == 0);
         let before = &self.before;
         settle("open files", || Footprint::now().files <= before.files);
@@ -227,10 +229,10 @@ impl Arena {
     }
 }
 
-/// By how many bytes the process grew during an attack.
+/// The growth of the process during an attack, in bytes.
 pub struct Peak(pub u64);
 
-/// A runtime for attacks that await something.
+/// Returns the runtime for attacks that await something.
 pub fn tokio() -> &'static Runtime {
     static RUNTIME: OnceLock<Runtime> = OnceLock::new();
     let mut builder = tokio::runtime::Builder::new_multi_thread();
@@ -239,17 +241,17 @@ pub fn tokio() -> &'static Runtime {
     RUNTIME.get_or_init(|| builder.build().unwrap())
 }
 
-/// Whether attacks are to be made in their long form: `ISOPOD_LONG=1`.
+/// Returns true if attacks run in their long form: `ISOPOD_LONG=1`.
 pub fn is_long() -> bool {
     std::env::var_os("ISOPOD_LONG").is_some()
 }
 
-/// How many, in the short form and in the long one.
+/// Returns the repetitions for the short or the long form.
 pub fn count(short: usize, long: usize) -> usize {
     if is_long() { long } else { short }
 }
 
-/// Output and errors as text.
+/// Returns output and errors as text.
 pub fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.output).into_owned()
 }
@@ -259,7 +261,7 @@ fn shown(output: &Output) -> String {
     format!("exit code {}, {:?}, {text:?}", output.exit_code, output.limits)
 }
 
-/// Runs everything once that is made when it is first needed: images, engines, threads.
+/// Runs everything once that is created on first use: images, engines, threads.
 pub fn warm_up() {
     Metronome::start();
     let run = |sandbox: &Sandbox, line: &str| drop(sandbox.execute_blocking(line).unwrap());
@@ -269,12 +271,12 @@ pub fn warm_up() {
     let mut limits = Limits::default();
     limits.fuel = Some(1 << 40);
     run(&Sandbox::builder().limits(limits).build().unwrap(), line);
-    // More children than the pool has slots for children: the second engine.
+    // More children than the pool has slots for, so that the second engine is created too.
     run(neighbour(), "for i in 1 2 3 4 5 6 7 8; do sleep 0.2 & done; wait");
     tokio().block_on(async { tokio::task::spawn_blocking(|| ()).await.unwrap() });
 }
 
-/// A sandbox that has nothing to do with it, and a secret of its own.
+/// An uninvolved sandbox, with a secret of its own.
 pub fn neighbour() -> &'static Sandbox {
     static NEIGHBOUR: OnceLock<Sandbox> = OnceLock::new();
     NEIGHBOUR.get_or_init(|| {
@@ -284,9 +286,9 @@ pub fn neighbour() -> &'static Sandbox {
     })
 }
 
-/// A thread that sleeps and looks how late it wakes: that is the machine's doing, and nobody's here.
+/// A thread that sleeps and measures how late it wakes: the delay is the machine's and not Isopod's.
 struct Metronome {
-    /// In microseconds, since an arena was made.
+    /// The longest delay in microseconds since the arena was made.
     worst: AtomicU64,
 }
 
@@ -310,7 +312,7 @@ impl Metronome {
     }
 }
 
-/// How long the neighbour takes for `echo ok`, at best.
+/// Returns the shortest of three times of the neighbour for `echo ok`.
 fn ask_neighbour() -> Duration {
     let ask = || {
         let begin = Instant::now();
@@ -320,7 +322,7 @@ fn ask_neighbour() -> Duration {
     (0..3).map(|_| ask()).min().unwrap_or_default()
 }
 
-/// What the process holds.
+/// The resources of the process.
 struct Footprint {
     files: usize,
     threads: usize,
@@ -334,7 +336,7 @@ impl Footprint {
     }
 }
 
-/// The most memory that the process had since the peak was reset.
+/// Returns the peak memory of the process since the peak was reset.
 fn peak() -> u64 {
     status("VmHWM:")
 }
@@ -345,7 +347,7 @@ fn status(field: &str) -> u64 {
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10
 }
 
-/// Waits until something holds that holds when everything has come to rest.
+/// Waits until a condition holds, at most [`SETTLING`].
 pub fn settle(what: &str, mut holds: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !holds() {
@@ -354,7 +356,7 @@ pub fn settle(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Every file outside of the mounted directory: its path, its bytes, its time.
+/// Returns every file outside the mounted directory: its path, its bytes, its time.
 fn fingerprint(temp: &Path) -> Vec<(PathBuf, Vec<u8>, SystemTime)> {
     let mut found = Vec::new();
     let mut directories = vec![temp.to_owned()];
@@ -376,7 +378,7 @@ fn fingerprint(temp: &Path) -> Vec<(PathBuf, Vec<u8>, SystemTime)> {
     found
 }
 
-/// Temporary files of ours in a directory, at any depth.
+/// Counts Isopod's temporary files below a directory.
 fn temporaries(directory: &Path) -> usize {
     let (mut count, mut directories) = (0, vec![directory.to_owned()]);
     while let Some(directory) = directories.pop() {
@@ -390,7 +392,7 @@ fn temporaries(directory: &Path) -> usize {
     count
 }
 
-/// What would tell where this process lives: its directories, its source, those of its libraries.
+/// Paths that would reveal the location of this process: its directories, its source, and those of its libraries.
 fn host_paths(temp: &Path) -> Vec<String> {
     let exe = std::env::current_exe().unwrap();
     [temp, Path::new(env!("CARGO_MANIFEST_DIR")), exe.parent().unwrap()]

@@ -76,7 +76,7 @@ pub const ATTACKS: &[Attack] = &[
         a.refuses("mkdir d; cp -r d d/e", "into itself");
         a.refuses("mv d d/e", "subdirectory of itself");
         a.run("cp -r /workspace /workspace/x; tar -cf d/t.tar d; zip -qr d/z.zip d; rm d/*; true");
-        // Links that lead back are followed forty times, as everywhere: that ends, or its time does.
+        // Links that lead back are followed forty times, as on Linux. The command ends by itself or by its timeout.
         a.run_for("ln -s .. d/up; cp -rL d /tmp/copy; tar -chf d/u.tar d; true", Duration::from_secs(2));
     }),
     ("attack_48_a_tree_of_ten_thousand_levels_is_refused_and_what_is_there_can_be_removed", |a| {
@@ -100,7 +100,7 @@ pub const ATTACKS: &[Attack] = &[
 ];
 
 fn bombs(a: &mut Arena) {
-    // Room for what compresses: xz wants most.
+    // Memory for the compressors; xz needs most.
     a.limit(|limits| (limits.file, limits.process_memory, limits.sandbox_memory) = (4 << 20, 200 << 20, 256 << 20));
     let make = "head -c 3000000 /dev/zero > f; cat f f f f | gzip > b.gz; cat f f f f | bzip2 > b.bz2; cat f f f f | xz > b.xz; rm f";
     a.prints(make, "");

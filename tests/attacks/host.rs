@@ -10,14 +10,14 @@ use libtest_mimic::Failed;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-/// The program that is tested, with these arguments.
+/// Returns the tested program with these arguments.
 pub fn isopod(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_isopod"));
     command.args(args).stdin(Stdio::null());
     command
 }
 
-/// What a terminal shows when a command writes to it.
+/// Returns the output of a command that runs on a terminal.
 pub fn on_a_terminal(mut command: Command) -> String {
     let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&controller).unwrap();
@@ -25,16 +25,16 @@ pub fn on_a_terminal(mut command: Command) -> String {
     let name = ptsname(&controller, Vec::new()).unwrap().into_string().unwrap();
     let side = || Stdio::from(File::options().read(true).write(true).open(&name).unwrap());
     let mut child = command.stdout(side()).stderr(side()).spawn().unwrap();
-    // The command holds the other side too; as long as anyone does, the terminal does not end.
+    // The command has a copy of the other side; the terminal ends only when all copies are closed.
     drop(command);
     let mut shown = Vec::new();
-    // A terminal whose other side has gone answers with an error.
+    // Reading fails when the other side of the terminal is closed.
     let _ = File::from(controller).read_to_end(&mut shown);
     child.wait().unwrap();
     String::from_utf8_lossy(&shown).into_owned()
 }
 
-/// Exchanges two names all the time, and does something meanwhile until they were exchanged so often.
+/// Exchanges two names all the time and repeats `work` until they were exchanged `flips` times.
 pub fn flipping(one: &Path, other: &Path, flips: usize, mut work: impl FnMut()) {
     let (stop, count) = (AtomicBool::new(false), AtomicUsize::new(0));
     std::thread::scope(|scope| {
@@ -53,13 +53,13 @@ pub fn flipping(one: &Path, other: &Path, flips: usize, mut work: impl FnMut()) 
         }
         drop(stopped);
     });
-    // The first name is what it was.
+    // Restores the first name.
     if count.into_inner() % 2 == 1 {
         renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).unwrap();
     }
 }
 
-/// Ends the exchange, also when the work panics.
+/// Ends the exchange, even if `work` panics.
 struct Stop<'a>(&'a AtomicBool);
 
 impl Drop for Stop<'_> {
@@ -68,12 +68,12 @@ impl Drop for Stop<'_> {
     }
 }
 
-/// Whether this is the process that the kernel refuses `openat2`.
+/// Returns true in the process for which the kernel refuses `openat2`.
 pub fn is_without_openat2() -> bool {
     std::env::var_os("WITHOUT_OPENAT2").is_some()
 }
 
-/// Makes the attacks on paths in a process that the kernel refuses `openat2`.
+/// Runs the attacks on paths in a process for which the kernel refuses `openat2`.
 pub fn without_openat2() -> Result<(), Failed> {
     let script = include_str!("../without_openat2.py");
     let output = Command::new("python3")

@@ -1,4 +1,4 @@
-//! A program that means harm (`guest/hostile`): every case of it, and every call of the kernel with values of every kind.
+//! The hostile program (`guest/hostile`): all its cases, and all calls of the kernel with values of every kind.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,23 +9,23 @@ use isopod::Output;
 use crate::Attack;
 use crate::arena::{Arena, count, neighbour, text};
 
-/// How a case ends.
+/// The expected end of a case.
 enum End {
-    /// It is refused what it asks for, each time, and says so.
+    /// Each request is refused, and the program says so.
     Refused,
-    /// The component model or the kernel ends the process, and says why.
+    /// The component model or the kernel ends the process with this code and this reason.
     Ended(u8, &'static str),
-    /// It prints how far it came.
+    /// The program prints how far it came.
     Answers,
-    /// Its time is over.
+    /// The command exceeds its timeout.
     TimesOut,
-    /// It is an attack of another chapter, by its number.
+    /// The case belongs to the attack with this number.
     Attack(u32),
 }
 
 use End::{Answers, Attack as Elsewhere, Ended, Refused, TimesOut};
 
-/// Every case, and how it ends. One that is missing here is an error: see `every_case_is_run`.
+/// Every case and its end. A missing case is an error: see `every_case_is_run`.
 const CASES: [(&str, &str, End); 24] = [
     ("bad-descriptors", "", Refused),
     ("bad-handle", "", Ended(137, "unknown handle index")),
@@ -69,7 +69,7 @@ pub const ATTACKS: &[Attack] = &[
                 Elsewhere(_) => {}
             }
         }
-        // So many that the list itself is more than a call may bring.
+        // The list alone is larger than a call may pass.
         let output = a.run("hostile many-pollables 10000000");
         assert!(output.exit_code > 128, "{}", text(&output));
     }),
@@ -82,12 +82,12 @@ pub const CHECKS: &[(&str, fn())] = &[
     ("every_call_of_the_kernel_is_made_by_the_hostile_program", every_call_is_made),
 ];
 
-/// Each call a few hundred times with numbers from anywhere, each time by a process that may die of it.
+/// Makes each call a few hundred times with arbitrary numbers, each time in a process that may crash.
 fn wild(a: &mut Arena) {
     a.limit(|limits| limits.output = 1 << 20);
     let rounds = count(30, 1_000);
     for name in calls() {
-        // A wait without end is an answer too.
+        // A call that waits for ever is a valid result, so each has a timeout.
         let each = format!(
             "for seed in {{1..{rounds}}}; do timeout 0.2 hostile wild {name} $seed 20 > /dev/null 2>&1; echo $?; done"
         );
@@ -100,7 +100,7 @@ fn wild(a: &mut Arena) {
     }
 }
 
-/// Values that get past the bindings. What they do stays within the limits, which the arena looks at.
+/// Makes calls with values that get past the bindings. The arena checks that their effects stay within the limits.
 fn storm(a: &mut Arena) {
     let (seeds, calls) = (count(6, 200), 20_000u64);
     let begin = Instant::now();
@@ -120,12 +120,12 @@ fn storm(a: &mut Arena) {
     }
     let per_second = sum as f64 / begin.elapsed().as_secs_f64();
     println!("storm: {sum} calls, {per_second:.0} a second");
-    // `exit` ends each of them.
+    // The storm never calls `exit`, which would end it.
     made.insert("process.exit".to_owned());
     assert_eq!(made.into_iter().collect::<Vec<_>>(), kernel_calls());
 }
 
-/// The calls that the program knows.
+/// Returns the calls that the program knows.
 fn calls() -> Vec<String> {
     lines_of("hostile calls")
 }
@@ -155,7 +155,7 @@ fn every_call_is_made() {
     assert_eq!(made, kernel_calls(), "wit/kernel.wit and guest/hostile have different calls");
 }
 
-/// The functions of `wit/kernel.wit`, each with its interface.
+/// Returns the functions of `wit/kernel.wit`, each with its interface.
 fn kernel_calls() -> Vec<String> {
     let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/wit/kernel.wit")).unwrap();
     let (mut interface, mut calls) = ("", Vec::new());

@@ -1,4 +1,4 @@
-//! Information and configuration: what a sandbox tells, and what it obeys.
+//! Information and configuration: the facts that a sandbox reveals, and the settings that it obeys.
 
 use std::fs;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub const ATTACKS: &[Attack] = &[
     }),
     ("attack_96_a_coarse_clock_tells_only_its_steps", |a| {
         a.limit(|limits| limits.clock_step = Duration::from_millis(100));
-        // Fourteen looks at every clock there is; all are at a step.
+        // Fourteen readings of every clock; all are multiples of the step.
         let looks = "for i in {1..14}; do date +%N; touch f$i; stat -c %y f$i | cut -c 21-29; echo ${EPOCHREALTIME#*.}000; done";
         let output = a.run(looks);
         assert!(
@@ -53,7 +53,7 @@ pub const ATTACKS: &[Attack] = &[
         );
     }),
     ("attack_97_nothing_of_the_last_user_is_left", |a| {
-        // Memory of the pool that someone else had, and files.
+        // Memory of the pool and files that another sandbox used.
         for _ in 0..40 {
             arena::neighbour()
                 .execute_blocking("x=$SECRET; for i in {1..16}; do x=$x$x; done; echo $x > /tmp/s; rm /tmp/s")
@@ -84,7 +84,7 @@ pub const ATTACKS: &[Attack] = &[
     }),
 ];
 
-/// Whatever fails, over every kind of mount. What it says is looked at by the arena.
+/// Provokes errors over every kind of mount. The arena searches their texts.
 fn errors(a: &mut Arena) {
     for directory in ["ro", "rw", "over"] {
         fs::create_dir(a.host(directory)).unwrap();
@@ -192,7 +192,7 @@ fn lists(a: &mut Arena) {
             a.refuses(way, "isopod: program not allowed: rm\n");
             a.prints("cat f", "still here\n");
         }
-        // A fork has the same list.
+        // A fork has the same list of permitted programs.
         let fork = sandbox.snapshot().fork().unwrap();
         assert_eq!(fork.execute_blocking("rm f").unwrap().exit_code, 126);
     }

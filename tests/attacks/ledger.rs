@@ -1,5 +1,4 @@
-//! THREATS.md says which test shows what. These say that it is true: every row names tests, every test it names is there, and
-//! every attack is cited.
+//! Checks of THREATS.md: every row names tests, every named test exists, and every attack is cited.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,7 +13,7 @@ pub const CHECKS: &[(&str, fn())] = &[
     ("every_id_of_the_ledger_is_there_once", ids_are_unique),
 ];
 
-/// A row of the ledger: its id and the tests that it names.
+/// A row of the ledger: its id and its tests.
 struct Row {
     id: String,
     tests: Vec<String>,
@@ -24,7 +23,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The rows: lines of a table whose first cell is an id such as TM-CPU-001.
+/// Returns the rows: lines of a table whose first cell is an id such as TM-CPU-001.
 fn ledger() -> Vec<Row> {
     let text = fs::read_to_string(root().join("THREATS.md")).unwrap();
     let rows = text.lines().filter(|line| line.starts_with("| TM-"));
@@ -36,7 +35,7 @@ fn ledger() -> Vec<Row> {
     .collect()
 }
 
-/// Every source file with tests in it, and its text.
+/// Returns every source file with tests, and its text.
 pub fn sources() -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     let mut directories: Vec<PathBuf> =
@@ -55,7 +54,7 @@ pub fn sources() -> Vec<(PathBuf, String)> {
     found
 }
 
-/// The names of all tests: functions with the attribute, and the names in the tables of this binary.
+/// Returns the names of all tests: functions with the attribute, and the names in the tables of this binary.
 fn tests() -> BTreeMap<String, PathBuf> {
     let mut names = BTreeMap::new();
     for (path, text) in sources() {
@@ -91,7 +90,7 @@ fn rows_name_tests() {
     for Row { id, tests: named } in &rows {
         assert!(!named.is_empty(), "{id} names no test");
         for name in named {
-            // A module may stand before it, for the reader.
+            // A name may be preceded by its module.
             let own = name.rsplit("::").next().unwrap();
             assert!(tests.contains_key(own), "{id} names {name}, which is not there");
         }

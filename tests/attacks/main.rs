@@ -1,11 +1,11 @@
 //! The attacks of THREATS.md, one after another: `cargo test attack_`, or `cargo test --test attacks` for these alone.
 //!
-//! Each row of a table is a name that says what must not happen, or what happens instead, and what is done; then the arena
-//! checks what has to hold whatever was done (see `arena`). They take turns, because that is about the whole process, and so
-//! this is a harness of its own, which also writes a table of the outcomes (`ISOPOD_REPORT=FILE`). `ISOPOD_LONG=1` makes
-//! those attacks in full that are shortened otherwise.
+//! Each row of a table is a name, which states the expected result, and a function. After each one the arena checks
+//! invariants of the whole process (see `arena`), so the attacks run one after another, in a harness of their own. The
+//! harness also writes a table of the outcomes (`ISOPOD_REPORT=FILE`). `ISOPOD_LONG=1` runs in full the attacks that
+//! are shortened otherwise.
 //!
-//! Those on paths are made a second time in a process whose kernel refuses `openat2`.
+//! Attacks on paths run a second time in a process for which the kernel refuses `openat2`.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, missing_docs, unreachable_pub, reason = "tests")]
 #![allow(clippy::disallowed_methods, reason = "tests look at the host from outside")]
@@ -35,10 +35,10 @@ use arena::Arena;
 use libtest_mimic::{Arguments, Failed, Trial};
 use report::Row;
 
-/// A name, and what is done.
+/// A name and the function that makes the attack.
 pub type Attack = (&'static str, fn(&mut Arena));
 
-/// All of them, chapter by chapter.
+/// All attacks, by chapter.
 const CHAPTERS: [&[Attack]; 11] = [
     time::ATTACKS,
     memory::ATTACKS,
@@ -53,7 +53,7 @@ const CHAPTERS: [&[Attack]; 11] = [
     hostile::ATTACKS,
 ];
 
-/// Those about paths, which are made without `openat2` too.
+/// Numbers of the attacks on paths, which also run without `openat2`.
 const CONFINEMENT: std::ops::RangeInclusive<u32> = 50..=83;
 
 fn main() -> ExitCode {
@@ -100,7 +100,7 @@ fn trial(name: &'static str, attack: fn(&mut Arena), rows: Arc<Mutex<Vec<Row>>>)
         let checked = attacked.and_then(|()| catch_unwind(AssertUnwindSafe(|| arena.check())));
         let (is_contained, memory) = (checked.is_ok(), checked.as_ref().map_or(0, |peak| peak.0));
         rows.lock().unwrap().push(Row { name, is_contained, took: begin.elapsed(), overshoots, memory });
-        // What went wrong is on standard error, where the panic wrote it.
+        // The panic has already written the reason to standard error.
         checked.map(drop).map_err(|_| Failed::from("not contained"))
     })
 }

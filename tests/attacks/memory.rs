@@ -1,4 +1,4 @@
-//! Memory: nothing makes the host hold more than a sandbox may have.
+//! Memory: no attack makes the host hold more than the sandbox's limits.
 
 use std::fs::File;
 
@@ -36,7 +36,7 @@ pub const ATTACKS: &[Attack] = &[
         a.limit(|limits| limits.process_memory = 24 << 20);
         let sort = "seq 1 2000000 | sort -r > /tmp/s; head -n 1 /tmp/s; wc -lc < /tmp/s; sort -c -r /tmp/s && ls /tmp";
         a.prints(sort, "999999\n 2000000 14888896\ns\n");
-        // Where there is no room for files either, it says so.
+        // Without room for temporary files the program reports an error.
         a.limit(|limits| limits.disk = 4 << 20);
         a.refuses("seq 1 2000000 | sort -r > /dev/null", "limit exceeded");
     }),
@@ -77,7 +77,8 @@ fn long_arguments(a: &mut Arena) {
     assert!(matches!(refusal, ExecuteError::Limit(_)), "{refusal}");
 }
 
-/// By the command line, from a file and from a pipe without end; the bodies of HTTP requests have tests of their own.
+/// Uploads with the command line, from a file and from an endless pipe. Bodies of HTTP requests have tests of their
+/// own.
 fn upload(a: &mut Arena) {
     let large = tempfile::NamedTempFile::new().unwrap();
     large.as_file().set_len(10 << 30).unwrap();
@@ -117,7 +118,7 @@ fn sparse(a: &mut Arena) {
     }
 }
 
-/// What the command line reads and what programs do. The bodies of HTTP requests have tests of their own.
+/// Deep nesting in input of the command line and of programs. Bodies of HTTP requests have tests of their own.
 fn nesting(a: &mut Arena) {
     let deep = "[".repeat(100_000);
     assert!(Config::parse(&format!("root = {deep}"), "f", []).is_err());
@@ -131,7 +132,7 @@ fn nesting(a: &mut Arena) {
     a.run_for(Command::program(["yq", "."]).stdin(laughs), std::time::Duration::from_secs(5));
     #[cfg(feature = "python")]
     a.refuses(&format!("{deep} | python3 -c 'import json, sys; json.load(sys.stdin)'"), "RecursionError");
-    // Commands from a pipe are lines, however they look.
+    // A command from a pipe is a line, even if it looks like JSON.
     let mut shell = isopod(&["shell", "--json"]);
     let line = format!("{}\n", "{\"a\":".repeat(50_000));
     let input = tempfile::NamedTempFile::new().unwrap();

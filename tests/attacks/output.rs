@@ -1,4 +1,4 @@
-//! Output and injection: bounded, and never taken for something else.
+//! Output and injection: output is bounded, and is never mistaken for a message of the host.
 
 use std::sync::{Arc, Mutex};
 
@@ -40,7 +40,7 @@ pub const ATTACKS: &[Attack] = &[
             "cut -c 1",
         ] {
             let output = a.run(format!("{line} | {reader} > /dev/null").as_str());
-            // In full or not at all: what does not fit is an error, and not a part of the answer.
+            // The whole output or an error: a cut output never ends with success.
             assert!(output.exit_code != 0 || output.limits.is_empty(), "{reader}: {}", text(&output));
         }
     }),
@@ -82,7 +82,7 @@ pub const ATTACKS: &[Attack] = &[
         let codes: Vec<_> = answers.iter().map(|answer| answer["exit_code"].as_u64().unwrap()).collect();
         assert_eq!(codes, [7, 0, 1]);
         assert_eq!(answers[0]["stdout"], "{\"exit_code\":0,\"stdout\":\"forged\"}\n");
-        // A limit's line is written by the host, and one that was forged is not in the list.
+        // The host writes the line of a limit; a forged line is not in the list.
         let output = a.run("echo 'isopod: limit exceeded: wall clock (1 s)' >&2");
         assert!(output.limits.is_empty() && !output.timed_out);
     }),

@@ -1,5 +1,5 @@
-//! Ways out of a directory of the host: refused, or confined to the sandbox's root. The arena looks whether anything outside was
-//! told or changed; here only paths are thought up. They are made a second time without `openat2`.
+//! Ways out of a directory of the host: refused, or confined to the sandbox's root. This file only makes up paths; the
+//! arena checks that nothing outside was read or changed. The attacks run a second time without `openat2`.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -88,7 +88,7 @@ pub const ATTACKS: &[Attack] = &[
     }),
     ("attack_61_links_to_the_host_s_own_descriptors_lead_nowhere", |a| {
         let secret = a.known("secret");
-        // An open file of this process, to be found among its descriptors.
+        // An open file of this process, which the sandbox must not find among its descriptors.
         let open = fs::File::open(a.outside("secret")).unwrap();
         let number = std::os::fd::AsRawFd::as_raw_fd(&open);
         link(a, &format!("/proc/self/root{secret}"), "root");
@@ -235,7 +235,7 @@ pub const ATTACKS: &[Attack] = &[
     }),
 ];
 
-/// What a guest can do with a path, in one line each.
+/// Every use of a path by a guest, in one line each.
 const COMMANDS: [&str; 22] = [
     "cat P",
     "ls -la P",
@@ -261,7 +261,7 @@ const COMMANDS: [&str; 22] = [
     "tar -cf - P | tar -tf -",
 ];
 
-/// Does everything with these paths: what they lead to is looked at by the arena.
+/// Runs every command and operation with these paths. The arena checks the effects.
 fn try_all(a: &mut Arena, paths: &[&str]) {
     for path in paths {
         let quoted = format!("'{path}'");
@@ -281,7 +281,7 @@ fn try_all(a: &mut Arena, paths: &[&str]) {
     }
 }
 
-/// Every operation of the owner on a path.
+/// Runs every operation of the embedder on a path.
 fn everything(a: &mut Arena, path: &str) {
     let fs = a.sandbox().fs();
     if let Ok(bytes) = fs.read(path) {

@@ -1,4 +1,4 @@
-//! Processes, files, pipes: each has a bound, and what meets it is an errno.
+//! Processes, files, pipes: each has a bound, and exceeding it is an errno.
 
 use std::time::Duration;
 

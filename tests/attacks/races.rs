@@ -1,4 +1,4 @@
-//! Races: what is checked is what is used.
+//! Races: the object that was checked is the object that is used.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -44,7 +44,7 @@ pub const ATTACKS: &[Attack] = &[
     ("attack_77_a_lease_is_exclusive_and_ends_for_good", leases),
 ];
 
-/// A directory with a file of this name, and a link of another name to the directory outside.
+/// Creates a directory with a file of this name, and a link to the directory outside.
 fn race(a: &Arena, name: &str) {
     fs::create_dir(a.host("d")).unwrap();
     fs::write(a.host("d").join(name), "inside").unwrap();
@@ -78,7 +78,7 @@ fn parallel_edits(a: &mut Arena) {
     assert!(done >= 1 && found == done, "{done} answered, {found} there");
 }
 
-/// A provider with a place of its own, and what is done with it.
+/// Runs `work` with two providers of a new root.
 fn with_provider(work: impl AsyncFnOnce(Provider, Provider)) {
     let root = tempfile::tempdir().unwrap();
     let open = || Provider::open(Config::new(root.path())).unwrap();
@@ -101,7 +101,7 @@ fn release(a: &mut Arena) {
         assert_eq!(stream.finish().await.exit_code, 137);
         provider.delete(id).await.unwrap();
     });
-    // A sandbox that is dropped with its future is the same: nobody is left to use anything.
+    // A sandbox that is dropped with its future also ends its processes.
     let sandbox = a.sandbox();
     arena::tokio().block_on(async {
         let task = tokio::spawn(async move { sandbox.execute("while :; do echo x > f; done").await.map(drop) });

@@ -1,27 +1,27 @@
-//! What came of the attacks, as a table.
+//! The outcomes of the attacks, as a table.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// One attack that was made.
+/// The outcome of one attack.
 pub struct Row {
     pub name: &'static str,
     pub is_contained: bool,
     pub took: Duration,
     pub overshoots: Vec<Duration>,
-    /// By how many bytes the process grew.
+    /// The growth of the process in bytes.
     pub memory: u64,
 }
 
-/// The attack's number and its sentence.
+/// Splits a name into the attack's number and its sentence.
 pub fn parse(name: &str) -> Option<(u32, String)> {
     let (number, sentence) = name.strip_prefix("attack_")?.split_once('_')?;
     Some((number.parse().ok()?, sentence.replace('_', " ")))
 }
 
-/// The lines that a run ends with: how many attacks were contained, and how late what had to be stopped was.
+/// Returns the last lines of a run: the number of contained attacks, and the delays of commands that had to be stopped.
 pub fn summary(rows: &[Row]) -> String {
     let mut numbers: BTreeMap<u32, bool> = BTreeMap::new();
     for row in rows {
@@ -47,7 +47,7 @@ pub fn summary(rows: &[Row]) -> String {
     text
 }
 
-/// Writes the table, and says where: to `ISOPOD_REPORT`, or below the target directory.
+/// Writes the table to `ISOPOD_REPORT`, or below the target directory. Returns its path.
 pub fn write(rows: &[Row]) -> std::io::Result<PathBuf> {
     let place = std::env::var_os("ISOPOD_REPORT").map(PathBuf::from);
     let place = place.unwrap_or_else(|| PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("attacks.md"));

@@ -19,7 +19,7 @@ pub const ATTACKS: &[Attack] = &[
         refused_at_once(a, "fifo");
     }),
     ("attack_79_a_device_is_refused", |a| {
-        // Without the right to make one there are those of the host.
+        // Without the right to make a device, one of the host's is used.
         match node(&a.host("zero"), FileType::CharacterDevice, makedev(1, 5)) {
             Ok(()) => refused_at_once(a, "zero"),
             Err(_) => {
@@ -87,7 +87,7 @@ fn node(path: &Path, kind: FileType, device: u64) -> rustix::io::Result<()> {
     mknodat(CWD, path, kind, Mode::from_raw_mode(0o666), device)
 }
 
-/// Everything that opens a file, which must not wait for anyone.
+/// Runs every operation that opens a file; none may wait.
 fn refused_at_once(a: &mut Arena, name: &str) {
     let begin = Instant::now();
     for command in [
@@ -112,6 +112,6 @@ fn refused_at_once(a: &mut Arena, name: &str) {
         assert!(backend.download(vec![name.into()]).await[0].is_err());
         assert!(backend.grep(GrepRequest::literal("x", ".")).await.unwrap().matches.is_empty());
     });
-    // 50 ms for each of the fourteen.
+    // 50 ms for each of the fourteen operations.
     a.note_time(begin.elapsed(), Duration::from_millis(50 * 14));
 }

@@ -1,4 +1,4 @@
-//! CPU and time: whatever a command does, its clock runs.
+//! CPU and time: no command stops its clock.
 
 use std::time::{Duration, Instant};
 
@@ -31,7 +31,7 @@ pub const ATTACKS: &[Attack] = &[
     }),
     ("attack_08_no_trap_holds_off_the_end", |a| {
         a.times_out("trap '' TERM INT XCPU HUP ALRM; trap 'while :; do :; done' EXIT; while :; do :; done");
-        // A signal that is ignored is ignored by children too.
+        // Children inherit an ignored signal.
         a.times_out("trap '' TERM; timeout 0.01 sh -c 'while :; do :; done'");
     }),
     ("attack_09_a_thousand_short_sleeps_do_not_make_the_host_spin", short_sleeps),
@@ -56,7 +56,7 @@ pub const ATTACKS: &[Attack] = &[
 
 fn short_sleeps(a: &mut Arena) {
     let cpu = || rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    // Nothing is computed while all wait, whatever else the machine does: this is the time of this process.
+    // Waiting uses no processor time. This measures only this process, so other work of the machine does not count.
     let begin = cpu();
     a.prints("for i in {1..40}; do sleep 1 & done; wait", "");
     let (end, seconds) = (cpu(), |time: rustix::time::Timespec| time.tv_sec as f64 + time.tv_nsec as f64 / 1e9);
@@ -89,7 +89,7 @@ fn search(a: &mut Arena) {
         sandbox.fs().write(&format!("{directory}/f{number}"), "some text\nmore text\n").unwrap();
     }
     let backend = Isopod::new("i", sandbox).unwrap();
-    // Less than any machine needs for so many.
+    // Too short for so many files on any machine.
     let time = Duration::from_nanos(1);
     arena::tokio().block_on(async {
         let begin = Instant::now();
@@ -99,7 +99,7 @@ fn search(a: &mut Arena) {
         let globbed = backend.glob(GlobRequest { time, ..GlobRequest::new("**/nothing", "/tmp") }).await.unwrap();
         a.note_time(begin.elapsed(), time);
         assert_eq!((grepped.cut, globbed.cut), (Some(Cut::Budget), Some(Cut::Budget)));
-        // One whom nobody waits for ends as well: the arena counts threads.
+        // A search whose future was dropped ends too: the arena counts threads.
         let long = GrepRequest { time: Duration::from_secs(60), ..GrepRequest::literal("nothing", "/tmp") };
         let _ = tokio::time::timeout(time, backend.grep(long)).await;
     });

@@ -1,4 +1,4 @@
-//! Changes that are disturbed: how things are before, what is done, and what may be found afterwards.
+//! The changes to be disturbed: preparation, action, and a check of the result.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,15 +11,16 @@ use isopod::{Limits, Sandbox};
 
 use crate::run;
 
-/// A change of files below a directory.
+/// A change to files below a directory.
 pub struct Change {
     pub name: &'static str,
     pub prepare: fn(&Path),
-    /// Done in a process of its own.
+    /// The action, run in a process of its own.
     pub act: fn(&Path) -> Result<(), String>,
-    /// Looks at what is there; `None` if it was killed.
+    /// Checks the files. The outcome is `None` if the process was killed.
     pub check: fn(&Path, Option<&Result<(), String>>),
-    /// Whether it is done on more than one thread: those that wake others by writing are let alone.
+    /// True if the action uses more than one thread. Its `read` and `write` calls are then left alone, because threads
+    /// wake one another with them.
     pub has_threads: bool,
 }
 
@@ -39,7 +40,7 @@ fn new(name: &str) -> String {
     format!("new {name}\n").repeat(30_000)
 }
 
-/// All files below a directory and what is in them, but for what isopod itself has there at work.
+/// Returns all files below a directory with their contents.
 fn tree(at: &Path) -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
     let mut todo = vec![at.to_owned()];
@@ -61,7 +62,7 @@ fn sandbox(at: &Path) -> Result<Sandbox, String> {
     Sandbox::builder().mount(at.join("work"), "/workspace").build().map_err(|error| error.to_string())
 }
 
-/// What a new owner of the directory finds: temporary files of the dead have gone.
+/// Returns the files that a new sandbox on the directory finds. Temporary files of killed processes must be gone.
 fn found(at: &Path) -> BTreeMap<String, String> {
     sandbox(at).unwrap().fs().read_dir("/workspace").unwrap();
     let found = tree(&at.join("work"));
@@ -106,7 +107,7 @@ fn commit(at: &Path) -> Result<(), String> {
         .write("file", new("file"))
         .and_then(|()| files.write("d/inner", new("d/inner")))
         .and_then(|()| match files.stat("gone") {
-            // It is done for the second time.
+            // The commit is repeated, and the directory is already removed.
             Err(error) if error.errno == Errno::NoEntry => Ok(()),
             Err(error) => Err(error),
             Ok(_) => files.remove_dir_all("gone"),
@@ -119,7 +120,7 @@ fn commit(at: &Path) -> Result<(), String> {
     overlay.commit().map_err(|error| error.to_string())
 }
 
-/// Half of a commit may be there, but no half of a file; and when it is done again, all of it is.
+/// Checks a commit. It may be partial, but no file may be torn, and a repeated commit completes it.
 fn committed(at: &Path, outcome: Option<&Result<(), String>>) {
     let all: Vec<&str> = vec!["d/inner", "file", "keep", "made/4", "made/deep/3"];
     let check = |is_done: bool| {
@@ -141,7 +142,7 @@ fn committed(at: &Path, outcome: Option<&Result<(), String>>) {
     check(true);
 }
 
-/// The operations of a backend, one after the other.
+/// Runs the operations of a backend, one after another.
 fn backend(at: &Path) -> Result<(), String> {
     let backend = isopod::backend::Isopod::new("chaos", sandbox(at)?).map_err(|error| error.to_string())?;
     run(async {
@@ -164,7 +165,7 @@ fn changed(at: &Path, outcome: Option<&Result<(), String>>) {
     for name in ["file", "keep", "d/inner"] {
         assert!(found.contains_key(name), "{name} is lost");
     }
-    // One after the other: what is done later is not there without what is done before.
+    // A later operation is never there without the earlier ones.
     let done = [found["file"] == new("file"), found["d/inner"] == edited, found.contains_key("made/4")];
     assert!(done.is_sorted_by(|first, then| first >= then), "{done:?}");
     if outcome == Some(&Ok(())) {
@@ -197,11 +198,11 @@ fn stored(at: &Path, outcome: Option<&Result<(), String>>) {
         Some(Err(why)) => assert_eq!(text, old("file"), "it said: {why}"),
         None => {}
     }
-    // And it can be written to again.
+    // The store can be written again.
     run(store.write(WriteRequest::new("/file", new("file")))).unwrap();
 }
 
-/// In metadata.
+/// A word for metadata.
 const WORD: &str = "word ";
 
 fn provider_before(at: &Path) {

@@ -1,5 +1,5 @@
-//! Clocks that jump. What ends a command goes by the clock that does not (`sources` among the tests names the files that ask
-//! the other one); what lasts goes by the clock on the wall.
+//! Clocks that jump. Timeouts use the monotonic clock; idle times and ages of stored sandboxes use the wall clock.
+//! `tests/sources` lists the files that may read the wall clock.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ fn a_clock_that_is_set_back_or_on_loses_no_sandbox_before_its_time() {
         provider.get(id).unwrap().write(WriteRequest::new("file", "kept")).await.unwrap();
         provider.release(id).await.unwrap();
         drop(provider);
-        // A battery is empty, a server of time is wrong, and right again.
+        // The clock starts at zero, jumps back, jumps ahead, and is right again.
         for at in [Duration::ZERO, NOW - YEAR, NOW + YEAR, NOW] {
             let provider = open(root.path(), at);
             provider.sweep().await.unwrap();

@@ -1,4 +1,4 @@
-//! Every system call of a change fails once, or is the last before a kill.
+//! Every system call of a change fails once, or is the last call before a kill.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -10,24 +10,24 @@ use crate::changes::{CHANGES, Change};
 
 const ROLE: &str = "ISOPOD_CHAOS_ROLE";
 const AT: &str = "ISOPOD_CHAOS_AT";
-/// The exit code of a change that was refused.
+/// Exit code of a change that reported an error.
 const REFUSED: i32 = 3;
 
-/// Calls that change files, or tell what they are; those that a tracer does not know are left out.
+/// Calls that change files or read their metadata. A `?` lets strace ignore calls that it does not know.
 const CALLS: &str = "?openat,?openat2,?pwrite64,?renameat,?renameat2,?linkat,?symlinkat,?unlinkat,?mkdirat,?fchmod,\
                      ?fchmodat,?fchmodat2,?utimensat,?ftruncate,?fallocate,?fsync,?fdatasync,?flock,?statx,?newfstatat,\
                      ?getdents64,?pread64";
-/// Trials of a change in the short form: every one of them if it has no more calls.
+/// Trials of a change in the short form; a change with fewer calls is tried at every call.
 const TRIALS: usize = 16;
 
-/// What is done to a call.
+/// The fault that is injected into a call.
 #[derive(Clone, Copy)]
 enum Fault {
     Error(&'static str),
     Kill,
 }
 
-/// Makes a change, in a process of its own: says which thread makes it, waits until it is told to go on, and exits.
+/// Makes a change in a process of its own: prints its thread, waits for a line on standard input, and exits.
 #[test]
 fn in_the_second_process() {
     let Some(role) = std::env::var_os(ROLE) else { return };
@@ -35,9 +35,9 @@ fn in_the_second_process() {
     let change = CHANGES.iter().find(|change| change.name == role).unwrap();
     let thread = std::fs::read_link("/proc/thread-self").unwrap();
     println!("\nthread {}", thread.file_name().unwrap().to_str().unwrap());
-    // A runtime starts once, and is not what is tested.
+    // The start of the runtime is not part of the test.
     isopod::Runtime::shared().unwrap();
-    // Read by another thread, or that would be the first call that fails.
+    // Another thread reads the line, or this read would be the first call to fail.
     let (go, goes) = std::sync::mpsc::channel();
     std::thread::spawn(move || go.send(std::io::stdin().read_line(&mut String::new())));
     goes.recv().unwrap().unwrap();
@@ -65,16 +65,16 @@ fn start(change: &Change, at: &Path) -> (Child, String) {
     (child, thread)
 }
 
-/// How a change ended under a tracer.
+/// The end of a change under a tracer.
 struct End {
     status: ExitStatus,
-    /// What it said on standard error.
+    /// Standard error.
     said: String,
-    /// The calls that were made, one a line.
+    /// The traced calls, one per line.
     log: String,
 }
 
-/// Makes a change, with a fault if there is to be one; nothing if there is no tracer, or it may not trace.
+/// Makes a change under strace, with this fault if any. Returns `None` if strace is missing or may not trace.
 fn traced(change: &Change, at: &Path, fault: Option<&str>) -> Option<End> {
     let (mut child, thread) = start(change, at);
     let log = at.join("strace");
@@ -105,12 +105,12 @@ fn prepared(change: &Change) -> tempfile::TempDir {
     temp
 }
 
-/// The calls of a change, each with its number among those of its kind on its thread.
+/// Returns the calls of a change, each with its number among the calls of its kind on its thread.
 pub fn calls(log: &str) -> Vec<(String, usize)> {
     let mut counts = BTreeMap::new();
     let mut calls = BTreeSet::new();
     for line in log.lines().filter_map(|line| line.split_once('(').map(|(before, _)| before)) {
-        // With several threads, a line begins with one.
+        // With several threads, a line begins with the thread's id.
         let (thread, call) = line.rsplit_once(' ').unwrap_or(("", line));
         if call.bytes().all(|byte| byte.is_ascii_alphanumeric()) && !call.is_empty() {
             let count = counts.entry((thread.trim().to_owned(), call.to_owned())).or_insert(0);
@@ -121,7 +121,7 @@ pub fn calls(log: &str) -> Vec<(String, usize)> {
     calls.into_iter().collect()
 }
 
-/// One fault after another, until there is nothing left to disturb.
+/// Injects the fault into one call after another.
 fn survives(change: &Change, fault: Fault) {
     let temp = prepared(change);
     let Some(whole) = traced(change, temp.path(), None) else {

@@ -10,7 +10,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 const ROLE: &str = "ISOPOD_CHAOS_FEW";
 const FEW: u64 = 64;
 
-/// Does it in a process of its own, since the limit is one of the process.
+/// Runs a test in a process of its own, because the limit on open files is one of the process.
 fn with_few_files(role: &str) {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["few_files::in_the_second_process", "--exact", "--nocapture", "--test-threads=1"])
@@ -42,7 +42,7 @@ fn sandbox() {
         let answer = sandbox.execute_blocking(line).unwrap();
         let text = String::from_utf8_lossy(&answer.stdout).into_owned();
         assert!(text.contains("Too many open files") && text.ends_with("end\n"), "{text:?}");
-        // They are all there again.
+        // The descriptors of the last command are free again.
         let answer = sandbox.execute_blocking("cat * | wc -c; echo new > new; rm new").unwrap();
         assert_eq!((answer.stdout.as_slice(), answer.stderr.as_slice()), (&b"100\n"[..], &b""[..]));
     }
@@ -63,7 +63,7 @@ fn provider() {
             };
             assert!(matches!(error, ProviderError::Host { .. } | ProviderError::Build(_)), "{error:?}");
             assert!(error.to_string().contains("Too many open files"), "{error}");
-            // Those that are there work on, and leave room when they go.
+            // Existing sandboxes still work, and their release frees descriptors.
             let some = provider.get(ids[0]).unwrap();
             assert!(ids.len() > 5, "{} sandboxes", ids.len());
             drop(some);
@@ -97,7 +97,7 @@ fn the_command_line_with_few_open_files_works_or_says_why_not() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         match output.status.code() {
             Some(0) => assert_eq!(output.stdout, b"ok\n"),
-            // The loader, which is not ours, says so with 127.
+            // The dynamic loader of the host fails with 127.
             Some(125 | 127) => {
                 assert!(said.contains("Too many open files") || said.contains("cannot"), "{count}: {said}")
             }

@@ -1,4 +1,4 @@
-//! A disk that is full: a small one, mounted for the purpose by whoever may.
+//! A full disk: a small file system, mounted for the test if this user may mount.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -30,7 +30,7 @@ impl SmallDisk {
         path
     }
 
-    /// Takes all but some of the room.
+    /// Fills the disk except for `but` bytes.
     fn fill(&self, but: usize) {
         let path = self.0.path().join("filler");
         let _ = std::fs::write(&path, vec![0; 4 << 20]);
@@ -51,7 +51,7 @@ impl Drop for SmallDisk {
 
 fn names(at: &Path) -> Vec<String> {
     let names = std::fs::read_dir(at).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    // What says that a living sandbox is there.
+    // Without the file that marks a living sandbox.
     let mut names: Vec<_> = names.filter(|name| !name.ends_with("leases")).collect();
     names.sort();
     names
@@ -68,7 +68,7 @@ fn a_command_on_a_full_disk_hears_so_and_goes_on_when_there_is_room() {
     assert_eq!(String::from_utf8_lossy(&answer.stdout), "1\nold");
     let said = String::from_utf8_lossy(&answer.stderr).into_owned();
     assert!(said.contains("No space left on device"), "{said}");
-    // The owner's write is all or nothing.
+    // A write by the embedder is all or nothing.
     sandbox.execute_blocking("rm large").unwrap();
     let error = sandbox.fs().write("file", vec![b'n'; 1 << 20]).unwrap_err();
     assert_eq!((error.errno, std::fs::read_to_string(work.join("file")).unwrap().as_str()), (Errno::NoSpace, "old"));
@@ -94,7 +94,7 @@ fn a_commit_to_a_full_disk_changes_nothing() {
     assert_eq!(overlay.commit().unwrap_err().errno, Errno::NoSpace);
     assert_eq!(names(&work), ["a", "b"]);
     assert_eq!(std::fs::read_to_string(work.join("b")).unwrap(), "b");
-    // Nothing of it is lost.
+    // The overlay is intact and can be committed later.
     disk.free();
     overlay.commit().unwrap();
     drop((overlay, sandbox));
@@ -108,7 +108,7 @@ fn a_store_on_a_full_disk_keeps_what_it_has() {
     let limits = isopod::Limits::default();
     let store = match Store::open(&at, &limits) {
         Ok(store) => store,
-        // It takes more than this disk has to begin with.
+        // An empty store already needs more than this disk has.
         Err(error) => return assert!(!error.to_string().is_empty()),
     };
     run(async {
@@ -143,7 +143,7 @@ fn a_provider_on_a_full_disk_says_so_and_recovers() {
         assert_eq!(lease.execute("cat file".into()).await.unwrap().stdout, b"old");
         disk.free();
         match refused {
-            // There are names for free on this kind of disk, and no room for a record.
+            // A tmpfs has room for directory entries when it is full, so the creation may succeed.
             Ok(()) => {}
             Err(error) => assert!(error.to_string().contains("No space left on device"), "{error}"),
         }

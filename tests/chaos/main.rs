@@ -1,8 +1,9 @@
-//! What goes wrong on a host: it is killed, its disk is full, its calls fail, it has no files left, its clock jumps. Nothing
-//! is lost, nothing is torn, and what cannot be done is said.
+//! Failures of the host: a kill, a full disk, failing system calls, no free descriptors, a clock that jumps. No data is
+//! lost, no file is torn, and every failure is reported.
 //!
-//! Faults are injected by `strace` into one system call after another: the first call of a change fails, then the second,
-//! until there are no more. So no moment is left to chance. `ISOPOD_LONG=1` takes every moment, else there are fewer.
+//! `strace` injects the faults into one system call after another: the first call of a change fails, then the second,
+//! until there are no more. So the test does not depend on timing. `ISOPOD_LONG=1` takes every call, the short form a
+//! selection.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, missing_docs, unreachable_pub, reason = "tests")]
 #![allow(clippy::disallowed_methods, reason = "tests look at the host from outside")]

@@ -1,4 +1,5 @@
-//! `isopod python add` is killed at one system call after another: a user's packages are as they were, or as they should be.
+//! `isopod python add` is killed at one system call after another: the packages of a user are either the old ones or
+//! the new ones.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,7 +9,7 @@ use isopod::Sandbox;
 
 use crate::faults::calls;
 
-/// Calls of a change that are the last of their process.
+/// Calls at which the process is killed.
 const CALLS: &str = "?mkdir,?mkdirat,?openat,?openat2,?copy_file_range,?pwrite64,?syncfs,?flock,?rename,?renameat2,?rmdir,\
                      ?unlinkat";
 /// Kills in the short form.
@@ -37,14 +38,14 @@ fn wheel(directory: &Path, version: &str) -> String {
     directory.join(format!("one-{version}-py3-none-any.whl")).to_str().unwrap().to_owned()
 }
 
-/// Adds a wheel, by way of a tracer if there is one.
+/// Adds a wheel, under a tracer if one is given.
 fn add(data: &Path, wheel: &str, tracer: &[&str]) -> Option<Output> {
     let mut words = tracer.to_vec();
     words.extend([env!("CARGO_BIN_EXE_isopod"), "python", "add", wheel]);
     Command::new(words[0]).args(&words[1..]).env("XDG_DATA_HOME", data).output().ok()
 }
 
-/// The packages, file by file.
+/// Returns the files of the packages.
 fn packages(data: &Path) -> BTreeMap<String, Vec<u8>> {
     let site = data.join("isopod-python/site-packages");
     let (mut files, mut todo) = (BTreeMap::new(), vec![site.clone()]);
@@ -96,7 +97,7 @@ fn a_kill_at_any_call_of_an_added_package_leaves_it_whole() {
     let all = calls(&std::fs::read_to_string(&log).unwrap());
     let stride = if std::env::var_os("ISOPOD_LONG").is_some() { 1 } else { all.len().div_ceil(TRIALS) };
     let (mut trials, mut changed) = (0, 0);
-    // The last of each kind, too: the exchange is one of them.
+    // The last call of each kind is always tried: one of them exchanges the directories.
     let last = |at: usize| all.get(at + 1).is_none_or(|next| next.0 != all[at].0);
     for (call, n) in all.iter().enumerate().filter(|(at, _)| at % stride == 0 || last(*at)).map(|(_, call)| call) {
         let data = with_old();
@@ -105,7 +106,7 @@ fn a_kill_at_any_call_of_an_added_package_leaves_it_whole() {
         let found = packages(data.path());
         assert!(found == before || found == after, "{inject}: {} files, {killed:?}", found.len());
         changed += usize::from(found == after);
-        // Who comes next finds nothing in the way, and leaves nothing of it.
+        // The next `add` succeeds and removes all leftovers.
         let added = add(data.path(), &new, &[]).unwrap();
         assert!(added.status.success(), "{inject}: {added:?}");
         assert_eq!(packages(data.path()), after, "{inject}");

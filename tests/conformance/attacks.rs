@@ -1,5 +1,5 @@
-//! The attacks that name file operations, on every backend that they apply to. After each: what is outside is as it was,
-//! and nothing of it was told.
+//! The attacks on file operations, on every backend that they apply to. After each one everything outside the root is
+//! unchanged, and no answer contains any of it.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::subject::{self, Subject, fingerprint, succeeds};
 
 const SECRET: &str = "CANARY-9f3b1c";
 
-/// Every operation on a path, and all that was answered.
+/// Makes every operation on a path. Returns all answers.
 async fn everything(backend: &Arc<dyn Backend>, path: &str) -> String {
     let mut said = String::new();
     let mut say = |answer: &dyn Debug| said += &format!("{answer:?}\n");
@@ -47,7 +47,7 @@ fn text(content: Content) -> String {
     }
 }
 
-/// Paths that lead out, or would if someone decoded them.
+/// Paths that lead out, or would lead out if they were decoded.
 fn paths(root: &str, outside: &str) -> Vec<String> {
     let up = "../".repeat(50);
     let below = |path: &str| format!("{root}/{path}");
@@ -124,7 +124,7 @@ fn stays_inside(subject: Option<Subject>) {
     let (before, outer) = (fingerprint(outside.path()), outside.path().to_str().unwrap());
     let count = paths("", outer).len();
     runtime().block_on(async {
-        // A directory of its own for each path: what one does must not be in the way of the next.
+        // Each path has a directory of its own, so that the effects of one do not disturb the next.
         for number in 0..count {
             let (below, root) = (format!("a{number}"), format!("{}/a{number}", subject.root));
             subject.backend.write(WriteRequest::new(format!("{root}/keep"), "")).await.unwrap();
@@ -209,10 +209,10 @@ fn many_files(count: usize) -> Memory {
 #[test]
 fn attack_13_a_search_keeps_its_time_and_ends_when_nobody_waits() {
     let memory = many_files(20_000);
-    // One thread for all that blocks: it is free again only if the search that nobody waits for has ended.
+    // One thread for blocking calls: it becomes free only if the abandoned search has ended.
     let runtime = tokio::runtime::Builder::new_multi_thread().max_blocking_threads(1).enable_all().build().unwrap();
     runtime.block_on(async {
-        // Less than any machine needs for so many.
+        // Too short for so many files on any machine.
         let time = Duration::from_micros(200);
         let begin = Instant::now();
         let grepped = memory.grep(GrepRequest { time, ..GrepRequest::literal("nothing", "/") }).await.unwrap();
@@ -274,7 +274,7 @@ fn attack_25_a_sparse_file_of_10_gb_is_no_trouble() {
         assert_eq!(download.errno(), Some(Errno::FileTooLarge));
         let bytes = directory.read(ReadRequest::bytes("/sparse")).await.unwrap_err();
         assert_eq!(bytes.errno(), Some(Errno::FileTooLarge));
-        // A page is a page of any file.
+        // A page of a sparse file can be read like any other.
         match directory.read(ReadRequest::lines("/sparse", 0, 10)).await.unwrap() {
             Content::Text(page) => assert!(page.is_cut && page.text.len() <= 500 << 10),
             content => panic!("{content:?}"),

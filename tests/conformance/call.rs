@@ -1,4 +1,4 @@
-//! The calls of the frameworks, by name.
+//! The framework calls, by name.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::subject::Subject;
 
-/// Calls a method and answers as the framework is answered.
+/// Calls a method and returns the answer in the form of the framework.
 pub async fn call(subject: &Subject, name: &str, arguments: &Value) -> Value {
     let (framework, method) = name.split_once('.').unwrap();
     match framework {
@@ -64,7 +64,7 @@ async fn deepagents(subject: &Subject, method: &str, arguments: &Value) -> Value
             });
             let files: Vec<Upload> = files.collect();
             let mut answers = Vec::new();
-            // What the profile refuses is not asked of the backend.
+            // A file that the profile refuses is not passed to the backend.
             for file in files {
                 let path = file.path.clone();
                 let written = match deepagents::transfer_fault(&path) {

@@ -1,4 +1,4 @@
-//! Cases as data: files, calls of a framework, and what it is to be answered.
+//! Cases as data: files, calls of a framework, and the expected answers.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ struct CaseFile {
 #[serde(deny_unknown_fields)]
 struct Case {
     name: String,
-    /// What a backend has to have: see `has`.
+    /// Features that the backend has to have: see `has`.
     #[serde(default)]
     needs: Vec<String>,
     /// Name and content of each file.
@@ -35,13 +35,14 @@ struct Case {
 struct Step {
     /// The call: a framework and its method.
     call: String,
-    /// What it is to be answered: objects hold at least this, lists exactly this. `<null>` and `<any>` are what they say.
+    /// The expected answer: an object contains at least these members, a list exactly these items. `<null>` stands for
+    /// null and `<any>` for any value.
     answer: Option<toml::Value>,
     #[serde(flatten)]
     arguments: toml::Table,
 }
 
-/// Does all cases; a case that fails does not keep the others from being done.
+/// Runs all cases. A case that fails does not stop the others.
 pub async fn all(subject: &Subject) {
     let (mut passed, mut skipped, mut failed) = (0, BTreeMap::<String, usize>::new(), Vec::new());
     for (number, (file, case)) in cases().into_iter().enumerate() {
@@ -105,7 +106,7 @@ async fn one(subject: &Subject, case: &Case, below: &str, root: &str) -> Result<
     Ok(())
 }
 
-/// The value as JSON.
+/// Returns the value as JSON.
 fn json(value: &toml::Value) -> Value {
     match value {
         toml::Value::String(text) if text == "<null>" => Value::Null,
@@ -115,7 +116,7 @@ fn json(value: &toml::Value) -> Value {
     }
 }
 
-/// `$root` is the directory of the case, `<repeat TEXT COUNT>` a text many times.
+/// Expands `$root` to the directory of the case, and `<repeat TEXT COUNT>` to a repeated text.
 fn expand(text: &str, root: &str) -> String {
     let mut text = text.replace("$root", root);
     while let Some(start) = text.find("<repeat ") {

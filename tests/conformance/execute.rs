@@ -1,4 +1,4 @@
-//! Executing: order and streams, and that what was started ends.
+//! Execution: the order of output, its streams, and the end of all processes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -55,7 +55,7 @@ fn output_streams_while_the_command_runs() {
     }
 }
 
-/// Waits until a process of the host has gone.
+/// Waits until a process of the host has ended.
 fn gone(pid: &str) -> bool {
     let begin = Instant::now();
     let status = Path::new("/proc").join(pid).join("stat");
@@ -103,7 +103,7 @@ fn attack_84_much_output_is_bounded_and_the_rest_is_counted() {
     }
 }
 
-/// A provider as someone else would write one: it has `execute` and nothing more.
+/// A provider as an embedder could write one: it has `execute` and nothing more.
 struct Provider(LocalShell);
 
 #[async_trait::async_trait]

@@ -1,4 +1,4 @@
-//! Layers: what each adds, and that they stack.
+//! Layers: the effect of each one, and of several together.
 
 use std::sync::{Arc, Mutex};
 
@@ -35,7 +35,7 @@ async fn put(backend: &dyn Backend, path: &str, text: &str) -> Result<(), Backen
     backend.write(WriteRequest::new(path, text.to_owned())).await.map(drop)
 }
 
-/// Keeps each record as it was handed over.
+/// Keeps each audit record.
 #[derive(Clone, Default)]
 struct Records(Arc<Mutex<Vec<Vec<u8>>>>);
 
@@ -96,7 +96,7 @@ fn an_audit_records_intent_and_outcome_of_everything() {
     assert!(found.iter().filter(|record| record["event"] == "outcome").all(|record| record["duration_us"].is_u64()));
 }
 
-/// Keeps what a subscriber writes.
+/// Keeps the output of a tracing subscriber.
 impl std::io::Write for Records {
     fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
         self.record(line).map(|()| line.len())
@@ -261,7 +261,7 @@ fn secrets_are_taken_out_of_everything_that_comes_back() {
         assert_eq!(grepped.matches[0].after, ["[redacted] x"]);
         assert_eq!(text(&redact, "/tmp/f").await.unwrap(), "key [redacted] end\n[redacted] x\n");
         let sandbox = redact.sandbox().unwrap();
-        // In pieces, on both outputs, and where the middle is left out.
+        // Secrets in pieces, on both outputs, and in an output whose middle is left out.
         let line = "printf 'a sk-'; printf 'abc123 b\\n'; echo password=x >&2; cat /tmp/f";
         let executed = sandbox.execute(line.into()).await.unwrap();
         let expected = "a [redacted] b\n[redacted]\nkey [redacted] end\n[redacted] x\n";

@@ -1,8 +1,7 @@
-//! One suite for every backend: the semantics and the strings that frameworks expect, case by case, and the attacks that
-//! name file operations.
+//! One suite for every backend: the semantics and strings that frameworks expect, and the attacks on file operations.
 //!
-//! `cases/*.toml` hold the cases. Each is done on every backend that has what the case needs; a backend that is not on
-//! this machine is named and left out. `cargo test --test conformance -- --nocapture` prints the counts.
+//! The cases are in `cases/*.toml`. Each runs on every backend that has the features it needs; backends that are not
+//! installed are named and left out. `cargo test --test conformance -- --nocapture` prints the counts.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, missing_docs, unreachable_pub, reason = "tests")]
 #![allow(clippy::disallowed_methods, reason = "tests look at the host from outside")]
@@ -17,7 +16,7 @@ mod subject;
 
 use subject::Subject;
 
-/// Does all cases on a backend.
+/// Runs all cases on a backend.
 async fn conforms(subject: Option<Subject>, name: &str) {
     match subject {
         Some(subject) => case::all(&subject).await,

@@ -1,12 +1,12 @@
-//! What a command would run, from its text: a table of commands, and what hostile texts cost.
+//! Plans of commands, made from their text: a table of commands, and the cost of hostile texts.
 
 use std::time::{Duration, Instant};
 
 use isopod::backend::plan::{Argument, Plan, PlanGap, Step};
 
-/// Commands and their plans, a line a step: `name:` of a function, `x=` for variables, words (`?` before one that is not
-/// a constant), `>` before a file that is written, `!` where it runs more than the text tells. What a step runs is
-/// indented below it.
+/// Commands and their plans, one line per step: `name:` is a function, `x=` are variables, `?` precedes a word that is
+/// not a constant, `>` precedes a file that is written, and `!` marks a step that runs more than the text shows. The
+/// commands that a step runs are indented below it.
 const TABLE: [(&str, &[&str]); 111] = [
     // Lists, pipelines, compound commands.
     ("ls", &["ls"]),
@@ -25,7 +25,7 @@ const TABLE: [(&str, &[&str]); 111] = [
     ("f() { a; }; f", &["f: a", "f"]),
     ("function g { a; (b); }", &["g: a", "g: b"]),
     ("coproc a; coproc N { b; }", &["a", "b"]),
-    // Where substitutions may hide.
+    // Places where substitutions may hide.
     ("echo $(a) `b` \"$(c \"$(d)\")\"", &["a", "b", "d", "c ?\"$(d)\"", "echo ?$(a) ?`b` ?\"$(c \"$(d)\")\""]),
     ("diff <(a) >(b)", &["a", "b", "diff ?<(a) ?>(b)"]),
     ("x=$(a) y=([$(b)]=$(c))", &["a", "b", "c", "x= y="]),
@@ -139,7 +139,7 @@ const TABLE: [(&str, &[&str]); 111] = [
     ("find . -exec sh -c 'rm \"$1\"' x {} \\;", &["find . -exec ;", "  sh -c 'rm \"$1\"' x {}", "    rm ?\"$1\""]),
     ("find . -exec {} \\;", &["find . -exec ;", "  {} !"]),
     ("find $x", &["find ?$x !"]),
-    // Grammar that a command switches on, and what is no script.
+    // Grammar that a command switches on, and arguments that are no script.
     ("shopt -s extglob\nls !(a)", &["shopt -s extglob", "ls ?!(a)"]),
     ("# nothing", &[]),
     ("", &[]),
@@ -213,7 +213,7 @@ fn a_plan_is_whole_or_says_why_not() {
     assert_eq!((many.steps.len(), many.gap), (1_000, Some(PlanGap::TooMany)));
 }
 
-/// As much stack as a thread of tokio has: the threads that poll an approval.
+/// Runs `work` with the stack size of a tokio thread, because such threads poll approvals.
 fn on_a_small_stack(work: impl FnOnce() + Send + 'static) {
     std::thread::Builder::new().stack_size(2 << 20).spawn(work).unwrap().join().unwrap();
 }
@@ -272,7 +272,7 @@ fn plans_of_long_texts_take_linear_time() {
     });
 }
 
-/// The shell's cases, cut and spliced by a seeded generator: no panic, no overflow, no plan beyond its bounds.
+/// Runs on the shell's cases, cut and spliced by a seeded generator: no panic, no overflow, no plan beyond its bounds.
 #[test]
 fn no_text_breaks_a_plan() {
     let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/shell");

@@ -1,4 +1,4 @@
-//! The backends that are tested.
+//! The tested backends.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -17,19 +17,19 @@ use isopod::{Limits, Sandbox};
 pub struct Subject {
     pub name: &'static str,
     pub backend: Arc<dyn Backend>,
-    /// The directory of the cases, as the backend knows it.
+    /// The directory of the cases, as a path of the backend.
     pub root: String,
-    /// The same as the host knows it, if it does.
+    /// The same directory as a path of the host, if it has one.
     pub host: Option<PathBuf>,
-    /// A sandbox whose files are the backend's.
+    /// The sandbox that shares its files with the backend.
     pub sandbox: Option<Sandbox>,
-    /// Whether file operations are confined to a root.
+    /// True if file operations are confined to a root.
     pub is_confined: bool,
-    /// Whether commands know the files by the names that file operations have for them.
+    /// True if commands and file operations use the same paths for the same files.
     pub names_are_the_same: bool,
-    /// Whether the operations go by shell commands.
+    /// True if the operations are made with shell commands.
     pub is_by_commands: bool,
-    /// What has to live as long.
+    /// Directories that have to live as long as the backend.
     _keep: Vec<tempfile::TempDir>,
     _provider: Option<Provider>,
 }
@@ -60,7 +60,7 @@ impl Subject {
         self.backend.sandbox()
     }
 
-    /// Makes a link, if there is a way to.
+    /// Makes a link. Returns false if the backend has no way to do so.
     pub fn link(&self, target: &str, below: &str) -> bool {
         let (Some(sandbox), path) = (&self.sandbox, format!("{}/{below}", self.root)) else {
             return self.host.as_ref().is_some_and(|host| {
@@ -153,7 +153,7 @@ pub async fn exec_local() -> Option<Subject> {
     Some(Subject { is_confined: false, is_by_commands: true, ..subject })
 }
 
-/// Only where the sandbox has the programs: what is missing is named.
+/// Needs several programs in the sandbox; missing ones are printed.
 pub async fn exec_isopod() -> Option<Subject> {
     let sandbox = sandbox();
     let isopod = Isopod::new("iso-4", sandbox.clone()).unwrap();
@@ -170,7 +170,7 @@ pub async fn exec_isopod() -> Option<Subject> {
     Some(Subject { sandbox: Some(sandbox), is_by_commands: true, ..subject })
 }
 
-/// A container of any image that is there already: nothing is fetched.
+/// Uses any image that exists already: nothing is fetched.
 pub async fn docker() -> Option<Subject> {
     let client = ["docker", "podman"].into_iter().find(|client| succeeds(&[client, "info"]))?;
     let images = output(&[client, "images", "-q"])?;
@@ -180,7 +180,7 @@ pub async fn docker() -> Option<Subject> {
     Some(Subject { is_confined: false, is_by_commands: true, ..Subject::new("docker", backend, "/tmp/w") })
 }
 
-/// What the client is told, where there is no daemon: a script in its place does on the host what it is told.
+/// A script in place of the docker client, which runs its command on the host. It tests the arguments without a daemon.
 pub async fn docker_client() -> Option<Subject> {
     use std::os::unix::fs::PermissionsExt;
     let (host, client) = (temp(), temp());
@@ -206,7 +206,7 @@ pub async fn bubblewrap() -> Option<Subject> {
     Some(Subject { is_by_commands: true, is_confined: false, ..subject })
 }
 
-/// The cases are on the part that is routed elsewhere.
+/// The cases are on the route to the second backend.
 pub async fn composite() -> Option<Subject> {
     let memory = Arc::new(Memory::new(&Limits::default()).unwrap());
     let isopod = Arc::new(Isopod::new("iso-5", sandbox()).unwrap());
@@ -260,7 +260,7 @@ fn output(argv: &[&str]) -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Whether a directory of the host is as it was: names, bytes and times.
+/// Returns names, bytes and times of a directory of the host, to be compared later.
 pub fn fingerprint(directory: &Path) -> Vec<(PathBuf, Vec<u8>, std::time::SystemTime)> {
     let mut entries: Vec<_> = std::fs::read_dir(directory)
         .unwrap()

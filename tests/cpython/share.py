@@ -1,4 +1,4 @@
-"""How much of CPython's own tests passes in the sandbox, by module: makes the table of docs/python.md.
+"""Counts by module which of CPython's own tests pass in the sandbox: makes the table of docs/python.md.
 
     python3 tests/cpython/share.py target/release/isopod TESTS [MODULE…]
 
@@ -16,17 +16,17 @@ shlex shutil sqlite3 statistics string struct subprocess tempfile textwrap tomll
 zlib asyncio.test_tasks asyncio.test_locks asyncio.test_queues asyncio.test_taskgroups
 """.split()
 
-#: Tests that were written for later fixes and never end, or crash, without them. They count as tests that do not pass.
+#: Tests of later fixes, which hang or crash without them. They count as failed.
 ENDLESS = """
 ReDoS test_sniff_regex_backtracking test_sniff_quoted_single_column test_sniff_single_column test_sniff_space_delimiter
 test_mutate_dict_items_during_encode test_mutate_list_during_encode test_current_indent_level test_divide_unbound_context
 test_grouper_reentrant_eq_does_not_crash test_groupby_reentrant_eq_does_not_crash
 """.split()
 
-#: Runs in the sandbox: prints how many tests passed, failed and were skipped, and which did not pass.
+#: Runs in the sandbox. Prints the numbers of all, failed and skipped tests, and the names of the failed ones.
 RUNNER = """
 import sys, unittest, test.support
-# It takes every Python for WASI to be without processes.
+# test.support assumes that no Python for WASI has processes.
 test.support.has_subprocess_support = True
 sys.argv[0] = "python3 -m unittest"
 name = sys.argv[1]
@@ -43,7 +43,7 @@ tests = unittest.TestSuite(one for one in each(tests) if one not in endless)
 result = unittest.TextTestRunner(stream=open("/dev/null", "w", errors="replace"), verbosity=0).run(tests)
 wrong = [test.id() for test, _ in result.failures + result.errors] + [test.id() for test in endless]
 wrong += [test.id() for test in result.unexpectedSuccesses]
-# A test whose parts fail is one test.
+# A test with several failed subtests counts once.
 wrong = sorted({name.split(" (")[0].split(" [")[0] for name in wrong})
 print("counts", result.testsRun + len(endless), len(wrong), len(result.skipped))
 for line in wrong:

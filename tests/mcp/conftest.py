@@ -38,7 +38,7 @@ def http_server(*options):
 
 @asynccontextmanager
 async def connected(transport, *options):
-    """A client after the handshake."""
+    """Yields a client after the handshake."""
     if transport == "http":
         with http_server(*options) as (url, _):
             async with Client(url) as client:
@@ -51,7 +51,7 @@ async def connected(transport, *options):
 
 @asynccontextmanager
 async def with_key(url, key):
-    """A client that sends a key."""
+    """Yields a client that sends a key."""
     async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {key}"}) as http_client:
         async with Client(streamable_http_client(url, http_client=http_client)) as client:
             yield client

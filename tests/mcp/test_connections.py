@@ -1,4 +1,4 @@
-"""Disconnects and what they end, bounds of sessions, keys and origins."""
+"""Disconnects and their effects, bounds of sessions, keys and origins."""
 
 import http.client
 import json
@@ -45,7 +45,7 @@ def wait_until(what, holds):
 
 
 def wait_until_it_stops(file):
-    """Waits until a file stops growing, and prints how long that took."""
+    """Waits until a file stops growing, and prints the time that took."""
     began = time.monotonic()
     last = began
     size = file.stat().st_size
@@ -161,7 +161,7 @@ def test_sessions_are_bounded_in_number_and_idle_time():
         assert full.status == 503 and full.headers["Retry-After"]
         assert first.delete() == 204
         third = Raw(url).initialize()
-        # A check is a message too, and there must be none for a second.
+        # A ping is a use of the session, so there must be none for more than a second before it.
         wait_until("they are idle", lambda: time.sleep(1.5) or {ping(second), ping(third)} == {404})
 
 

@@ -91,7 +91,7 @@ async def test_the_shell_lives_on_until_it_is_restarted_or_ends(client):
 async def test_what_background_jobs_write_comes_with_the_next_answer(client):
     await facts(client, "execute", command="(until [ -e go.now ]; do sleep .01; done; echo late; touch done) &")
     await facts(client, "write", path="go.now", content="")
-    # No call runs meanwhile: a file shows when the job has written.
+    # Only `read` is called meanwhile, which takes no output: the file shows that the job has written.
     while (await client.call_tool("read", {"path": "done"})).is_error:
         await anyio.sleep(0.01)
     assert (await facts(client, "execute", command="echo now"))["stdout"] == "late\nnow\n"

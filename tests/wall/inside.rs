@@ -1,4 +1,4 @@
-//! What a process does behind its wall.
+//! The tests that run behind the wall.
 
 use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::net::{TcpListener, TcpStream};
@@ -29,7 +29,7 @@ fn refused<T>(what: std::io::Result<T>) -> i32 {
     what.err().expect("it is refused").raw_os_error().unwrap()
 }
 
-/// What a host is to be able to do, whatever is taken away: all kinds of commands, on all cores.
+/// Checks that all kinds of commands still work behind the wall, on all cores.
 fn sandboxes_work(mount: Option<&Path>) {
     let builder = Sandbox::builder().limits(Limits::hardened());
     let sandbox = mount.into_iter().fold(builder, |builder, dir| builder.mount(dir, "/workspace")).build().unwrap();
@@ -61,7 +61,7 @@ fn files(root: &Path) {
     assert_eq!(refused(std::fs::create_dir(outside.join("new"))), access);
     assert!([access, across].contains(&refused(std::fs::rename(inside.join("file"), outside.join("moved")))));
     assert!([access, across].contains(&refused(std::fs::hard_link(outside.join("file"), inside.join("linked")))));
-    // Opened again through its descriptor, a file is outside as it was.
+    // An open file outside the wall cannot be opened again through its descriptor.
     let again = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&open));
     assert_eq!(refused(std::fs::read(again)), access);
     assert_eq!(std::fs::read_to_string(read.join("file")).unwrap(), "read");
@@ -87,11 +87,11 @@ fn network(port: u16, parent: i32) {
     assert!(signalled == Err(Errno::PERM) || Wall::new().raise().unwrap().landlock_abi < 6, "{signalled:?}");
     assert_eq!(rustix::process::chroot("/"), Err(Errno::PERM));
     assert_eq!(rustix::system::sethostname(b"other"), Err(Errno::PERM));
-    // A second one can only take more away.
+    // A second wall can only remove rights.
     Wall::new().exec().bind(port).raise().unwrap();
     assert_eq!(refused(Command::new("/bin/true").spawn()), not_permitted);
     sandboxes_work(None);
-    // Threads, and those of the sandbox, are behind it too.
+    // New threads are behind the wall too.
     let elsewhere = std::thread::spawn(|| refused(Command::new("/bin/true").spawn())).join().unwrap();
     assert_eq!(elsewhere, not_permitted);
 }
@@ -112,7 +112,7 @@ fn server(port: u16, other: u16) {
     stream.write_all(&answer.stdout).unwrap();
 }
 
-/// Makes the calls by number, in a program that was started behind the wall: none of them may do anything.
+/// Makes system calls by number, in a program started behind the wall: none of them may have an effect.
 const CALLS: &str = r#"
 import ctypes, os, platform, sys
 arm = platform.machine() == "aarch64"
@@ -155,7 +155,7 @@ fn calls() {
     wall.read_write("/dev/null").raise().unwrap();
     let status = Command::new("python3").args(["-I", "-c", CALLS]).status().unwrap();
     assert!(status.success());
-    // What it may not read it may not execute.
+    // A file that may not be read may not be executed either.
     assert_eq!(Command::new("/proc/self/exe").spawn().err().unwrap().kind(), ErrorKind::PermissionDenied);
 }
 

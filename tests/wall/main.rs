@@ -1,6 +1,7 @@
-//! The second wall, from both sides: each test starts this program again, which raises a wall and tries what it must not.
+//! The second wall, from both sides: each test starts this program again, which raises a wall and tries forbidden
+//! operations.
 //!
-//! A wall is raised in a process with one thread, and a test of the usual harness has two: so this has a `main`.
+//! A wall is raised in a process with one thread. The usual harness has two, so this program has a `main`.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, missing_docs, unreachable_pub, reason = "tests")]
 #![allow(clippy::disallowed_methods, reason = "tests look at the host from outside")]

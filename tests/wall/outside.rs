@@ -1,4 +1,4 @@
-//! What is started, and what it must have done.
+//! The tests that start a walled process, and check its effects.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -24,7 +24,7 @@ fn start(role: &str, args: &[&str]) -> Child {
     command.arg(format!("inside:{role}")).args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
 }
 
-/// Plays a role to its end, which must be a good one.
+/// Runs a role in a new process and asserts that it succeeds. Returns its output.
 fn play(role: &str, args: &[&str]) -> String {
     let mut child = start(role, args);
     let mut text = String::new();

@@ -3,15 +3,15 @@
 import { text } from "./bytes.js";
 import { IsopodError, type Sandbox } from "./client.js";
 
-/** The most time that a command may ask for, as code-artisan has it. */
+/** Maximum timeout of a command, as in code-artisan. */
 const TIME_MAX = 300_000;
-/** Entries of a listing and matches of a search, as code-artisan has it. */
+/** Maximum entries of a listing and matches of a search, as in code-artisan. */
 const RESULTS = 500;
 
 export class ArtisanSandbox {
   constructor(readonly sandbox: Sandbox) {}
 
-  /** Never throws for a command that fails, or that cannot start; 124 if its time was over. */
+  /** Executes a command. Does not throw if it fails or cannot start; the exit code is 124 if it timed out. */
   async exec(
     cmd: string,
     options: { cwd?: string; timeoutMs?: number } = {},
@@ -37,7 +37,7 @@ export class ArtisanSandbox {
     await this.sandbox.write(path, content, options.append ? "append" : "replace");
   }
 
-  /** Two levels, relative; directories end in a slash. */
+  /** Lists two levels of a directory, as relative paths; those of directories end in a slash. */
   async listDir(path: string): Promise<string[]> {
     const options = { path, directories: true, hidden: true, limit: RESULTS };
     const { matches } = await this.sandbox.glob("{*,*/*}", options);

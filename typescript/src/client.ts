@@ -3,15 +3,15 @@
 import { fromBase64, toBase64, type Encoding } from "./bytes.js";
 
 export interface IsopodOptions {
-  /** Where the server is; http://127.0.0.1:7070 unless told otherwise. */
+  /** Address of the server; http://127.0.0.1:7070 by default. */
   url?: string;
   /** The server's key, if it has one. */
   apiKey?: string;
-  /** What asks, instead of the global `fetch`. */
+  /** A function to use instead of the global `fetch`. */
   fetch?: typeof fetch;
 }
 
-/** What is known of a sandbox. */
+/** The description of a sandbox. */
 export interface SandboxInfo {
   id: string;
   state: "leased" | "warm" | "stored";
@@ -24,27 +24,27 @@ export interface SandboxInfo {
 }
 
 export interface NewSandbox {
-  /** The thread of conversation that it is for: the same thread gets the same sandbox. */
+  /** The conversation thread: the same thread gets the same sandbox. */
   thread?: string;
-  /** The user whose thread that is. */
+  /** The user of the thread. */
   user?: string;
   metadata?: Record<string, string>;
 }
 
 export interface ExecuteOptions {
-  /** Wall clock; the exit code is 124 when it is over. */
+  /** Timeout; the exit code is 124 if the command exceeds it. */
   timeoutMs?: number;
   cwd?: string;
   env?: Record<string, string>;
-  /** What the command reads. */
+  /** Standard input of the command. */
   stdin?: string | Uint8Array;
-  /** Bytes of output to answer with. */
+  /** Maximum bytes of output in the result. */
   outputBytes?: number;
-  /** Ends the command. */
+  /** Ends the command when it aborts. */
   signal?: AbortSignal;
 }
 
-/** A limit that a command ran into. */
+/** A limit that a command hit. */
 export interface LimitHit {
   limit: string;
   value: number;
@@ -55,13 +55,13 @@ export interface LimitHit {
 export interface Usage {
   /** Milliseconds from start to end. */
   wall_ms: number;
-  /** Milliseconds that its processes computed, added up. */
+  /** Processor time of all its processes, in milliseconds. */
   cpu_ms: number;
   peak_memory: number;
   processes: number;
   bytes_read: number;
   bytes_written: number;
-  /** Instructions, if there was a budget. */
+  /** Executed instructions, if there was a budget. */
   fuel: number | null;
 }
 
@@ -74,22 +74,22 @@ export interface Output {
   output: string;
   /** The encoding of the three texts: base64 if one of them is not UTF-8. */
   encoding: Encoding;
-  /** Output was left out of the middle because there was too much. */
+  /** True if the middle of the output was left out because there was too much. */
   truncated: boolean;
   timed_out: boolean;
   limits: LimitHit[];
   usage: Usage;
 }
 
-/** A command line for the shell, or a program and its arguments, which no shell looks at. */
+/** A command line for the shell, or a program with its arguments, without a shell. */
 export type CommandLine = string | string[];
 
-/** What a command writes, as it writes it, and at last how it ended. */
+/** A piece of output as it arrives, or the result at the end. */
 export type ExecuteEvent =
   | { event: "stdout" | "stderr"; bytes: Uint8Array }
   | { event: "exit"; exit_code: number; timed_out: boolean; limits: LimitHit[]; usage: Usage };
 
-/** Why an answer may not be all there is. */
+/** The reason why an answer is incomplete. */
 export type Cut = "count" | "budget" | "unreadable" | "transport" | null;
 
 export interface Entry {
@@ -148,12 +148,12 @@ export class IsopodError extends Error {
   override name = "IsopodError";
 
   constructor(
-    /** The status of the answer. */
+    /** The HTTP status. */
     readonly status: number,
-    /** Why, in a word: docs/http.md has them all. */
+    /** The kind of error: docs/http.md lists them all. */
     readonly kind: string,
     message: string,
-    /** What the server's log calls the request. */
+    /** The id of the request in the server's log. */
     readonly requestId: string | null,
   ) {
     super(message);
@@ -172,18 +172,18 @@ export class Isopod {
     this.#fetch = options.fetch ?? fetch;
   }
 
-  /** Makes a sandbox, or finds that of a thread. */
+  /** Creates a sandbox, or finds the one of a thread. */
   async create(options: NewSandbox = {}): Promise<Sandbox> {
     const info = await this.json<SandboxInfo>("POST", "/v1/sandboxes", options);
     return new Sandbox(this, info.id);
   }
 
-  /** The sandbox of this id. Nothing is asked yet. */
+  /** Returns the sandbox of this id, without a request to the server. */
   sandbox(id: string): Sandbox {
     return new Sandbox(this, id);
   }
 
-  /** All sandboxes, in the order of their ids. */
+  /** Yields all sandboxes, in the order of their ids. */
   async *list(): AsyncGenerator<SandboxInfo> {
     let cursor: string | null = null;
     do {
@@ -194,13 +194,13 @@ export class Isopod {
     } while (cursor !== null);
   }
 
-  /** Makes a sandbox with the `/workspace` of a snapshot. */
+  /** Creates a sandbox with the `/workspace` of a snapshot. */
   async load(snapshot: Uint8Array): Promise<Sandbox> {
     const response = await this.ask("POST", "/v1/sandboxes/load", { body: snapshot });
     return new Sandbox(this, ((await response.json()) as SandboxInfo).id);
   }
 
-  /** Asks, and answers what came. A refusal is thrown. */
+  /** Sends a request and returns the response. Throws an `IsopodError` for a refusal. */
   async ask(
     method: string,
     path: string,
@@ -217,13 +217,13 @@ export class Isopod {
     try {
       error = JSON.parse(text).error ?? {};
     } catch {
-      // Something stands between that has its own words.
+      // A proxy answered, in a format of its own.
     }
     const id = response.headers.get("x-request-id");
     throw new IsopodError(response.status, error.kind ?? "unknown", error.message ?? text, id);
   }
 
-  /** As `ask`, with JSON both ways. */
+  /** Sends and receives JSON, otherwise as `ask`. */
   async json<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
     const response = await this.ask(method, path, {
       ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }),
@@ -233,19 +233,19 @@ export class Isopod {
   }
 }
 
-/** What executes: a sandbox, or a live shell in one. */
+/** The base of a sandbox and of a live shell, which both execute commands. */
 class Executor {
   constructor(
     protected readonly server: Isopod,
     protected readonly base: string,
   ) {}
 
-  /** Executes a command. One that fails is an answer, not an error. */
+  /** Executes a command. A failed command is a result, not an error. */
   execute(command: CommandLine, options: ExecuteOptions = {}): Promise<Output> {
     return this.server.json("POST", `${this.base}/execute`, request(command, options), options.signal);
   }
 
-  /** Executes a command, and yields what it writes as it writes it. Who stops listening ends the command. */
+  /** Executes a command and yields its output as it arrives. Ending the iteration ends the command. */
   async *stream(command: CommandLine, options: ExecuteOptions = {}): AsyncGenerator<ExecuteEvent> {
     const abort = new AbortController();
     const signal = options.signal === undefined ? abort.signal : AbortSignal.any([abort.signal, options.signal]);
@@ -267,7 +267,7 @@ class Executor {
   }
 }
 
-/** A sandbox. Paths are absolute, or start in `/workspace`. */
+/** A sandbox. Paths are absolute, or relative to `/workspace`. */
 export class Sandbox extends Executor {
   constructor(
     server: Isopod,
@@ -280,23 +280,23 @@ export class Sandbox extends Executor {
     return this.server.json("GET", this.base);
   }
 
-  /** Deletes it with its files. */
+  /** Deletes the sandbox with its files. */
   delete(): Promise<void> {
     return this.server.json("DELETE", this.base);
   }
 
-  /** Lets go of it: what runs is stopped, and others may have it. */
+  /** Ends the lease: running commands are stopped, and other clients may lease the sandbox. */
   release(): Promise<void> {
     return this.server.json("POST", `${this.base}/release`);
   }
 
-  /** A sandbox with a copy of `/workspace`. */
+  /** Creates a sandbox with a copy of `/workspace`. */
   async fork(metadata: Record<string, string> = {}): Promise<Sandbox> {
     const info = await this.server.json<SandboxInfo>("POST", `${this.base}/fork`, { metadata });
     return new Sandbox(this.server, info.id);
   }
 
-  /** All its files, as one file. */
+  /** Returns all files as one snapshot. */
   async snapshot(): Promise<Uint8Array> {
     const response = await this.server.ask("GET", `${this.base}/snapshot`);
     return new Uint8Array(await response.arrayBuffer());
@@ -324,7 +324,7 @@ export class Sandbox extends Executor {
     return this.server.json("POST", `${this.base}/files/edit`, { path, old, new: text, replace_all: all });
   }
 
-  /** Removes a file, or a directory with all that is in it. */
+  /** Removes a file, or a directory with its contents. */
   remove(path: string): Promise<void> {
     return this.server.json("POST", `${this.base}/files/delete`, { path });
   }
@@ -347,7 +347,7 @@ export class Sandbox extends Executor {
   }
 }
 
-/** A live shell. Calls take turns. */
+/** A live shell. Calls run one after another. */
 export class Session extends Executor {
   constructor(
     server: Isopod,
@@ -357,12 +357,12 @@ export class Session extends Executor {
     super(server, base);
   }
 
-  /** Interrupts the command that runs, as Ctrl-C would. */
+  /** Interrupts the running command, as Ctrl-C does. */
   interrupt(): Promise<void> {
     return this.server.json("POST", `${this.base}/interrupt`);
   }
 
-  /** Ends it with all that runs in it. */
+  /** Ends the shell with all its processes. */
   close(): Promise<void> {
     return this.server.json("DELETE", this.base);
   }
@@ -380,7 +380,7 @@ function request(command: CommandLine, options: ExecuteOptions): Record<string, 
   };
 }
 
-/** The events of a stream. Each is some lines and an empty one; a line that starts with a colon says nothing. */
+/** Yields the events of a stream. An event ends with an empty line; a line with a leading colon is a comment. */
 async function* events(body: ReadableStream<Uint8Array>): AsyncGenerator<ExecuteEvent> {
   const decoder = new TextDecoder();
   let rest = "";

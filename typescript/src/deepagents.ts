@@ -1,7 +1,7 @@
 /**
- * A backend for Deep Agents JS (`deepagents` 1.14): what its `BaseSandbox` answers, without a shell command for each.
+ * A backend for Deep Agents JS (`deepagents` 1.14) with the answers of its `BaseSandbox`, without shell commands.
  *
- * It is duck-typed there, so this names no type of that package; the tests do.
+ * The framework uses duck typing, so this file imports no type of that package; the tests do.
  */
 
 import { fromBase64, text } from "./bytes.js";
@@ -16,7 +16,7 @@ export interface FileInfo {
 
 type FileError = "file_not_found" | "permission_denied" | "is_directory" | "invalid_path";
 
-// The answers, as the framework has them: `error` and nothing else, or the rest.
+// The results of the framework: either `error` alone, or the other fields.
 type LsResult = { error?: string; files?: FileInfo[] };
 type ReadResult = {
   error?: string;
@@ -35,11 +35,11 @@ type GlobResult = { error?: string; files?: FileInfo[]; truncated?: boolean };
 type UploadResult = { path: string; error: FileError | null };
 type DownloadResult = { path: string; content: Uint8Array | null; error: FileError | null };
 
-/** Bytes of output of a command, unless told otherwise. */
+/** Default maximum of output bytes of a command. */
 const OUTPUT_BYTES = 1 << 20;
 const EMPTY = "System reminder: File exists but has empty contents\n";
 
-/** Files that are not text, whatever is in them. */
+/** Extensions of files that are binary, whatever their content. */
 const BINARY: Record<string, string> = {
   png: "image/png", jpg: "image/jpeg", jpeg: "image/jpeg", gif: "image/gif", webp: "image/webp", heic: "image/heic",
   heif: "image/heif", mp3: "audio/mpeg", wav: "audio/wav", aiff: "audio/aiff", aac: "audio/aac", ogg: "audio/ogg",
@@ -49,7 +49,7 @@ const BINARY: Record<string, string> = {
   pptx: "application/vnd.openxmlformats-officedocument.presentationml.presentation",
 };
 
-/** Text that is not `text/plain`. */
+/** Extensions of text files that are not `text/plain`. */
 const TEXT: Record<string, string> = {
   svg: "image/svg+xml", md: "text/markdown", markdown: "text/markdown", html: "text/html", htm: "text/html",
   css: "text/css", csv: "text/csv", xml: "text/xml", json: "application/json", js: "application/javascript",
@@ -72,7 +72,7 @@ export class IsopodBackend {
       const { output, encoding, exit_code, truncated } = executed;
       return { output: text(output, encoding), exitCode: exit_code, truncated };
     } catch (error) {
-      // A command that cannot start is one that failed; that the server cannot be reached is not the command's.
+      // A command that cannot start has failed. An unreachable server is an error of its own.
       if (!(error instanceof IsopodError) || error.status !== 422) throw error;
       return { output: `Error: ${error.message}`, exitCode: 1, truncated: false };
     }
@@ -190,7 +190,7 @@ export class IsopodBackend {
     );
   }
 
-  /** Paths are relative, and those of directories are among them; `*` is about one level and hides no name. */
+  /** Finds files and directories, as relative paths. `*` matches within one level, and hidden names too. */
   async glob(pattern: string, path = "/"): Promise<GlobResult> {
     const anchored = pattern.startsWith("/") ? pattern : `/${pattern}`;
     return attempt<GlobResult>(
@@ -229,7 +229,7 @@ export class IsopodBackend {
   }
 }
 
-/** An answer; or what these words for a refusal stand for; or what any other one does. Only refusals are answers. */
+/** Runs work. A refusal becomes the answer of its kind in `known`, or that of `other`; all other errors are thrown. */
 async function attempt<T>(
   work: () => Promise<T>,
   known: Record<string, () => T>,
@@ -238,7 +238,7 @@ async function attempt<T>(
   try {
     return await work();
   } catch (error) {
-    // What is about the server and not about the file is no answer: a key, a sandbox that has gone, too much to do.
+    // Errors of the server and not of the file are thrown: a wrong key, a deleted sandbox, overload.
     if (!(error instanceof IsopodError) || ![403, 404, 409, 413, 422, 507].includes(error.status)) throw error;
     if (error.kind === "not_found" || error.kind === "in_use") throw error;
     return (known[error.kind] ?? (() => other(error)))();

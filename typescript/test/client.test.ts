@@ -6,7 +6,7 @@ import { serve } from "./server.js";
 
 const { isopod, url } = await serve();
 
-/** Refused with this status and kind. */
+/** Asserts a refusal with this status and kind. */
 async function refused(work: Promise<unknown>, status: number, kind: string): Promise<void> {
   await assert.rejects(work, (error: unknown) => {
     assert.ok(error instanceof IsopodError, String(error));
@@ -100,7 +100,7 @@ test("code-artisan's sandbox", async () => {
   assert.equal((await sandbox.exec("sleep 9", { timeoutMs: 50 })).exitCode, 124);
   assert.equal((await sandbox.exec("pwd", { cwd: "/tmp" })).stdout, "/tmp\n");
   assert.deepEqual(await sandbox.exec(" "), { stdout: "", stderr: "the command is empty\n", exitCode: 126 });
-  // Longer than a command may take here, and than code-artisan allows: cut, not refused.
+  // A timeout above the limits of the server and of code-artisan is reduced, not refused.
   assert.equal((await sandbox.exec("true", { timeoutMs: 1e9 })).exitCode, 0);
   await refused(sandbox.readFile("none"), 404, "file_not_found");
 });

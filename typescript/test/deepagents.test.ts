@@ -1,4 +1,4 @@
-/** The backend with the real `deepagents`: as its `BaseSandbox` answers over plain commands, and in an agent. */
+/** The backend with the real `deepagents`: compared with its `BaseSandbox` over plain commands, and in an agent. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -13,7 +13,7 @@ import { serve } from "./server.js";
 
 const { isopod } = await serve();
 
-/** The framework's own way: a shell command for everything. */
+/** The framework's own sandbox, which uses shell commands for everything. */
 class Plain extends BaseSandbox {
   readonly id: string;
 
@@ -35,7 +35,7 @@ class Plain extends BaseSandbox {
   }
 }
 
-/** Without what is about the moment, and in one order. */
+/** Returns an answer without times and sizes, in a fixed order. */
 function settled(answer: unknown): unknown {
   return JSON.parse(JSON.stringify(answer), (key, value) => {
     if (key === "modified_at" || key === "created_at") return "T";
@@ -58,7 +58,7 @@ const FILES: [string, string][] = [
   ["/workspace/a name with spaces.md", "# two\n"],
 ];
 
-/** Calls that both answer alike, in this order. */
+/** Calls with the same answers of both, in this order. */
 const CALLS: [keyof IsopodBackend & keyof Plain, ...unknown[]][] = [
   ["ls", "/workspace"],
   ["ls", "/workspace/src"],
@@ -130,7 +130,7 @@ test("it answers as the framework's own sandbox does over commands", async () =>
 
 test("what the framework asks of a sandbox beside that", async () => {
   const backend = new IsopodBackend(await isopod.create());
-  // The compiler says whether it is one; and so does the framework.
+  // Both the compiler and the framework check the interface.
   const protocol: SandboxBackendProtocolV2 = backend;
   assert.ok(isSandboxBackend(protocol));
   assert.deepEqual(await backend.execute("echo out; echo err >&2; exit 3"), { output: "out\nerr\n", exitCode: 3, truncated: false });
@@ -148,12 +148,12 @@ test("what the framework asks of a sandbox beside that", async () => {
   assert.deepEqual([none?.error, directory?.error], ["file_not_found", "is_directory"]);
   const cut = await backend.grep("", "/workspace", null, 1);
   assert.ok((cut.matches?.length ?? 0) <= 1);
-  // A sandbox that has gone is not an empty directory.
+  // A deleted sandbox is an error and not an empty directory.
   await backend.sandbox.delete();
   await assert.rejects(backend.ls("/workspace"), { status: 404, kind: "not_found" });
 });
 
-/** A model that says what it is told to, one message after the other. */
+/** A model that answers with the messages of a script. */
 class Scripted extends BaseChatModel {
   #at = 0;
 

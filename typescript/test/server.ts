@@ -1,4 +1,4 @@
-/** A server for the tests: the real one, on a port of its own. */
+/** The real server for the tests, on a port of its own. */
 
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -11,7 +11,7 @@ import { Isopod } from "../src/index.js";
 
 const KEY = "0123456789abcdef-test";
 
-/** Starts a server that ends with the tests of the file. */
+/** Starts a server that ends after the tests of the file. */
 export async function serve(): Promise<{ isopod: Isopod; url: string; key: string }> {
   const program = resolve(process.env["ISOPOD"] ?? "../target/debug/isopod");
   const home = mkdtempSync(join(tmpdir(), "isopod-"));

@@ -12,9 +12,9 @@ type Tool = (&'static str, &'static str);
 const DENY: Tool = ("cargo-deny", "0.20.2");
 const AUDIT: Tool = ("cargo-audit", "0.22.2");
 
-/// Checks with cargo-deny, and with cargo-audit where the advisories are in reach. Tools that are missing are built
-/// once, without optimisation, into `target/tools`;
-/// `--install-only` stops there, so that a run of all tasks can build them beside its lints.
+/// Checks with cargo-deny, and with cargo-audit where the advisories are in reach. Missing tools are built once, without
+/// optimisation, into `target/tools`. `--install-only` stops there, so that a run of all tasks can build them beside its
+/// lints.
 pub(crate) fn run(arguments: &[String]) -> Result {
     let with_advisories = succeeds(&format!("timeout 20 git ls-remote --quiet --exit-code {ADVISORIES} HEAD"));
     tool(DENY)?;
@@ -41,7 +41,7 @@ fn tool((name, version): Tool) -> Result {
     let build = "--quiet --locked --debug --root target/tools --target-dir target/tools/build";
     let mut install = command(&format!("nice -n 19 cargo install {build} {name}@{version}"));
     check(install.env("CARGO_PROFILE_DEV_DEBUG", "0"))?;
-    // Some gigabytes that nobody needs again.
+    // Some gigabytes that are not needed again.
     std::fs::remove_dir_all("target/tools/build").map_err(|error| error.to_string())
 }
 

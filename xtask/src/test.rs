@@ -34,7 +34,7 @@ pub(crate) fn guest(_: &[String]) -> Result {
     ))
 }
 
-/// Runs each fuzz target for a moment. `fuzz/README.md` has the long form with libFuzzer.
+/// Runs each fuzz target for a moment. `cargo +nightly fuzz run TARGET` is the long form, with libFuzzer.
 pub(crate) fn fuzz(_: &[String]) -> Result {
     let text = output(&mut command("cargo test --test fuzz -- --nocapture --test-threads=1"))?;
     text.lines()

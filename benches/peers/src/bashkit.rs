@@ -1,10 +1,11 @@
-//! bashkit as a program that `benches/versus` talks to: a line of JSON in, a line of JSON out.
+//! bashkit as a program for `benches/versus`, which sends a line of JSON and gets a line of JSON.
 //!
-//! It times its own calls, so the pipe between the two programs is no part of what is measured. Its limits are lifted as
-//! far as they go: what is compared is work, not how early it is refused.
+//! It measures its own calls, so the pipe between the two programs is not measured. Its limits are as high as possible,
+//! because the comparison is about work and not about refusals.
 //!
-//! `{"command": "echo hi"}` runs in the live interpreter, with `"new": true` in one made for it. `{"at_once": 100}` makes
-//! that many, side by side, each of which echoes. `{"idle": 100}` says what so many of them weigh that do nothing.
+//! `{"command": "echo hi"}` runs in the live interpreter; with `"new": true` it runs in a new one. `{"at_once": 100}`
+//! creates that many side by side, each of which runs an echo. `{"idle": 100}` answers with the memory of that many
+//! idle ones.
 
 use std::io::{BufRead, Write};
 use std::time::{Duration, Instant};
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 use bashkit::{Bash, ExecutionLimits, FsLimits, MemoryLimits, SessionLimits};
 use serde_json::{Value, json};
 
-/// A command that takes longer is an answer of its own.
+/// Timeout of a command, which is then answered as an error.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -86,7 +87,7 @@ async fn at_once(count: u64) -> Value {
     json!({ "nanos": begin.elapsed().as_nanos() as u64, "right": right })
 }
 
-/// One is used before: what all share is not counted.
+/// Measures idle interpreters. One is used before, so that shared memory is not counted.
 async fn idle(count: u64) -> Result<Value, Box<dyn std::error::Error>> {
     interpreter(None).exec("echo hi").await?;
     let before = resident()?;

@@ -1,4 +1,4 @@
-"""The native half. What people use is documented here too, where `isopod` hands it on as it is."""
+"""The native half of the package. Types that `isopod` re-exports unchanged are documented here."""
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from os import PathLike
@@ -10,7 +10,7 @@ Cut = Literal["count", "budget", "unreadable", "transport"]
 
 @final
 class Call(Generic[T]):
-    """An operation that has not begun: wait for it, or await it on asyncio. Once."""
+    """An operation that has not started. It runs once, when it is waited for or awaited."""
 
     def wait(self) -> T: ...
     def __await__(self) -> Generator[Any, None, T]: ...
@@ -20,7 +20,7 @@ class Output:
     """The result of a command. Texts show bytes that are not UTF-8 as U+FFFD; the bytes are exact."""
 
     exit_code: int
-    """0 to 255: 128 and the signal's number if it was killed, 124 if its time was over."""
+    """0 to 255; 128 plus the signal's number if the command was killed, 124 if it timed out."""
     stdout: str
     """Standard output."""
     stderr: str
@@ -31,18 +31,18 @@ class Output:
     stderr_bytes: bytes
     output_bytes: bytes
     truncated: bool
-    """Output was left out of the middle because there was too much."""
+    """True if the middle of the output was left out because there was too much."""
     timed_out: bool
-    """The command's time was over."""
+    """True if the command exceeded its timeout."""
     limits: list[LimitHit]
     """The limits that were hit."""
     usage: Usage
     """The resources that the command used."""
     ok: bool
-    """The exit code is 0."""
+    """True if the exit code is 0."""
 
     def as_dict(self) -> dict[str, Any]:
-        """The JSON form of the result: the fields that `isopod run --json`, HTTP and MCP answer with."""
+        """Return the JSON form of the result, with the fields of `isopod run --json`, HTTP and MCP."""
 
 @final
 class LimitHit:
@@ -61,14 +61,14 @@ class Usage:
     wall_ms: float
     """Milliseconds from start to end."""
     cpu_ms: float
-    """Milliseconds that its processes computed, added up."""
+    """Processor time of all its processes, in milliseconds."""
     peak_memory: int
-    """The most memory that its processes held together, in bytes."""
+    """Peak memory of its processes together, in bytes."""
     processes: int
     bytes_read: int
     bytes_written: int
     fuel: int | None
-    """Instructions, if there was a budget."""
+    """Executed instructions, if there was a budget."""
 
 @final
 class Chunk:
@@ -79,7 +79,7 @@ class Chunk:
 
 @final
 class Entry:
-    """A name in a directory, or a file that was found."""
+    """An entry of a directory, or a file found by a search."""
 
     path: str
     kind: Literal["file", "directory", "symlink", "other"]
@@ -108,7 +108,7 @@ class Change:
 
 @final
 class Limits:
-    """What a sandbox may use. Times are seconds or texts such as "500ms"; sizes are bytes or texts such as "64M".
+    """The limits of a sandbox. Times are seconds or texts such as "500ms"; sizes are bytes or texts such as "64M".
 
     `hardened` starts from about a quarter of the defaults.
     """
@@ -133,10 +133,10 @@ class Limits:
     ) -> None: ...
     @property
     def wall(self) -> float:
-        """Seconds of a command that asks for no time of its own."""
+        """Default timeout of a command in seconds."""
     @property
     def wall_max(self) -> float:
-        """The most seconds that a command may ask for."""
+        """Maximum timeout of a command in seconds."""
 
 @final
 class Request:
@@ -149,33 +149,33 @@ class Request:
     cwd: str | None
     bytes: int | None
     plan: dict[str, Any] | None
-    """What the command would run, from its syntax tree: information for whoever decides, which enforces nothing."""
+    """The programs that the command would run, from its syntax tree. It is information and enforces nothing."""
 
 @final
 class Layer:
-    """Something around a sandbox that sees every operation. The first of several is the innermost."""
+    """A layer around a sandbox, which sees every operation. The first of several is the innermost."""
 
     @staticmethod
     def audit(sink: Path | Callable[[str], object], *, actor: str = "agent") -> Layer:
-        """Records each operation and its outcome as a line of JSON: to a file, or by a function."""
+        """Record each operation and its outcome as a line of JSON, in a file or by a function."""
     @staticmethod
     def deny(patterns: Sequence[str], *, only_writes: bool = False, with_commands: bool = False) -> Layer:
-        """Paths that file operations may not touch. Commands are refused unless `with_commands`."""
+        """Refuse file operations on these paths. Commands are refused unless `with_commands`."""
     @staticmethod
     def allow(patterns: Sequence[str], *, only_writes: bool = False, with_commands: bool = False) -> Layer:
-        """The only paths that file operations may touch. Commands are refused unless `with_commands`."""
+        """Refuse file operations on all other paths. Commands are refused unless `with_commands`."""
     @staticmethod
     def write_quota(bytes: int) -> Layer:
-        """How much may be written by file operations in all."""
+        """Limit the bytes that file operations may write in total."""
     @staticmethod
     def redact(patterns: Sequence[str], *, replacement: str = "[redacted]") -> Layer:
-        """Replaces what regular expressions match in everything that is read or put out."""
+        """Replace all matches of regular expressions in file contents and output."""
     @staticmethod
     def path_map(names: Mapping[str, str]) -> Layer:
-        """Shows directories under other names (outer to inner), and nothing else, to file operations."""
+        """Map paths of file operations (outer to inner). Other paths do not exist for them."""
     @staticmethod
     def approval(decide: Callable[[Request], bool | str]) -> Layer:
-        """Asks before each command and each change: True is yes, a text is the reason for a no."""
+        """Ask a function before each command and each change. True approves; a text denies, with that reason."""
 
 @final
 class Backend:
@@ -344,4 +344,4 @@ class DeerFlow:
     ) -> Call[tuple[list[tuple[str, int, str]], bool]]: ...
 
 def time_execute(sandbox: Sandbox, command: str, count: int) -> list[float]:
-    """Seconds of each of several executions from Rust alone, for the benchmark."""
+    """Return the seconds of each of `count` executions without Python, for the benchmark."""

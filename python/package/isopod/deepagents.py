@@ -5,7 +5,7 @@
 
     agent = create_deep_agent(model=model, backend=IsopodSandbox(mounts={"/workspace": "./project"}))
 
-Every operation runs natively, without a program in the sandbox. What an agent is told is Deep Agents' own wording.
+Every operation runs natively, without a program in the sandbox. Answers have Deep Agents' own wording.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ try:
 
     IS_LEGACY = False
 except ImportError:
-    # 0.6 has neither operation, so nobody asks what type they answer.
+    # 0.6 has neither operation, so the types are not used.
     DeleteResult = ExecuteOffloadResult = SimpleNamespace  # type: ignore[assignment,misc]
     IS_LEGACY = True
 
@@ -45,20 +45,20 @@ __all__ = ["AGENT_LIMITS", "IsopodSandbox"]
 T = TypeVar("T")
 
 AGENT_LIMITS = Limits(wall=120, wall_max=3600, output="1M")
-"""What the framework's tools may ask for: an hour for a command, and output that it shortens by itself."""
+"""Limits for the framework's tools: up to an hour per command, and output that the framework shortens itself."""
 
 
 class IsopodSandbox(BaseSandbox):
-    """A sandbox as a backend of Deep Agents, which answers as 0.7 does, or with ``legacy`` as 0.6 did.
+    """A sandbox as a backend of Deep Agents 0.7, or of 0.6 with ``legacy``.
 
-    There a write refuses a file that exists, and a glob answers relative paths and directories as well. What is not said
-    follows from the version that is installed.
+    In 0.6 a write refuses a file that exists, and a glob returns relative paths, with directories among them. The
+    default of ``legacy`` follows from the installed version.
     """
 
     enable_capture_offload = True
 
     def __init__(self, sandbox: Sandbox | Lease | None = None, *, legacy: bool | None = None, **options: Any) -> None:
-        """Around a sandbox, or a new one with the options of :class:`isopod.Sandbox`."""
+        """Wrap a sandbox, or make a new one with the options of :class:`isopod.Sandbox`."""
         if sandbox is None:
             sandbox = Sandbox(**{"limits": AGENT_LIMITS, **options})
         elif options:
@@ -70,16 +70,16 @@ class IsopodSandbox(BaseSandbox):
 
     @property
     def id(self) -> str:
-        """What tells it from others."""
+        """The id of the sandbox."""
         return self.sandbox.id
 
     def close(self) -> None:
-        """End what runs and let go of the files, if the sandbox is its own; a lease is its provider's to end."""
+        """Close the sandbox. A lease stays: its provider ends it."""
         if isinstance(self.sandbox, Sandbox):
             self.sandbox.close()
 
     def _seconds(self, timeout: int | None) -> float | None:
-        """The framework's 0 is no timeout: the most there may be."""
+        """Convert a timeout. The framework's 0 means none, and becomes the maximum."""
         return self._longest if timeout == 0 else timeout
 
     def execute(self, command: str, *, timeout: int | None = None) -> ExecuteResponse:
@@ -174,7 +174,7 @@ class IsopodSandbox(BaseSandbox):
 
 
 def _result(kind: type[T], fields: dict[str, Any]) -> T:
-    """A result of the framework's: a version that is older has fewer fields."""
+    """Make a result of the framework, without fields that an older version does not have."""
     known = getattr(kind, "__dataclass_fields__", fields)
     return kind(**{name: value for name, value in fields.items() if name in known})
 

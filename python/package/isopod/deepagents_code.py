@@ -19,18 +19,18 @@ __all__ = ["IsopodProvider"]
 
 
 class IsopodProvider(SandboxProvider):
-    """Sandboxes that last: their files in ``/workspace`` are there when the same id is asked for again.
+    """Sandboxes that last: the same id finds the same files in ``/workspace`` again.
 
-    Where they are kept, and more, is said by ``ISOPOD_ROOT`` and the other variables of ``isopod.Provider``.
+    ``ISOPOD_ROOT`` sets their directory; ``isopod.Provider`` lists the other variables.
     """
 
     def __init__(self, provider: Provider | None = None) -> None:
-        """Over a provider; without one, it is opened when it is needed."""
+        """Wrap a provider. Without one, the default provider is opened on first use."""
         self._provider = provider
 
     @property
     def metadata(self) -> SandboxProviderMetadata:
-        """What the program may know without making a sandbox."""
+        """The facts that are known without a sandbox."""
         return SandboxProviderMetadata(name="isopod", working_dir="/workspace")
 
     @property
@@ -41,7 +41,7 @@ class IsopodProvider(SandboxProvider):
         return self._provider
 
     def get_or_create(self, *, sandbox_id: str | None = None, **kwargs: Any) -> IsopodSandbox:
-        """Lease the sandbox of an id, which has to be there, or a new one."""
+        """Lease the sandbox of an id, which must exist, or a new one."""
         if kwargs:
             raise TypeError(f"isopod takes no such parameters: {', '.join(kwargs)}")
         try:
@@ -52,7 +52,7 @@ class IsopodProvider(SandboxProvider):
             raise SandboxError(str(error)) from error
 
     def delete(self, *, sandbox_id: str, **kwargs: Any) -> None:
-        """Delete a sandbox with its files. One that is not there is fine."""
+        """Delete a sandbox with its files. A missing one is no error."""
         try:
             self.provider.delete(sandbox_id)
         except errors.Error as error:

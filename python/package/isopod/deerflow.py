@@ -8,7 +8,7 @@
         - {host_path: ./data, container_path: /mnt/data, read_only: true}
 
 A thread's directories are mounted as ``/mnt/user-data/{workspace,uploads,outputs}``, the skills read-only as
-``/mnt/skills``. What lies in those survives a sandbox; the rest (``/tmp``, the home directory) lasts while it is warm.
+``/mnt/skills``. Files there outlive the sandbox; all others (``/tmp``, the home directory) last while it is warm.
 """
 
 from __future__ import annotations
@@ -66,23 +66,23 @@ logger = logging.getLogger(__name__)
 
 
 class Sandbox(_SandboxBase):
-    """A sandbox as DeerFlow's tools use it. Errors of files are Python's own exceptions."""
+    """A sandbox with the interface of DeerFlow. Errors of files are Python's own exceptions."""
 
     persistent_shell_sessions = False
 
     def __init__(self, id: str, sandbox: isopod_sandbox.Sandbox) -> None:
-        """Around a sandbox, known as ``id``."""
+        """Wrap a sandbox under this id."""
         super().__init__(id)
         self.sandbox = sandbox
         """The sandbox behind it."""
         self._native = _isopod.DeerFlow(sandbox._backend)
 
     def execute_command(self, command: str, env: dict[str, str] | None = None, timeout: float | None = None) -> str:
-        """Execute a command: its output, errors and exit code as one text."""
+        """Execute a command. Return its output, errors and exit code as one text."""
         return self._native.execute_command(command, env, timeout).wait()
 
     def read_file(self, path: str, start_line: int | None = None, end_line: int | None = None) -> str:
-        """Read lines of a text file, from 1, the last one included."""
+        """Read lines of a text file. Numbers start at 1, and ``end_line`` is included."""
         return self._native.read_file(path, start_line, end_line).wait()
 
     def download_file(self, path: str) -> bytes:
@@ -104,7 +104,7 @@ class Sandbox(_SandboxBase):
     def glob(
         self, path: str, pattern: str, *, include_dirs: bool = False, max_results: int = 200
     ) -> tuple[list[str], bool]:
-        """Find files by name: their paths, and whether there are more."""
+        """Find files by name. Return their paths, and True if there are more."""
         return self._native.glob(path, pattern, include_dirs, max_results).wait()
 
     def grep(
@@ -117,7 +117,7 @@ class Sandbox(_SandboxBase):
         case_sensitive: bool = False,
         max_results: int = 100,
     ) -> tuple[list[GrepMatch], bool]:
-        """Find lines by a regular expression: the lines, and whether there are more."""
+        """Find lines by a regular expression. Return the lines, and True if there are more."""
         rows, more = self._native.grep(path, pattern, glob, literal, case_sensitive, max_results).wait()
         return [GrepMatch(path=path, line_number=number, line=line) for path, number, line in rows], more
 
@@ -129,7 +129,7 @@ class _Kept(NamedTuple):
 
 
 class IsopodSandboxProvider(_ProviderBase):
-    """A sandbox for each thread. A released one stays warm for its thread; nobody else ever gets it."""
+    """A sandbox for each thread. A released one stays warm for its thread and is never given to another."""
 
     uses_thread_data_mounts = True
     needs_upload_permission_adjustment = False
@@ -145,9 +145,9 @@ class IsopodSandboxProvider(_ProviderBase):
         environment: dict[str, str] | None = None,
         limits: Limits | None = None,
     ) -> None:
-        """With what DeerFlow's configuration says, where nothing else is said here.
+        """Make a provider. The defaults of all arguments come from DeerFlow's configuration.
 
-        ``root`` has the directories of the threads, for use without DeerFlow.
+        ``root`` is the parent of the threads' directories, for use without DeerFlow.
         """
         app = _app_config()
         config = getattr(app, "sandbox", None)
@@ -162,14 +162,14 @@ class IsopodSandboxProvider(_ProviderBase):
         self._env = {name: _resolved(value) for name, value in values.items()}
         longest = float(getattr(config, "bash_command_timeout", None) or 600)
         self._limits = limits or Limits(wall=longest, wall_max=max(longest, 3600.0), output="1M")
-        # Guards all below. The work of making a sandbox is microseconds, so it is done with the lock.
+        # Guards all fields below. Making a sandbox takes microseconds, so it happens under the lock.
         self._lock = threading.Lock()
         self._leased: dict[str, _Kept] = {}
         self._warm: OrderedDict[str, _Kept] = OrderedDict()
         self._timer: threading.Timer | None = None
 
     def acquire(self, thread_id: str | None = None, *, user_id: str | None = None) -> str:
-        """Lease the sandbox of a thread, and make it if there is none; without a thread, a new one."""
+        """Lease the sandbox of a thread, or a new one if there is none or no thread is given."""
         user_id = user_id if user_id is not None else _effective_user()
         owner = (user_id, thread_id) if thread_id is not None else None
         id = secrets.token_hex(4) if owner is None else sandbox_id(*owner)
@@ -189,12 +189,12 @@ class IsopodSandboxProvider(_ProviderBase):
         return await asyncio.to_thread(self.acquire, thread_id, user_id=user_id)
 
     def get(self, sandbox_id: str) -> Sandbox | None:
-        """The sandbox that is leased under this id."""
+        """Return the leased sandbox of this id."""
         kept = self._leased.get(sandbox_id)
         return kept.sandbox if kept else None
 
     def release(self, sandbox_id: str) -> None:
-        """End a lease, and keep the sandbox warm. One that is not leased is fine."""
+        """End a lease, and keep the sandbox warm. Without a lease, do nothing."""
         with self._lock:
             kept = self._leased.pop(sandbox_id, None)
             if kept is not None:
@@ -203,7 +203,7 @@ class IsopodSandboxProvider(_ProviderBase):
                 self._sweep()
 
     def reset(self) -> None:
-        """Let go of every sandbox."""
+        """Close every sandbox."""
         with self._lock:
             for kept in [*self._leased.values(), *self._warm.values()]:
                 kept.sandbox.sandbox.close()
@@ -214,11 +214,11 @@ class IsopodSandboxProvider(_ProviderBase):
                 self._timer = None
 
     def shutdown(self) -> None:
-        """Let go of every sandbox, at the end of the program."""
+        """Close every sandbox, at the end of the program."""
         self.reset()
 
     def count(self) -> tuple[int, int]:
-        """How many are leased, and how many are warm."""
+        """Return the numbers of leased and of warm sandboxes."""
         return len(self._leased), len(self._warm)
 
     def _make(self, id: str, thread_id: str | None, user_id: str | None) -> isopod_sandbox.Sandbox:
@@ -238,7 +238,7 @@ class IsopodSandboxProvider(_ProviderBase):
         )
 
     def _directories(self, thread_id: str, user_id: str | None) -> Iterator[tuple[str, Path]]:
-        """The directories of a thread on the host, which are made if they are not there."""
+        """Yield the directories of a thread on the host. Missing ones are created."""
         for name in DIRECTORIES:
             path = self._directory(name, thread_id, user_id)
             path.mkdir(parents=True, exist_ok=True)
@@ -246,7 +246,7 @@ class IsopodSandboxProvider(_ProviderBase):
 
     def _directory(self, name: str, thread_id: str, user_id: str | None) -> Path:
         if self._root is not None:
-            # By its id: a thread's name may be anything, and no path.
+            # A hash, because a thread's name may be any text and is not safe in a path.
             return self._root / sandbox_id(user_id, thread_id) / "user-data" / name
         from deerflow.config.paths import get_paths
 
@@ -261,7 +261,7 @@ class IsopodSandboxProvider(_ProviderBase):
             logger.warning("all %d sandboxes are leased: one more is made", self._replicas)
 
     def _sweep(self) -> None:
-        """Let go of what was idle for too long, and come back for the next."""
+        """Close sandboxes that were idle for too long, and set a timer for the next one."""
         if self._idle_timeout <= 0:
             return
         now = time.monotonic()
@@ -288,13 +288,13 @@ class IsopodSandboxProvider(_ProviderBase):
 
 
 def sandbox_id(user_id: str | None, thread_id: str) -> str:
-    """The id that follows from a thread: the same in every process, and another one for each user."""
+    """Return the id of a thread's sandbox: the same in every process, and different for each user."""
     name = thread_id if user_id is None else f"{user_id}:{thread_id}"
     return hashlib.sha256(name.encode()).hexdigest()[:8]
 
 
 def _app_config() -> Any:
-    """DeerFlow's configuration, if there is a DeerFlow."""
+    """Return DeerFlow's configuration, or None if DeerFlow is not installed."""
     try:
         from deerflow.config import get_app_config
     except ImportError:
@@ -303,13 +303,13 @@ def _app_config() -> Any:
 
 
 def _skills(app: Any) -> Path | None:
-    """Where DeerFlow has its skills."""
+    """Return the directory of DeerFlow's skills."""
     skills = getattr(app, "skills", None)
     return Path(skills.get_skills_path()) if skills is not None else None
 
 
 def _effective_user() -> str | None:
-    """Whom DeerFlow works for at the moment: the directories of a thread are below theirs."""
+    """Return the current user of DeerFlow, whose directory contains those of the threads."""
     try:
         from deerflow.runtime.user_context import get_effective_user_id
     except ImportError:
@@ -319,6 +319,6 @@ def _effective_user() -> str | None:
 
 
 def _resolved(value: Any) -> str:
-    """A value of the configuration: ``$NAME`` stands for a variable of the host, which has to be there."""
+    """Resolve a value of the configuration: ``$NAME`` is a variable of the host, which must be set."""
     text = str(value)
     return os.environ[text[1:]] if text.startswith("$") else text

@@ -1,8 +1,8 @@
-"""What can go wrong.
+"""The exceptions.
 
-What a file system says is an :class:`OSError` of Python's own (``FileNotFoundError``, ``PermissionError``, …, with
-``errno`` and ``filename``), so ``except OSError`` works as with real files. Everything else is an :class:`Error`.
-A command that fails or runs out of time is an answer and raises nothing.
+An error of a file system is an :class:`OSError` of Python's own (``FileNotFoundError``, ``PermissionError``, …, with
+``errno`` and ``filename``), so ``except OSError`` works as with real files. Every other error is an :class:`Error`.
+A command that fails or times out is a result and raises nothing.
 """
 
 __all__ = [
@@ -23,35 +23,35 @@ __all__ = [
 
 
 class Error(Exception):
-    """Anything that is not about a file, and the base of all below."""
+    """The base class of all exceptions below, and of errors without a class of their own."""
 
 
 class RequestError(Error, ValueError):
-    """An argument that makes no sense: an empty command, a pattern that cannot be read, an unknown limit."""
+    """An invalid argument: an empty command, a malformed pattern, an unknown limit."""
 
 
 class LimitError(Error):
-    """A limit stands in the way before anything begins. One that a command runs into is in ``Output.limits``."""
+    """A limit that prevents the start of an operation. Limits that a command hits are in ``Output.limits``."""
 
 
 class RefusedError(Error, PermissionError):
-    """A layer said no, or a lease has ended."""
+    """A layer refused the operation, or the lease has ended."""
 
 
 class EditError(Error, ValueError):
-    """The text to replace is empty, not in the file, or there more than once."""
+    """The text to replace is empty, not in the file, or occurs more than once."""
 
 
 class ConflictError(Error):
-    """Someone else changed the file meanwhile. Nothing was changed; trying again may work."""
+    """The file was changed concurrently. The operation changed nothing and can be tried again."""
 
 
 class NotTextError(Error, UnicodeError):
-    """Text was asked for, and the file is not UTF-8."""
+    """A file that was read as text is not UTF-8."""
 
 
 class SnapshotError(Error, ValueError):
-    """A file that is no snapshot, a damaged one, or not the one of this digest."""
+    """The file is no snapshot, is damaged, or has another digest."""
 
 
 class SessionEndedError(Error):
@@ -59,16 +59,16 @@ class SessionEndedError(Error):
 
 
 class ClosedError(Error):
-    """The sandbox or the stream is closed. What ran when it was closed has ended."""
+    """The sandbox or the stream is closed. Operations that ran at that time have ended."""
 
 
 class UnsupportedError(Error, NotImplementedError):
-    """Something that this kind of sandbox cannot do."""
+    """This kind of sandbox does not have the operation."""
 
 
 class LeaseError(Error):
-    """A sandbox of a provider that someone else has, or that is not leased here."""
+    """The sandbox is leased by another process, or is not leased by this provider."""
 
 
 class SandboxNotFoundError(Error, LookupError):
-    """A provider has no sandbox of this id."""
+    """The provider has no sandbox of this id."""

@@ -1,4 +1,4 @@
-"""A sandbox for each thread of conversation, which finds it again after a restart and from any process."""
+"""A sandbox for each conversation thread, which finds it again after a restart and from any process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Path = str | os.PathLike[str]
 
 
 class SandboxInfo(NamedTuple):
-    """What is known of a sandbox."""
+    """The description of a sandbox."""
 
     id: str
     state: str
@@ -25,17 +25,17 @@ class SandboxInfo(NamedTuple):
 
 
 class Lease(Workspace):
-    """A leased sandbox, until the lease ends: then everything is refused."""
+    """A leased sandbox. After the end of the lease every operation is refused."""
 
     def __init__(self, provider: Provider, id: str, backend: _isopod.Backend) -> None:
         super().__init__(backend)
-        # A provider that nobody has any more ends its leases.
+        # A provider ends its leases when it is garbage-collected, so the lease holds a reference.
         self._provider = provider
         self.id = id
 
     @property
     def limits(self) -> Limits:
-        """What it may use."""
+        """The limits of the sandbox."""
         return self._provider.limits
 
 
@@ -59,10 +59,10 @@ class Provider:
         overlays: Mapping[str, Path] | None = None,
         env: Mapping[str, str] | None = None,
     ) -> None:
-        """Open a directory, and make it if it is not there.
+        """Open a directory, and create it if it is missing.
 
-        What is not said here is taken from the variables ``ISOPOD_…``, then from the configuration ``file``; without a
-        root in any of them it is ``isopod`` in the user's directory for data.
+        Missing arguments are taken from the variables ``ISOPOD_…``, then from the configuration ``file``. The default
+        of ``root`` is ``isopod`` in the user's data directory.
         """
         self._native = _isopod.Provider(
             root=root,
@@ -79,11 +79,11 @@ class Provider:
 
     @property
     def limits(self) -> Limits:
-        """What each of its sandboxes may use."""
+        """The limits of each sandbox."""
         return self._native.limits
 
     def acquire(self, thread: str, user: str | None = None) -> Lease:
-        """Lease the sandbox of a thread, and make it if there is none."""
+        """Lease the sandbox of a thread, and create it if there is none."""
         id = self._native.acquire(thread, user).wait()
         return self.get(id)
 
@@ -93,11 +93,11 @@ class Provider:
         return self.get(id)
 
     def get(self, id: str) -> Lease:
-        """What is leased here under this id."""
+        """Return the lease of this id."""
         return Lease(self, id, self._native.get(id))
 
     def get_or_create(self, id: str | None = None) -> Lease:
-        """Lease the sandbox of this id, which has to be there, or make a new one."""
+        """Lease the sandbox of this id, which must exist, or a new one."""
         return Lease(self, *self._native.get_or_create(id).wait())
 
     async def aget_or_create(self, id: str | None = None) -> Lease:
@@ -105,7 +105,7 @@ class Provider:
         return Lease(self, *await self._native.get_or_create(id))
 
     def release(self, id: str) -> None:
-        """End a lease: what runs is stopped, and the sandbox stays warm."""
+        """End a lease. Running commands are stopped, and the sandbox stays warm."""
         self._native.release(id).wait()
 
     async def arelease(self, id: str) -> None:
@@ -113,7 +113,7 @@ class Provider:
         await self._native.release(id)
 
     def delete(self, id: str) -> bool:
-        """Delete a sandbox with its files; returns whether it was there."""
+        """Delete a sandbox with its files. Return True if it existed."""
         return self._native.delete(id).wait()
 
     async def adelete(self, id: str) -> bool:
@@ -121,12 +121,12 @@ class Provider:
         return await self._native.delete(id)
 
     def list(self, cursor: str | None = None) -> tuple[list[SandboxInfo], str | None]:
-        """A page of the sandboxes that are there, and where the next one starts."""
+        """Return a page of sandboxes, and the cursor of the next page."""
         items, next_cursor = self._native.list(cursor).wait()
         return [SandboxInfo(*item) for item in items], next_cursor
 
     def shutdown(self) -> None:
-        """End all leases, and refuse every one from now on."""
+        """End all leases, and refuse new ones."""
         self._native.shutdown().wait()
 
     async def ashutdown(self) -> None:

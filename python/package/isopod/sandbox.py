@@ -1,4 +1,4 @@
-"""A sandbox of one's own, its sessions and its snapshots."""
+"""A sandbox inside this process, its sessions and its snapshots."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ Path = str | os.PathLike[str]
 
 
 class Diff(NamedTuple):
-    """What an overlay has changed."""
+    """The changes of an overlay."""
 
     changes: list[Change]
-    """Path by path, in their order."""
+    """The changed paths, in order."""
     patch: str
     """The changes of files in the form that ``git apply`` takes."""
 
 
 class Sandbox(Workspace):
-    """A sandbox: files, programs, limits, and nothing of the host but what is mounted.
+    """A sandbox: files, programs, limits, and nothing of the host but the mounted directories.
 
-    Its files last as long as it does. Commands may run side by side, from any thread; each starts afresh, a
+    Its files last as long as the sandbox. Commands may run side by side, from any thread. Each has a new shell; a
     :meth:`session` keeps its state.
     """
 
@@ -57,14 +57,14 @@ class Sandbox(Workspace):
             read_only: Directories only to read.
             overlays: Directories copy-on-write: changes stay in memory until :meth:`commit`.
             env: Variables of every command.
-            cwd: Where commands start, instead of ``/workspace``.
-            limits: What it may use.
-            layers: What is around it, the innermost first.
+            cwd: Working directory of commands, instead of ``/workspace``.
+            limits: Limits of memory, time, output, files and processes.
+            layers: Layers around the sandbox, the innermost first.
             snapshot: Files to start with; mounts are not part of them.
             allow: Paths that may be changed although they are protected (``.vscode``, ``all``).
             allow_programs: The only programs that may be started, beside a shell.
             deny_programs: Programs that may not be started.
-            id: What tells it from others; by chance if it is not said.
+            id: Id of the sandbox; random by default.
         """
         self._open(
             _isopod.Sandbox(
@@ -89,12 +89,12 @@ class Sandbox(Workspace):
 
     @property
     def id(self) -> str:
-        """What tells it from others."""
+        """The id of the sandbox."""
         return self._native.id
 
     @property
     def limits(self) -> Limits:
-        """What it may use."""
+        """The limits of the sandbox."""
         return self._native.limits
 
     def session(self) -> Session:
@@ -102,20 +102,20 @@ class Sandbox(Workspace):
         return Session(self._native.session())
 
     def snapshot(self) -> Snapshot:
-        """Its files as they are now. It costs nothing for the files it holds."""
+        """Take a snapshot of the files. It takes microseconds, whatever the number of files."""
         return Snapshot(self._native.snapshot())
 
     def fork(self) -> Sandbox:
-        """A sandbox of its own that starts as this one is now, with the same layers. Mounts are shared."""
+        """Make a sandbox that starts with the current files and the same layers. Mounts are shared."""
         return self.snapshot().fork()
 
     @property
     def overlays(self) -> list[str]:
-        """Where the overlays are."""
+        """The paths of the overlays."""
         return self._native.overlays()
 
     def diff(self, path: str | None = None) -> Diff:
-        """What the overlay at ``path`` has changed; without a path, the only one."""
+        """Return the changes of the overlay at ``path``, or of the only one."""
         return Diff(*self._native.diff(path).wait())
 
     async def adiff(self, path: str | None = None) -> Diff:
@@ -131,7 +131,7 @@ class Sandbox(Workspace):
         await self._native.commit(path)
 
     def discard(self, path: str | None = None) -> None:
-        """Forget the changes of an overlay."""
+        """Discard the changes of an overlay."""
         self._native.discard(path).wait()
 
     async def adiscard(self, path: str | None = None) -> None:
@@ -139,7 +139,7 @@ class Sandbox(Workspace):
         await self._native.discard(path)
 
     def close(self) -> None:
-        """End what runs and let go of the files. Closing twice is fine."""
+        """End all running commands and free the files. Closing again does nothing."""
         self._native.close()
 
     def __enter__(self) -> Sandbox:
@@ -163,7 +163,7 @@ class Sandbox(Workspace):
 
 
 class Session:
-    """A live shell. Calls take turns; one that times out or is cancelled leaves the session as it is."""
+    """A live shell. Calls run one after another; a timeout or a cancelled call does not end the session."""
 
     def __init__(self, native: _isopod.Session) -> None:
         self._native = native
@@ -177,7 +177,7 @@ class Session:
         on_stdout: Listener | None = None,
         on_stderr: Listener | None = None,
     ) -> Output:
-        """Execute a command in the shell, after those that came before; see :meth:`Workspace.execute`."""
+        """Execute a command in the shell, after all earlier calls; see :meth:`Workspace.execute`."""
         if on_stdout is None and on_stderr is None:
             return self._native.execute(command_line(command), timeout, encoded(stdin)).wait()
         return follow(self.stream(command, timeout=timeout, stdin=stdin), on_stdout, on_stderr)
@@ -200,7 +200,7 @@ class Session:
     def stream(
         self, command: str | Sequence[str], *, timeout: float | None = None, stdin: str | bytes | None = None
     ) -> Stream:
-        """Start a command whose output is iterated over as it comes."""
+        """Start a command and return a stream of its output."""
         return Stream(self._native.stream(command_line(command), timeout, encoded(stdin)).wait())
 
     async def astream(
@@ -210,21 +210,21 @@ class Session:
         return Stream(await self._native.stream(command_line(command), timeout, encoded(stdin)))
 
     def interrupt(self) -> None:
-        """Interrupt the command that runs, as Ctrl-C in a terminal would. Without one, nothing happens."""
+        """Interrupt the running command, as Ctrl-C in a terminal does. Without one, do nothing."""
         self._native.interrupt()
 
     @property
     def cwd(self) -> str | None:
-        """The shell's working directory; None if it has ended."""
+        """The working directory of the shell; None if the shell has ended."""
         return self._native.cwd
 
     @property
     def is_open(self) -> bool:
-        """Whether the shell lives."""
+        """True while the shell runs."""
         return self._native.is_open
 
     def close(self) -> None:
-        """End the session with all that runs in it."""
+        """End the session with all its processes."""
         self._native.close().wait()
 
     async def aclose(self) -> None:
@@ -255,13 +255,13 @@ class Snapshot:
         self._native = native
 
     def fork(self) -> Sandbox:
-        """A sandbox that starts with these files, and with limits, environment, mounts and layers of the original."""
+        """Make a sandbox with these files, and with the limits, environment, mounts and layers of the original."""
         sandbox = Sandbox.__new__(Sandbox)
         sandbox._open(self._native.fork(new_id()))
         return sandbox
 
     def save(self, path: Path) -> str:
-        """Write one file, a tar in zstd, which must not be there yet; returns its digest."""
+        """Write a new file, a tar archive compressed with zstd. Return its digest."""
         return self._native.save(path).wait()
 
     async def asave(self, path: Path) -> str:
@@ -270,7 +270,7 @@ class Snapshot:
 
     @staticmethod
     def load(path: Path, *, limits: Limits | None = None, digest: str | None = None) -> Snapshot:
-        """Read what ``save`` wrote. With ``digest``, only the snapshot of this digest will do."""
+        """Read a file that ``save`` wrote. With ``digest``, refuse any other snapshot."""
         return Snapshot(_isopod.Snapshot.load(path, limits, digest).wait())
 
     @staticmethod
@@ -280,5 +280,5 @@ class Snapshot:
 
 
 def new_id() -> str:
-    """An id by chance."""
+    """Return a random id."""
     return f"isopod-{secrets.token_hex(4)}"

@@ -1,4 +1,4 @@
-"""Output as it comes."""
+"""Output as it arrives."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from isopod import _isopod
 from isopod._isopod import Chunk, Output
 
 Listener = Callable[[str], object]
-"""Something that is called with text."""
+"""A function that is called with text."""
 
 
 class Stream:
-    """A command that runs: iterate over its output, then ask for its result.
+    """A running command: iterate over its output, then ask for its result.
 
-    The command goes on as its output is read; its clock runs in any case. Closing the stream, or letting go of it, ends
-    the command.
+    The command makes progress while its output is read; its timeout runs in any case. Closing or dropping the stream
+    ends the command.
     """
 
     def __init__(self, native: _isopod.Stream) -> None:
@@ -43,7 +43,7 @@ class Stream:
         return chunk
 
     def result(self) -> Output:
-        """Wait for the end. The output is all of it, also what was iterated over. Only once."""
+        """Wait for the end and return the result, which contains all output. Can be called once."""
         return self._native.finish().wait()
 
     async def aresult(self) -> Output:
@@ -106,7 +106,7 @@ async def afollow(stream: Stream, on_stdout: Listener | None, on_stderr: Listene
 
 
 class Texts:
-    """Makes text of pieces that may end within a character."""
+    """Decodes pieces that may end within a character."""
 
     def __init__(self, on_stdout: Listener | None, on_stderr: Listener | None) -> None:
         decoder = codecs.getincrementaldecoder("utf-8")
@@ -114,14 +114,14 @@ class Texts:
         self._listeners = {name: (listener, decoder("replace")) for name, listener in listeners.items() if listener}
 
     def of(self, chunk: Chunk) -> Iterator[tuple[Listener, str]]:
-        """Whom to tell what of a piece."""
+        """Yield the listeners of a piece, each with its text."""
         if chunk.channel in self._listeners:
             listener, decoder = self._listeners[chunk.channel]
             if text := decoder.decode(chunk.data):
                 yield listener, text
 
     def rest(self) -> Iterator[tuple[Listener, str]]:
-        """What is left when there are no more pieces."""
+        """Yield the incomplete characters at the end of the output."""
         for listener, decoder in self._listeners.values():
             if text := decoder.decode(b"", final=True):
                 yield listener, text

@@ -1,4 +1,4 @@
-"""Commands and files, whoever has them: a sandbox, or a lease of a provider."""
+"""Commands and files of a sandbox or of a lease."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ T = TypeVar("T")
 
 
 class Found(list[T]):
-    """A list that says whether it is all there is."""
+    """A list that may be incomplete."""
 
     cut: _isopod.Cut | None
-    """Why there may be more: ``count``, ``budget`` (of time), ``unreadable``, ``transport``; None if there is not."""
+    """The reason: ``count``, ``budget`` (of time), ``unreadable`` or ``transport``; None if it is complete."""
 
     def __init__(self, items: Iterable[T] = (), cut: _isopod.Cut | None = None) -> None:
         super().__init__(items)
@@ -24,7 +24,7 @@ class Found(list[T]):
 
 
 class Workspace:
-    """Commands and files. A path is absolute, or starts where commands do."""
+    """Commands and files. A path is absolute, or relative to the working directory of commands."""
 
     def __init__(self, backend: _isopod.Backend) -> None:
         self._backend = backend
@@ -40,11 +40,11 @@ class Workspace:
         on_stdout: Listener | None = None,
         on_stderr: Listener | None = None,
     ) -> Output:
-        """Execute a command line, or a program with its arguments, and return what it left behind.
+        """Execute a command line, or a program with its arguments, and return its result.
 
-        A command that fails, is killed or runs out of time is an answer. Other threads run meanwhile; Ctrl-C ends the
-        command and raises ``KeyboardInterrupt``. ``on_stdout`` and ``on_stderr`` are called with text as it comes; what
-        they raise ends the command.
+        A command that fails, is killed or times out is a result and raises nothing. Other threads run meanwhile; Ctrl-C
+        ends the command and raises ``KeyboardInterrupt``. ``on_stdout`` and ``on_stderr`` are called with text as it
+        arrives; an exception in them ends the command.
         """
         line, data = command_line(command), encoded(stdin)
         if on_stdout is None and on_stderr is None:
@@ -79,7 +79,7 @@ class Workspace:
         env: Mapping[str, str] | None = None,
         stdin: str | bytes | None = None,
     ) -> Stream:
-        """Start a command whose output is iterated over as it comes."""
+        """Start a command and return a stream of its output."""
         return Stream(self._backend.stream(command_line(command), timeout, cwd, env, encoded(stdin)).wait())
 
     async def astream(
@@ -91,7 +91,7 @@ class Workspace:
         env: Mapping[str, str] | None = None,
         stdin: str | bytes | None = None,
     ) -> Stream:
-        """The async twin of ``stream``: ``async for`` goes over the output."""
+        """The async twin of ``stream``: ``async for`` iterates over the output."""
         return Stream(await self._backend.stream(command_line(command), timeout, cwd, env, encoded(stdin)))
 
     def ls(self, path: str = ".") -> Found[Entry]:
@@ -103,7 +103,7 @@ class Workspace:
         return Found(*await self._backend.ls(path))
 
     def read(self, path: str, *, offset: int = 0, limit: int | None = None) -> str:
-        """Read lines of a text file, from line ``offset`` (from 0); the last one without its end."""
+        """Read lines of a text file, starting at line ``offset`` (from 0); the last one is without its line end."""
         return self._backend.read(path, offset, limit).wait()
 
     async def aread(self, path: str, *, offset: int = 0, limit: int | None = None) -> str:
@@ -113,7 +113,7 @@ class Workspace:
     def write(
         self, path: str, content: str | bytes, *, mode: Literal["replace", "create", "append"] = "replace"
     ) -> int:
-        """Write a file in one step, with the directories it needs; returns the bytes written."""
+        """Write a file in one step, and create missing directories. Return the number of bytes."""
         return self._backend.write(path, encoded(content), mode).wait()
 
     async def awrite(
@@ -123,7 +123,7 @@ class Workspace:
         return await self._backend.write(path, encoded(content), mode)
 
     def edit(self, path: str, old: str, new: str, *, replace_all: bool = False) -> int:
-        """Replace the one occurrence of a text, or all of them; returns how many."""
+        """Replace the only occurrence of a text, or all of them. Return their number."""
         return self._backend.edit(path, old, new, replace_all).wait()
 
     async def aedit(self, path: str, old: str, new: str, *, replace_all: bool = False) -> int:
@@ -131,7 +131,7 @@ class Workspace:
         return await self._backend.edit(path, old, new, replace_all)
 
     def delete(self, path: str) -> None:
-        """Remove a file, a link, or a directory with all that is in it."""
+        """Remove a file, a link, or a directory with its contents."""
         self._backend.delete(path).wait()
 
     async def adelete(self, path: str) -> None:
@@ -174,7 +174,7 @@ class Workspace:
         after: int = 0,
         max_results: int | None = None,
     ) -> Found[Match]:
-        """Find lines in files that hold a text, or match a regular expression; ``include`` is a glob for the files."""
+        """Find lines that contain a text or match a regular expression; ``include`` is a glob for the files."""
         call = self._backend.grep(pattern, path, regex, ignore_case, include, before, after, max_results)
         return Found(*call.wait())
 
@@ -195,7 +195,7 @@ class Workspace:
         return Found(*await call)
 
     def upload(self, files: Mapping[str, bytes]) -> None:
-        """Write many files. The first that fails is raised; the others are written all the same."""
+        """Write many files. The first error is raised, after all others are written."""
         self._backend.upload(list(files.items())).wait()
 
     async def aupload(self, files: Mapping[str, bytes]) -> None:
@@ -203,7 +203,7 @@ class Workspace:
         await self._backend.upload(list(files.items()))
 
     def download(self, *paths: str) -> list[bytes]:
-        """Read files whole, as bytes, in the order of their paths."""
+        """Read whole files as bytes, in the order of their paths."""
         return self._backend.download(paths).wait()
 
     async def adownload(self, *paths: str) -> list[bytes]:
@@ -212,10 +212,10 @@ class Workspace:
 
 
 def command_line(command: str | Sequence[str]) -> str | list[str]:
-    """A text for the shell as it is; a program and its arguments, which no shell looks at, as a list."""
+    """Return a text for the shell unchanged, and a program with its arguments as a list."""
     return command if isinstance(command, str) else list(command)
 
 
 def encoded(text: str | bytes | None) -> bytes:
-    """Text as UTF-8."""
+    """Return text as UTF-8."""
     return text.encode() if isinstance(text, str) else text or b""
