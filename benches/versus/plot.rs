@@ -19,7 +19,7 @@ const FAULTY: &str = "#b3362b";
 /// The rows of the README's picture.
 const HEADLINE: [&str; 2] = [NEW_ECHO, LIVE_ECHO];
 
-/// All rows, as bars.
+/// Draws all rows as bars.
 pub fn rows(results: &Results) -> String {
     let mut body = String::new();
     let mut at = 20.0;
@@ -30,7 +30,7 @@ pub fn rows(results: &Results) -> String {
     document(at, &body)
 }
 
-/// The first rows alone, for the README: creating a sandbox, and a command in a live one.
+/// Draws the two rows of the README's picture: creating a sandbox, and a command in a live one.
 pub fn headline(results: &Results) -> String {
     let mut body = String::new();
     let mut at = 20.0;
@@ -40,7 +40,7 @@ pub fn headline(results: &Results) -> String {
     document(at, &body)
 }
 
-/// All curves, two beside each other.
+/// Draws all curves, two beside each other.
 pub fn growth(results: &Results) -> String {
     let (mut body, height) = (String::new(), 250.0);
     for (number, curve) in results.curves.iter().enumerate() {

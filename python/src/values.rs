@@ -21,7 +21,7 @@ impl From<isopod::Output> for Output {
 }
 
 /// A limit that a command hit.
-#[pyclass(frozen, eq, get_all, module = "isopod")]
+#[pyclass(frozen, eq, get_all, module = "isopod", skip_from_py_object)]
 #[derive(Clone, PartialEq)]
 pub(crate) struct LimitHit {
     limit: String,

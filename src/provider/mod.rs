@@ -18,8 +18,8 @@
 //! provider.release(id).await?;
 //!
 //! assert_eq!(provider.acquire("thread-1", Some("user-1")).await?, id);
-//! let executed = provider.get(id)?.execute("cat /workspace/notes.txt".into()).await?;
-//! assert_eq!(executed.stdout(), b"first\n");
+//! let output = provider.get(id)?.execute("cat /workspace/notes.txt".into()).await?;
+//! assert_eq!(output.stdout, b"first\n");
 //! # Ok(())
 //! # })
 //! # }

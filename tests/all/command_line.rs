@@ -155,7 +155,7 @@ fn an_input_that_stays_open_does_not_keep_the_program_from_ending() {
         assert_eq!(code(args), Some(0), "{args:?}");
         assert!(begin.elapsed() < Duration::from_secs(5), "{args:?}: {:?}", begin.elapsed());
     }
-    // Nor one that the command reads, and that comes too late.
+    // The timeout also ends a command that waits for its input.
     assert_eq!(code(&["run", "--timeout", "1", "--", "cat"]), Some(124));
     assert_eq!(code(&["run", "--isolate", "process", "--", "true"]), Some(0));
 }

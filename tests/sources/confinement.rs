@@ -1,4 +1,4 @@
-//! What only few files may name.
+//! Names that only few files may use.
 
 use crate::tree::{naming, read, sources};
 

@@ -1,4 +1,4 @@
-//! Where numbers that bound something are defined.
+//! The place of numbers that bound something.
 
 use syn::visit::{self, Visit};
 

@@ -9,7 +9,13 @@
 //! | `prose` | doc comments start with a verb or a noun |
 //! | `pins` | every dependency is pinned |
 
-#![allow(clippy::disallowed_methods, reason = "a test reads the repository")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    missing_docs,
+    reason = "tests read the repository"
+)]
 
 mod confinement;
 mod layers;

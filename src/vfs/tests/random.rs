@@ -186,7 +186,7 @@ fn everything_agrees_with_the_kernel_on_100_000_random_calls() {
 fn run(seed: u64) {
     let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ seed);
     let mut history = History { calls: vec![format!("seed {seed}")], counts_links: false };
-    let host = if seed % 2 == 0 { Host::new() } else { Host::without_openat2() };
+    let host = if seed.is_multiple_of(2) { Host::new() } else { Host::without_openat2() };
     let (mem, below) = (mem_fs(), mem_fs());
     let mut mem = mount(mem);
     let (under_memory, mut under_host) = (mount(below.clone()), Host::new());
