@@ -105,7 +105,7 @@ pub enum Encoding {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(as = CommandLine))]
 #[cfg_attr(feature = "mcp", derive(rmcp::schemars::JsonSchema), schemars(crate = "rmcp::schemars", inline))]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a command is a string, or an array of strings")]
 pub enum CommandLineJson {
     /// A command line for the shell.
     Shell(String),
