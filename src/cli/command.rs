@@ -18,8 +18,7 @@ use super::{NO_SANDBOX, USAGE};
 pub(super) struct StdinOptions {
     /// Give standard input to the command, even if it is a terminal
     ///
-    /// Other input reaches the command in any case. It is read when the command reads;
-    /// up to 64 KiB more than that may be taken.
+    /// Other input reaches the command in any case. At most 64 KiB are read ahead.
     #[arg(long, conflicts_with = "no_stdin")]
     stdin: bool,
 

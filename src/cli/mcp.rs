@@ -24,8 +24,8 @@ use super::{NO_SANDBOX, block_on_server, refuse, say, values};
 
 /// Serve a sandbox to an agent, by the Model Context Protocol
 ///
-/// Over standard input and output for the program that started it, or with --http for several. Each session has a sandbox
-/// of its own, with a shell that lives as long as the session.
+/// Over standard input and output for the program that started it, or with --http for several.
+/// Each session has a sandbox of its own, with a shell that lives as long as the session.
 ///
 /// Examples:
 ///   isopod mcp --dir .
@@ -41,7 +41,7 @@ pub(super) struct Mcp {
     #[arg(long, requires = "overlay")]
     commit: bool,
 
-    /// Serve http://ADDRESS/mcp instead. Only this machine's own addresses, without --api-key-file
+    /// Serve http://ADDRESS/mcp instead. Without --api-key-file only on loopback addresses
     #[arg(long, value_name = "ADDRESS:PORT")]
     http: Option<SocketAddr>,
 
@@ -61,7 +61,7 @@ pub(super) struct Mcp {
     #[arg(long, value_name = "TIME", requires = "http", value_parser = values::time)]
     idle: Option<Duration>,
 
-    /// Have each session in a process of its own, so that a crash takes down one [default: $ISOPOD_ISOLATE]
+    /// Run each session in a process of its own: a crash ends one [default: $ISOPOD_ISOLATE]
     #[arg(long, value_name = "process")]
     isolate: Option<Isolate>,
 

@@ -27,8 +27,8 @@ const KEY_BYTES: u64 = 4096;
 
 /// Serve sandboxes over HTTP
 ///
-/// REST with OpenAPI at /openapi.json, and the routes that DeerFlow speaks. Without a key it is for this
-/// machine only. SIGTERM and Ctrl-C end it: requests in progress have some time to finish.
+/// REST with OpenAPI at /openapi.json, and the routes that DeerFlow speaks. Without a key it is
+/// for this machine only. SIGTERM and Ctrl-C end it: requests in progress have some time to finish.
 ///
 /// Examples:
 ///   isopod serve
@@ -68,8 +68,7 @@ pub(super) struct Serve {
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = values::time)]
     grace: Duration,
 
-    /// Have each sandbox in a process of its own, so that a crash takes down one [default: $ISOPOD_ISOLATE, or the
-    /// configuration]
+    /// Run each sandbox in a process of its own: a crash ends one [default: $ISOPOD_ISOLATE]
     #[arg(long, value_name = "process")]
     isolate: Option<Isolate>,
 

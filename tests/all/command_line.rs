@@ -285,7 +285,9 @@ fn programs_are_listed() {
 
 #[test]
 fn help_reads_well() {
-    for args in [&["--help"][..], &["run", "--help"], &["programs", "--help"], &["shell", "--help"]] {
+    for args in
+        [&["--help"][..], &["run", "--help"], &["programs", "--help"], &["shell", "--help"], &["serve", "--help"]]
+    {
         let answer = cli(args);
         assert_eq!((answer.stderr.as_str(), answer.code), ("", Some(0)), "{args:?}");
         assert!(answer.stdout.lines().all(|line| line.chars().count() <= 100), "{}", answer.stdout);
