@@ -1,4 +1,4 @@
-"""Runs the examples of the README and of the docstrings."""
+"""Runs the examples of both READMEs and of the docstrings."""
 
 import doctest
 import re
@@ -7,7 +7,8 @@ from pathlib import Path
 import isopod
 import pytest
 
-README = (Path(__file__).parent.parent / "README.md").read_text()
+PACKAGE = Path(__file__).parent.parent
+README = (PACKAGE / "README.md").read_text() + (PACKAGE.parent / "README.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 
@@ -17,7 +18,7 @@ def test_block_runs(block: str) -> None:
 
 
 def test_readme_has_blocks() -> None:
-    assert len(BLOCKS) >= 6
+    assert len(BLOCKS) >= 7
 
 
 def test_docstrings_run() -> None:
