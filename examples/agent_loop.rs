@@ -16,7 +16,7 @@ use isopod::Sandbox;
 use isopod::backend::layer::{Approval, Audit, Call, Decision};
 use isopod::backend::{Backend, EditRequest, Isopod, WriteRequest};
 
-/// What a model may ask for.
+/// A tool call of a model.
 enum ToolCall {
     Write { path: &'static str, content: &'static str },
     Edit { path: &'static str, old: &'static str, new: &'static str },
